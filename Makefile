@@ -1,0 +1,41 @@
+# Needs Python 3.11 or later, a C compiler and make.  Each target makes the environment that it needs in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint bench fuzz clean
+
+help:
+	@echo "make demo    the examples: OpenVINO models and a photograph"
+	@echo "make test    all tests, with doctests and the README's snippets"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
+	@echo "make fuzz    a long run of the random-chain tests; EXAMPLES=n for its length"
+	@echo "make clean   remove what these targets made"
+
+demo: $(VENV)/demo.stamp
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/test.stamp
+	EXAMPLES=$(or $(EXAMPLES),100000) $(BIN)/python -m pytest -q tests/test_equivalence.py
+
+# One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
+$(VENV)/%.stamp: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build demo-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,47 @@
+"""The C backend of symlayout: from a nest of loops to a callable (see `nest`).
+
+Knows loops, integer expressions, buffers and C; no tensor op, no SymPy and no proof.
+The names below are imported when they are first used, so that a program that compiles nothing
+pays for nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symlayout_codegen.errors import CompilerError, SymlayoutError
+    from symlayout_codegen.kernel import CompiledKernel, PreconditionFailed, compile_nest
+    from symlayout_codegen.nest import Nest, simulate
+    from symlayout_codegen.printer import print_header, print_kernel
+
+__all__ = [
+    "CompiledKernel",
+    "CompilerError",
+    "Nest",
+    "PreconditionFailed",
+    "SymlayoutError",
+    "compile_nest",
+    "print_header",
+    "print_kernel",
+    "simulate",
+]
+
+_HOME = {
+    "CompiledKernel": "kernel",
+    "CompilerError": "errors",
+    "Nest": "nest",
+    "PreconditionFailed": "kernel",
+    "SymlayoutError": "errors",
+    "compile_nest": "kernel",
+    "print_header": "printer",
+    "print_kernel": "printer",
+    "simulate": "nest",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

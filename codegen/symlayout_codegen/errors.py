@@ -1,0 +1,25 @@
+"""The root of the error tree, and the backend's own branch of it.
+
+The root lives here because the backend must raise it and never imports ``symlayout``;
+``symlayout.errors`` re-exports both names.
+"""
+
+from __future__ import annotations
+
+
+class SymlayoutError(Exception):
+    """Base class of every error that symlayout raises on purpose."""
+
+
+class CompilerError(SymlayoutError, RuntimeError):
+    """A C compiler that is absent, failed, hung, or built something unusable.
+
+    Attributes
+    ----------
+    log : str
+        What the compiler printed; empty if it never ran.
+    """
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log

@@ -1,0 +1,139 @@
+"""Make a callable of a nest, and call it.
+
+Nothing about arrays is checked here: the caller knows the shapes, this module the addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout_codegen.build import Function, build, foreign_functions
+from symlayout_codegen.cir import evaluate
+from symlayout_codegen.errors import SymlayoutError
+from symlayout_codegen.nest import Local, Nest
+from symlayout_codegen.printer import (
+    KERNELS_HEADER,
+    RUNTIME_HEADER,
+    STATUS,
+    describe,
+    print_header,
+    print_program,
+    template,
+)
+from symlayout_codegen.schedule import Program, schedule
+
+
+class PreconditionFailed(SymlayoutError):
+    """The arguments break a rule of the nest; nothing has been written.
+
+    Attributes
+    ----------
+    kind : str
+        The stable kind of the rule, such as ``"non_divisible"``.
+    """
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class CompiledKernel:
+    """A nest as a function of integers and memory.
+
+    Attributes
+    ----------
+    nest : Nest
+        What it does.
+    element_size : int
+        Bytes per element.
+    source : str
+        The C text.
+    function : Callable[..., int]
+        The C function itself: the arguments, then a pointer per source, the output and, if the
+        nest has fills, the fill values.  A pointer is a cffi object, such as ``from_buffer`` makes.
+    """
+
+    __slots__ = ("_cast", "_from_buffer", "_program", "_void", "element_size", "function", "nest", "source")
+
+    def __init__(
+        self, program: Program, nest: Nest, element_size: int, source: str, function: Function
+    ) -> None:
+        self._program = program
+        self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
+        ffi = foreign_functions()
+        self._from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
+
+    @property
+    def schedule(self) -> str:
+        """The loops as text."""
+        return describe(self._program)
+
+    def __call__(
+        self,
+        arguments: tuple[int, ...],
+        sources: Sequence[Any],
+        out: Any,
+        fill: Any = None,
+    ) -> None:
+        """Run the kernel; the GIL is released meanwhile.
+
+        Parameters
+        ----------
+        arguments : the nest's parameters, in order.
+        sources : for each source its address, or a contiguous buffer.
+        out : the output's address, or a contiguous buffer; must not overlap a source.
+        fill : where the fill values lie, one after the other; left out if the nest has none.
+
+        Raises
+        ------
+        PreconditionFailed
+            The arguments break a rule; its ``kind`` says which.  `out` has not been written.
+        """
+        pointers = [self.pointer(source) for source in sources]
+        pointers.append(self.pointer(out, writable=True))
+        if fill is not None:
+            pointers.append(self.pointer(fill))
+        try:
+            status = self.function(*arguments, *pointers)
+        except OverflowError:  # an argument is not an int64
+            status = STATUS["overflow"]
+        if status:
+            raise self.failure(arguments, status)
+
+    def pointer(self, memory: Any, writable: bool = False) -> Any:
+        """Return an address or a buffer as the pointer that `function` takes."""
+        if isinstance(memory, int):
+            return self._cast(self._void, memory)
+        return self._from_buffer(memory, require_writable=writable)
+
+    def failure(self, arguments: tuple[int, ...], status: int) -> PreconditionFailed:
+        """Return the error of a call that returned *status*: the first rule that exact integers break."""
+        values = dict(zip(self.nest.parameters, arguments, strict=True))
+        for step in self.nest.prelude:
+            value = evaluate(step.value, values)
+            if isinstance(step, Local):
+                values[step.name] = value
+            elif not (value == 0 if step.relation == "==" else value >= 0):
+                return PreconditionFailed(step.text or f"{step.kind}: {value} {step.relation} 0", step.kind)
+        kind = next((kind for kind, code in STATUS.items() if code == status), "precondition")
+        return PreconditionFailed(f"a size computed from {values} is not a 64-bit integer", kind)
+
+
+def compile_nest(nest: Nest, element_size: int) -> CompiledKernel:
+    """Return *nest* as a kernel for elements of *element_size* bytes.
+
+    Raises
+    ------
+    CompilerError
+        There is no usable compiler.
+    SymlayoutError
+        The nest holds a literal that is not an int64.
+    """
+    program = schedule(nest)
+    source = print_program(program, element_size)
+    headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
+    pointers = len(nest.sources) + 1 + bool(nest.fills)
+    types = ["int64_t"] * len(nest.parameters) + ["void *"] * pointers
+    function = build(source, headers, program.nest.name, f"int32_t(*)({', '.join(types)})")
+    return CompiledKernel(program, nest, element_size, source, function)

@@ -1,0 +1,195 @@
+"""The nest: what the algebra hands to the backend, one frozen value per kernel.
+
+A nest says which element of which source each element of the output holds, as boxes of
+integer digits.  It knows no tensor op, no SymPy and no proof.  For every piece:
+
+* each *digit* ``d`` runs over ``0 <= d < extent``, independently of the others; the extent is
+  non-negative wherever the preconditions hold;
+* a *carried* digit is ``floor(value / divisor)`` of the digits before it (numbered after
+  the digits, in order), for radices that have no common refinement;
+* a point of the box belongs to the piece if every *window* holds: ``0 <= value < extent``;
+* the point writes the output element at offset ``output``;
+* the *guards* are tried in order: the first whose window fails makes the point read
+  ``fills[fill]``; if all hold it reads ``source`` at element offset ``offset``.
+
+The pieces' points write every output element exactly once, and every offset read is inside
+its source: the algebra has shown both for all parameters that meet the preconditions.
+Offsets and strides are in elements.  `simulate` is this definition as a program, the
+reference that the generated C is tested against.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from symlayout_codegen.cir import Expr, evaluate
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """``constant + sum(coefficient * digit)``, digits by their number in the piece."""
+
+    constant: Expr
+    terms: tuple[tuple[int, Expr], ...] = ()
+
+    def at(self, digits: list[int], values: Mapping[str, int]) -> int:
+        """Return the value where digit ``k`` has the value ``digits[k]``."""
+        return evaluate(self.constant, values) + sum(
+            evaluate(coefficient, values) * digits[k] for k, coefficient in self.terms
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """A loop: ``0 <= name < extent``.  ``comment`` says in the user's terms what it walks."""
+
+    name: str
+    extent: Expr
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """``name = floor(value / divisor)``; the divisor is positive."""
+
+    name: str
+    value: Affine
+    divisor: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The condition ``0 <= value < extent``."""
+
+    value: Affine
+    extent: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Where *window* fails, the element is ``fills[fill]`` of the nest."""
+
+    window: Window
+    fill: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One box of digits and what its points write and read (see the module's text).
+
+    ``source`` is None for a piece that is all fill; then ``fill`` says which.
+    """
+
+    digits: tuple[Digit, ...]
+    output: Affine
+    source: int | None
+    offset: Affine | None
+    carried: tuple[Carried, ...] = ()
+    windows: tuple[Window, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    fill: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """An integer computed once on entry, in order: ``name = value``."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """What must hold of the parameters: ``value == 0`` or ``value >= 0``.
+
+    ``kind`` is the stable error kind of the rule that failed, ``text`` the rule for people.
+    Preconditions and locals are in one list, since a local may need what stands before it.
+    """
+
+    value: Expr
+    relation: str  # "==" or ">="
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A kernel to be: parameters, what is derived from them, and the pieces.
+
+    Attributes
+    ----------
+    name : C identifier of the kernel.
+    parameters : C identifiers of the int64 arguments, in order.
+    prelude : locals and preconditions, in order of evaluation.
+    sources : C identifiers of the sources.
+    source_sizes : elements that each source holds, or None where it is strided.
+    output_size : elements that the output holds, or None where it is strided.
+    pieces : the boxes.
+    fills : number of distinct fill values.
+    about : lines for the header comment: the map, the domain, the command that makes it again.
+    combine : "copy"; other ways to combine come with adjoints.
+    positive : expressions proved ``>= 1`` wherever the preconditions hold (blocks, divisors).
+    nonnegative : expressions proved ``>= 0`` there (dims, extents).
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    prelude: tuple[Local | Precondition, ...]
+    sources: tuple[str, ...]
+    source_sizes: tuple[Expr | None, ...]
+    output_size: Expr | None
+    pieces: tuple[Piece, ...]
+    fills: int = 0
+    about: tuple[str, ...] = ()
+    combine: str = field(default="copy")
+    positive: frozenset[Expr] = frozenset()
+    nonnegative: frozenset[Expr] = frozenset()
+
+
+def points(piece: Piece, values: Mapping[str, int]) -> Iterator[list[int]]:
+    """Yield the digits, carried ones included, of each point that belongs to *piece*."""
+    boxes = (range(evaluate(digit.extent, values)) for digit in piece.digits)
+    for box in itertools.product(*boxes):
+        digits = list(box)
+        for carried in piece.carried:
+            divisor = evaluate(carried.divisor, values)
+            digits.append(carried.value.at(digits, values) // divisor)
+        if all(holds(window, digits, values) for window in piece.windows):
+            yield digits
+
+
+def holds(window: Window, digits: list[int], values: Mapping[str, int]) -> bool:
+    """Return whether ``0 <= value < extent``."""
+    return 0 <= window.value.at(digits, values) < evaluate(window.extent, values)
+
+
+def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[str, int]]:
+    """Return what each output offset holds: ``("fill", k)`` or ``(source name, offset)``.
+
+    Raises
+    ------
+    ValueError
+        A precondition fails (the text is its kind), or an offset is written twice.
+    """
+    values = dict(parameters)
+    for step in nest.prelude:
+        value = evaluate(step.value, values)
+        if isinstance(step, Local):
+            values[step.name] = value
+        elif not (value == 0 if step.relation == "==" else value >= 0):
+            raise ValueError(step.kind)
+    written: dict[int, tuple[str, int]] = {}
+    for piece in nest.pieces:
+        for digits in points(piece, values):
+            at = piece.output.at(digits, values)
+            if at in written:
+                raise ValueError(f"offset {at} is written twice")
+            failed = (g.fill for g in piece.guards if not holds(g.window, digits, values))
+            fill = next(failed, piece.fill if piece.source is None else None)
+            if fill is not None:
+                written[at] = ("fill", fill)
+            elif piece.source is not None and piece.offset is not None:
+                written[at] = (nest.sources[piece.source], piece.offset.at(digits, values))
+    return written

@@ -1,0 +1,106 @@
+"""Give every name of a nest a legal, unique C identifier.
+
+Names come from the user (dims, axes); none reaches the C as it came.  A name that is legal
+and free stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from symlayout_codegen.cir import Expr, Name
+from symlayout_codegen.expressions import substitute
+from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition, Window
+
+_LONGEST = 40
+_KEYWORDS = frozenset(  # C's own, and the names that the printed text itself uses
+    """auto break case char const continue default do double else enum extern float for goto if inline int
+    long register restrict return short signed sizeof static struct switch typedef union unsigned void
+    volatile while asm bool true false typeof
+    dst fill to element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of 54 strings is no easier to read
+)
+# Macros and types of the two standard headers, and what the templates define.
+_TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|\w*_t$)")
+
+
+def identifier(name: str, taken: set[str]) -> str:
+    """Return a C identifier close to *name* that is not in *taken*, and add it there.
+
+    >>> taken = {"n"}
+    >>> identifier("n", taken), identifier("2 x", taken), identifier("while", taken)
+    ('n_2', 'v2_x', 'while_')
+    """
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name[:_LONGEST])
+    if not re.match(r"[A-Za-z]", plain):
+        plain = f"v{plain}"
+    if plain in _KEYWORDS or _TAKEN.match(plain):
+        plain = f"v_{plain}" if _TAKEN.match(f"{plain}_") else f"{plain}_"
+    unique, count = plain, 1
+    while unique in taken:
+        count += 1
+        unique = f"{plain}_{count}"
+    taken.add(unique)
+    return unique
+
+
+def rename(nest: Nest) -> tuple[Nest, set[str]]:
+    """Return *nest* with legal and unique names, and the set of the names in use.
+
+    Digits of different pieces may share a name: their loops never nest.
+    """
+    taken: set[str] = set()
+    kernel = identifier(nest.name, taken)
+    locals_ = [step.name for step in nest.prelude if isinstance(step, Local)]
+    new = {old: identifier(old, taken) for old in (*nest.parameters, *locals_)}
+    sources = tuple(identifier(old, taken) for old in nest.sources)
+    values: dict[str, Expr] = {old: Name(name) for old, name in new.items()}
+    reserved = frozenset(taken)
+    pieces = []
+    for piece in nest.pieces:
+        inside = set(reserved)
+        pieces.append(_rename_piece(piece, values, inside))
+        taken |= inside
+
+    def step(old: Local | Precondition) -> Local | Precondition:
+        value = substitute(old.value, values)
+        return Local(new[old.name], value) if isinstance(old, Local) else replace(old, value=value)
+
+    renamed = replace(
+        nest,
+        name=kernel,
+        parameters=tuple(new[old] for old in nest.parameters),
+        prelude=tuple(map(step, nest.prelude)),
+        sources=sources,
+        source_sizes=tuple(size and substitute(size, values) for size in nest.source_sizes),
+        output_size=nest.output_size and substitute(nest.output_size, values),
+        pieces=tuple(pieces),
+        positive=frozenset(substitute(e, values) for e in nest.positive),
+        nonnegative=frozenset(substitute(e, values) for e in nest.nonnegative),
+    )
+    return renamed, taken
+
+
+def _rename_piece(piece: Piece, values: Mapping[str, Expr], taken: set[str]) -> Piece:
+    def affine(old: Affine) -> Affine:
+        terms = tuple((k, substitute(coefficient, values)) for k, coefficient in old.terms)
+        return Affine(substitute(old.constant, values), terms)
+
+    def window(old: Window) -> Window:
+        return Window(affine(old.value), substitute(old.extent, values))
+
+    return replace(
+        piece,
+        digits=tuple(
+            Digit(identifier(d.name, taken), substitute(d.extent, values), d.comment) for d in piece.digits
+        ),
+        carried=tuple(
+            Carried(identifier(c.name, taken), affine(c.value), substitute(c.divisor, values))
+            for c in piece.carried
+        ),
+        output=affine(piece.output),
+        offset=affine(piece.offset) if piece.offset is not None else None,
+        windows=tuple(map(window, piece.windows)),
+        guards=tuple(Guard(window(g.window), g.fill) for g in piece.guards),
+    )

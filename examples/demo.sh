@@ -1,0 +1,65 @@
+#!/bin/sh
+# From OpenVINO models to shapes, proofs, C and checked results; then a photograph there and back.
+# Every command is printed before it runs and can be typed as it stands; `make demo` makes what they need.
+set -eu
+cd "$(dirname "$0")/.."
+models=examples/models
+out=demo-output
+mkdir -p "$out"
+
+run() {
+    printf '\n$'
+    for word in "$@"; do
+        case $word in
+        *[!A-Za-z0-9_./=,:-]*) printf " '%s'" "$word" ;;
+        *) printf ' %s' "$word" ;;
+        esac
+    done
+    printf '\n'
+    "$@"
+}
+
+# Run a command that has to end with status 1: a claim that does not hold.
+run_refuted() {
+    status=0
+    run "$@" || status=$?
+    test "$status" -eq 1
+}
+
+# From the model to shapes, C, and a result that is compared with the interpreter: MODEL SHAPE.
+follow() {
+    printf '\n== %s\n' "$1"
+    run symlayout infer "$models/$1.xml"
+    run symlayout emit "$models/$1.xml" --name "$1" -o "$out/$1"
+    run python -c "import numpy as np; np.save(\"$out/in.npy\", np.random.rand($2).astype(\"f4\"))"
+    run symlayout run "$models/$1.xml" -i "$out/in.npy" -o "$out/$1.npy"
+    run python examples/check_model.py "$models/$1.xml" "$out/in.npy" "$out/$1.npy"
+}
+
+block_2d='block_shape=[1,5]'
+to_batch_2d="openvino:SpaceToBatch-2($block_2d, pads_begin=[0,2], pads_end=[0,0])"
+to_space_2d="openvino:BatchToSpace-2($block_2d, crops_begin=[0,2], crops_end=[0,0])"
+block_5d='block_shape=[1,2,4,3,1]'
+to_batch_5d="openvino:SpaceToBatch-2($block_5d, pads_begin=[0,0,1,0,0], pads_end=[0,0,1,0,0])"
+to_space_5d="openvino:BatchToSpace-2($block_5d, crops_begin=[0,0,1,0,0], crops_end=[0,0,1,0,0])"
+
+follow batch_to_space_2d 10,2
+echo
+echo '# Pads cannot bring back what the crops took; but what the model keeps survives the way there and back.'
+run_refuted symlayout prove "$models/batch_to_space_2d.xml" "$to_batch_2d"
+run symlayout prove "$models/batch_to_space_2d.xml" "$to_batch_2d" "$to_space_2d" -- "$to_space_2d"
+
+follow batch_to_space_5d 48,3,3,1,3
+run symlayout prove "$models/batch_to_space_5d.xml" "$to_batch_5d" "$to_space_5d" -- "$to_space_5d"
+
+follow space_to_batch_5d 2,6,10,3,3
+run symlayout prove "$models/space_to_batch_5d.xml" "$to_space_5d"
+
+follow space_to_depth 5,7,4,6
+run symlayout prove "$models/space_to_depth.xml" 'openvino:DepthToSpace-1(mode="blocks_first", block_size=2)'
+
+follow round_trip_dynamic 2,3,4,5
+run symlayout prove "$models/round_trip_dynamic.xml"
+
+printf '\n== a photograph\n'
+run python examples/photo_demo.py examples/photo/chelsea.png "$out"

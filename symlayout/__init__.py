@@ -1,0 +1,73 @@
+"""Symbolic shapes and index maps of tensor data movement, with kernels and proofs.
+
+An operation is declared once, as the map from output coordinates to input coordinates.  From it
+follow the shape, the NumPy interpreter, the C kernel and the proof.  SymPy is imported when the
+first symbol is made, and cffi when the first kernel is.
+"""
+
+from symlayout.compile import Kernel, compile
+from symlayout.errors import (
+    ArrayError,
+    CompilerError,
+    FormatError,
+    InconclusiveError,
+    ShapeError,
+    SymlayoutError,
+    UnknownOpError,
+)
+from symlayout.frontends import onnx, openvino, tensorflow, torch
+from symlayout.frontends.registry import find as op
+from symlayout.index_map import IndexMap
+from symlayout.interpret import interpret
+from symlayout.inverse import Inverse, inverse
+from symlayout.load import load
+from symlayout.ops.flip import flip
+from symlayout.ops.pad import pad
+from symlayout.ops.reshape import reshape
+from symlayout.ops.space_batch import batch_to_space, space_to_batch
+from symlayout.ops.space_depth import depth_to_space, space_to_depth
+from symlayout.ops.transpose import transpose
+from symlayout.prove import Proof, Verdict, Witness, prove_equal
+from symlayout.symbols import dim, dims
+from symlayout.tensor import Tensor, operation, tensor
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArrayError",
+    "CompilerError",
+    "FormatError",
+    "InconclusiveError",
+    "IndexMap",
+    "Inverse",
+    "Kernel",
+    "Proof",
+    "ShapeError",
+    "SymlayoutError",
+    "Tensor",
+    "UnknownOpError",
+    "Verdict",
+    "Witness",
+    "batch_to_space",
+    "compile",
+    "depth_to_space",
+    "dim",
+    "dims",
+    "flip",
+    "interpret",
+    "inverse",
+    "load",
+    "onnx",
+    "op",
+    "openvino",
+    "operation",
+    "pad",
+    "prove_equal",
+    "reshape",
+    "space_to_batch",
+    "space_to_depth",
+    "tensor",
+    "tensorflow",
+    "torch",
+    "transpose",
+]

@@ -1,0 +1,8 @@
+"""``python -m symlayout``: the command line."""
+
+import sys
+
+from symlayout.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

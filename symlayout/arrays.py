@@ -1,0 +1,100 @@
+"""Arrays in: what callers may hand over, as a NumPy array that shares the memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symlayout.errors import ArrayError
+
+
+def as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
+    """Return *value* as a NumPy array over the same memory.
+
+    Accepts arrays, the buffer protocol, ``__array_interface__`` and DLPack.
+
+    Raises
+    ------
+    ArrayError
+        Anything else, arrays of objects or of a variable element size, masked arrays, and memory
+        that the CPU cannot read.
+    """
+    if type(value) is not np.ndarray:
+        value = _converted(value, name)
+    _check(value.dtype, f"array {name}")
+    return value  # type: ignore[no-any-return]
+
+
+def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArrayError(f"array {name} is masked, and the mask would be lost\n  help: pass .filled(...) or .data")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    if isinstance(value, (str, list, tuple, int, float, complex, set, dict)) or value is None:
+        raise ArrayError(f"array {name} is a {type(value).__name__}, which is no array\n  help: pass numpy.asarray(...)")
+    try:
+        if hasattr(value, "__array_interface__"):
+            return np.asarray(value)
+        if hasattr(value, "__dlpack__"):
+            return np.from_dlpack(value)
+        return np.asarray(memoryview(value))
+    except (TypeError, ValueError, BufferError, RuntimeError, AttributeError) as error:
+        raise ArrayError(
+            f"array {name} of type {type(value).__name__} gives no array: {error}\n"
+            "  help: pass a NumPy array, a buffer, or an object with __array_interface__ or __dlpack__ on the CPU"
+        ) from error
+
+
+def element_type(dtype: Any) -> np.dtype[Any]:
+    """Return *dtype* as a NumPy dtype of fixed size; ``ArrayError`` if it is none."""
+    try:
+        made = np.dtype(dtype)
+    except TypeError as error:
+        raise ArrayError(f"{dtype!r:.80} is no element type: {error}") from error
+    _check(made, "dtype")
+    return made
+
+
+def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, name: str) -> None:
+    """Raise `ArrayError` if *array* has not the declared element type, up to byte order."""
+    if declared is not None and array.dtype != declared and array.dtype.newbyteorder("=") != declared.newbyteorder("="):
+        raise ArrayError(f"array {name} has dtype {array.dtype}, declared is {declared}")
+
+
+def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return a 0-d array of *dtype* that holds a fill; zero is all zero bits for any type.
+
+    Raises
+    ------
+    ArrayError
+        The type cannot hold the value.
+    """
+    if not isinstance(value, (str, bytes)) and value == 0 and not _is_negative_zero(value):
+        return np.zeros((), dtype)
+    try:
+        return np.array(value).astype(dtype) if isinstance(value, np.generic) else np.array(value, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArrayError(f"fill {value!r:.80} is no {dtype}: {error}") from error
+
+
+def same_fill(a: Any, b: Any, dtype: np.dtype[Any] | None) -> bool:
+    """Return whether two fills are equal bit for bit; without a dtype, in every type that holds both."""
+    if dtype is not None:
+        return fill_element(a, dtype).tobytes() == fill_element(b, dtype).tobytes()
+    if _is_nan(a) or _is_nan(b):
+        return _is_nan(a) and _is_nan(b)
+    return bool(a == b) and _is_negative_zero(a) == _is_negative_zero(b)
+
+
+def _is_nan(value: Any) -> bool:
+    return bool(value != value)
+
+
+def _is_negative_zero(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and value == 0 and bool(np.signbit(value))
+
+
+def _check(dtype: np.dtype[Any], what: str) -> None:
+    if dtype.hasobject or dtype.kind == "T" or dtype.itemsize == 0:
+        raise ArrayError(f"{what} has dtype {dtype}, which has no fixed-size elements")

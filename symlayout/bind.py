@@ -1,0 +1,85 @@
+"""From the shapes of arrays to the values of dims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
+from symlayout.tensor import Tensor, check_bound
+
+
+def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any, Any] | None = None) -> dict[str, int]:
+    """Return the value of every dim of *t*, from the shapes of its inputs and from *dims*.
+
+    Parameters
+    ----------
+    shapes : one shape per leaf, in order of first use.
+    dims : values, by symbol or by name, of dims that the shapes do not determine.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``size_mismatch`` and ``non_divisible`` for a shape that is not the declared one,
+        ``infeasible`` for a dim outside its bounds, ``unbound_dim`` for one that nothing determines.
+    """
+    values: dict[str, int] = {}
+    for key, value in (dims or {}).items():
+        name = key if isinstance(key, str) else getattr(key, "name", str(key))
+        if not isinstance(value, int) or isinstance(value, bool):
+            value = _index(name, value)
+        values[name] = value
+    waiting: list[tuple[Tensor, int, Extent, Extent, int]] = []
+    for leaf, shape in zip(t.leaves(), shapes, strict=True):
+        if len(shape) != leaf.rank:
+            raise ShapeError(f"array {leaf.name} has rank {len(shape)}, declared is {leaf!r}", "rank")
+        for axis, (e, n) in enumerate(zip(leaf.extents, shape, strict=True)):
+            top, bottom = leaf.facts.to_user(e)
+            waiting.append((leaf, axis, top, bottom, n))
+    while waiting:
+        left = [entry for entry in waiting if not _solve(*entry, values)]
+        if len(left) == len(waiting):
+            break
+        waiting = left
+    missing = [name for name in t.facts.dims if name not in values]
+    if missing:
+        raise ShapeError(
+            f"nothing determines the dim{'s' * (len(missing) > 1)} {', '.join(missing)}\n"
+            f"  help: pass dims={{{missing[0]}: ...}}",
+            "unbound_dim",
+        )
+    for name, dim in t.facts.dims.items():
+        check_bound(dim, values[name])
+    return {name: values[name] for name in t.facts.dims}
+
+
+def _index(name: str, value: Any) -> int:
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        raise ShapeError(f"dims: {name} = {value!r:.80} is not an integer", "attr_dtype") from None
+
+
+def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values: dict[str, int]) -> bool:
+    """Use ``top / bottom == n`` to find a dim, or check it; False if more than one is unknown."""
+    top, bottom = substitute(top, values), substitute(bottom, values)
+    equation = top - n * bottom
+    unknown = names_of(equation)
+    if not unknown:
+        if evaluate(equation, values):
+            declared = leaf.facts.spell(leaf.extents[axis])
+            raise ShapeError(f"array {leaf.name} has {n} on axis {axis}, declared is {declared}", "size_mismatch")
+        return True
+    if len(unknown) > 1 or isinstance(equation, int):
+        return False
+    (name,) = unknown
+    split = coefficient_of(equation, name)
+    if split is None or not isinstance(split[0], int) or not isinstance(split[1], int):
+        return False
+    value, remainder = divmod(-split[1], split[0])
+    if remainder:
+        declared = leaf.facts.spell(leaf.extents[axis])
+        raise ShapeError(f"array {leaf.name} has {n} on axis {axis}, which is no value of {declared}", "non_divisible")
+    values[name] = value
+    return True

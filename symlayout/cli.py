@@ -1,0 +1,138 @@
+"""The command line: ``symlayout COMMAND ...``; each command is a module of `symlayout.commands`.
+
+Exit status: 0 what was asked holds, 1 it does not or cannot be done, 2 the command line is wrong,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn, TextIO
+
+from symlayout.commands import bench, cache, doctor, emit, infer, ops, prove, run, show
+from symlayout.commands.report import Report
+from symlayout.errors import SymlayoutError
+
+COMMANDS: dict[str, ModuleType] = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (infer, show, prove, emit, run, bench, ops, doctor, cache)
+}
+HOLDS, FAILS, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are as short as all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print *message* and leave with status 2."""
+        self.exit(USAGE, f"{self.prog}: {message}\n  help: {self.prog} --help\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line *argv*, by default the process's own, and return the exit status."""
+    words, right = _split(list(sys.argv[1:] if argv is None else argv))
+    parser = make_parser()
+    as_json = "--json" in words
+    try:
+        arguments = parser.parse_args([_guarded(word) for word in words])
+        arguments.right = right
+        if right and arguments.command != "prove":
+            raise argparse.ArgumentError(
+                None, f"-- is for prove, which compares; {arguments.command} does not"
+            )
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            report: Report = COMMANDS[arguments.command].run(arguments)
+        _print(report, as_json)
+        return HOLDS if report.holds else FAILS
+    except argparse.ArgumentError as error:
+        print(f"{parser.prog}: {error.message}\n  help: {parser.prog} --help", file=sys.stderr)
+        return USAGE
+    except SystemExit as leaving:  # argparse: --help and its own errors
+        return leaving.code if isinstance(leaving.code, int) else USAGE
+    except BrokenPipeError:
+        # Nobody reads on: what Python still holds for standard output goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (SymlayoutError, OSError, MemoryError) as error:
+        return _refuse(error, str(error), as_json)
+    except Exception as error:  # a defect of ours is still one message and not a screen of source
+        if os.environ.get("SYMLAYOUT_TRACEBACK"):
+            raise
+        defect = f"{error}\n  help: this is a defect of symlayout; SYMLAYOUT_TRACEBACK=1 shows where it is"
+        return _refuse(error, defect, as_json)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = _Parser(
+        prog="symlayout", description="Tensor layouts as index maps: shapes, kernels and proofs."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in COMMANDS.items():
+        text = module.__doc__ or ""
+        command = commands.add_parser(
+            name,
+            help=text.partition("\n")[0],
+            description=text,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words before ``--`` and the steps after it, which argparse would run together."""
+    if "--" not in words:
+        return words, []
+    at = words.index("--")
+    right = words[at + 1 :]
+    return words[:at] + ["--json"] * ("--json" in right), [word for word in right if word != "--json"]
+
+
+def _guarded(word: str) -> str:
+    """Return *word* so that argparse takes a shape such as ``-1,3`` for no option."""
+    return f" {word}" if re.match(r"-\d", word) else word
+
+
+def _print(report: Report, as_json: bool) -> None:
+    """Print the report on standard output."""
+    if as_json:
+        print(json.dumps(report.data, indent=2, ensure_ascii=True))
+    elif report.text:
+        print(report.text)
+    sys.stdout.flush()
+
+
+def _refuse(error: Exception, message: str, as_json: bool) -> int:
+    """Print what went wrong, with its type and kind, and return the exit status."""
+    name, kind = type(error).__name__, getattr(error, "kind", None)
+    if isinstance(error, OSError) and error.strerror:
+        message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if as_json:
+        data = {"error": {"type": name, "kind": kind, "message": message}}
+        print(json.dumps(data, indent=2, ensure_ascii=True), flush=True)
+    print(f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": "), file=sys.stderr)
+    return FAILS
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning without the place in our own source that it came from."""
+    print(f"{category.__name__}: {message}", file=sys.stderr)

@@ -1,0 +1,82 @@
+"""Say what symlayout finds on this machine: versions, compiler, cache, peers for the benchmarks.
+
+Exit status 1 means that kernels cannot be compiled here; NumPy then computes the results.
+
+for example:
+  symlayout doctor
+  CC=clang symlayout doctor --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib import metadata
+
+import numpy as np
+
+import symlayout as sl
+from symlayout.commands import cache_folder
+from symlayout.commands.report import Report, columns
+from symlayout.errors import CompilerError
+from symlayout_codegen.build import find_compiler
+from symlayout_codegen.cache import cache_root
+
+NEEDED = ("sympy", "numpy", "cffi", "platformdirs")
+PEERS = ("openvino", "onnx", "onnxruntime", "torch", "tensorflow", "jax", "islpy")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments: none."""
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Examine."""
+    needed = {name: _version(name) for name in NEEDED}
+    peers = {name: version for name in PEERS if (version := _version(name))}
+    compiler, problem = _compiler()
+    cache, state = cache_root(), cache_folder.state(cache_root())
+    rows = [
+        ("symlayout", f"{sl.__version__}, Python {platform.python_version()}"),
+        ("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"),
+        ("needs", _listed({name: version or "absent" for name, version in needed.items()})),
+        ("compiler", problem or f"{compiler}: works"),
+        ("cache", f"{cache}: {state}"),
+        ("peers", _listed(peers) or "none"),
+    ]
+    data = {
+        "symlayout": sl.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "needs": needed,
+        "compiler": {"command": compiler, "works": not problem, "problem": problem or None},
+        "cache": {"path": str(cache), "state": state},
+        "peers": peers,
+    }
+    return Report(columns(rows), data, holds=not problem)
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _version(package: str) -> str | None:
+    """Return the installed version of *package* without importing it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _compiler() -> tuple[str | None, str]:
+    """Return the compiler's command, and what is wrong with it if a kernel does not come out right."""
+    command = None
+    try:
+        command = " ".join(find_compiler())
+        kernel = sl.compile(sl.flip(sl.tensor("n", name="x")), strict=True)
+        if kernel(np.arange(5, dtype=np.int32)).tolist() != [4, 3, 2, 1, 0]:
+            return command, "the compiled kernel computes something else"
+    except CompilerError as error:
+        return command, str(error)
+    return command, ""

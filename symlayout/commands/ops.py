@@ -1,0 +1,50 @@
+"""List the operations: core ones by their name, those of frameworks as framework:Name.
+
+for example:
+  symlayout ops
+  symlayout ops openvino
+  symlayout ops space depth
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from dataclasses import asdict, dataclass
+
+from symlayout.commands import subject
+from symlayout.commands.report import Report, columns
+from symlayout.frontends import registry
+
+
+@dataclass(frozen=True, slots=True)
+class _Op:
+    """How an operation is called, and the first line of its text."""
+
+    name: str
+    parameters: list[str]
+    summary: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("words", nargs="*", metavar="WORD", help="list only names that contain all of these")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """List."""
+    wanted = [word.lower() for word in arguments.words]
+    names = [
+        name for name in (*subject.CORE_OPS, *registry.names()) if all(w in name.lower() for w in wanted)
+    ]
+    described = [_describe(name) for name in names]
+    rows = [(op.name, f"({', '.join(op.parameters)})  {op.summary}".rstrip()) for op in described]
+    data = {"ops": [asdict(op) for op in described]}
+    return Report(columns(rows) or "no operation has such a name", data, holds=bool(names))
+
+
+def _describe(name: str) -> _Op:
+    function = subject.find(name)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    shown = [str(p.replace(annotation=inspect.Parameter.empty)) for p in parameters]
+    return _Op(name, shown, (inspect.getdoc(function) or "").partition("\n")[0])

@@ -1,0 +1,53 @@
+"""Prove that one chain of operations equals another on the same input, or the identity.
+
+Exit status 0 is PROVED; 1 is REFUTED, with the smallest dims and the coordinate where the two
+sides differ, or UNKNOWN.  What stands after -- is the right side; without it the right side is the input.
+
+for example:
+  symlayout prove "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" "batch_to_space([2,2], [[1,1],[1,1]])"
+  symlayout prove "N,H,W" "transpose(0,2,1)" "flip(1)" -- "flip(2)" "transpose(0,2,1)"
+  symlayout prove model.xml -- "openvino:SpaceToDepth-1(block_size=2, mode=blocks_first)"
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import symlayout as sl
+from symlayout import show
+from symlayout.commands import subject
+from symlayout.commands.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments; the right side is split off before these are parsed."""
+    subject.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Prove."""
+    left, right = subject.read(arguments, arguments.right)
+    proof = sl.prove_equal(left, right)
+    witness = proof.witness
+    found = None
+    if witness is not None:
+        found = {
+            "dims": {str(dim): int(value) for dim, value in witness.dims.items()},
+            "coord": None if witness.coord is None else list(witness.coord),
+            "left": str(witness.left),
+            "right": str(witness.right),
+        }
+    data = {
+        "verdict": proof.verdict.value,
+        "left": show.facts(left),
+        "right": show.facts(right),
+        "requires": [show.relation(r) for r in proof.requires],
+        "same_requires": proof.same_requires,
+        "witness": found,
+        "explanation": proof.explain(),
+    }
+    text = proof.explain()
+    headline = proof.verdict.value.upper()
+    if not text.upper().startswith(headline):
+        text = f"{headline}\n{text}"
+    return Report(text, data, holds=proof.verdict is sl.Verdict.PROVED)

@@ -1,0 +1,191 @@
+"""What a command is about: ``SHAPE STEP...`` or ``MODEL [STEP...]`` from the command line to a tensor."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import itertools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import symlayout as sl
+from symlayout.errors import FormatError, UnknownOpError
+from symlayout.frontends import registry
+from symlayout.parse import evaluate, names_of, parse_shape, parse_step
+from symlayout.syntax import Step
+
+MODELS = (".xml", ".onnx")
+MAX_STDIN = 1 << 20
+CORE_OPS: tuple[str, ...] = (
+    "transpose", "reshape", "pad", "flip",
+    "space_to_batch", "batch_to_space", "space_to_depth", "depth_to_space",
+)  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add the arguments that say what the command is about."""
+    parser.add_argument(
+        "subject",
+        nargs="+" if required else "*",
+        metavar="SHAPE STEP... | MODEL",
+        help="a shape such as 'N, 2*h, W' and operations on it, or an OpenVINO .xml or .onnx file; "
+        "- stands for the lines of standard input",
+    )
+    parser.add_argument("--dtype", metavar="TYPE", help="element type of the input, for example uint8")
+    parser.add_argument("--output", metavar="NAME", help="which output of a MODEL that has several")
+
+
+def read(arguments: argparse.Namespace, *chains: Sequence[str]) -> list[sl.Tensor]:
+    """Return `build` of what the command line says."""
+    return build(arguments.subject, *chains, dtype=arguments.dtype, output=arguments.output)
+
+
+def build(
+    words: Sequence[str], *chains: Sequence[str], dtype: str | None = None, output: str | None = None
+) -> list[sl.Tensor]:
+    """Return the tensor of *words*, then for each of *chains* its steps applied to the same input.
+
+    A name means the same dim in all of them.
+
+    Raises
+    ------
+    FormatError
+        A shape, a step or a model that cannot be read.
+    ShapeError
+        An operation that does not fit.
+    """
+    first, *rest = expand(words)
+    steps = [parse_step(word) for word in rest]
+    others = [[parse_step(word) for word in expand(chain)] for chain in chains]
+    trees = [tree for step in (*steps, *itertools.chain(*others)) for tree in _trees(step)]
+    if first.endswith(MODELS):
+        result = _model_output(first, output)
+        x = _only_leaf(result, first) if chains else result
+        dims = {name: sl.dim(name, *bounds) for name, bounds in names_of(*trees).items()}
+        dims |= {symbol.name: symbol for leaf in result.leaves() for symbol in _symbols(leaf.shape)}
+    else:
+        entries = parse_shape(first)
+        dims = {name: sl.dim(name, *bounds) for name, bounds in names_of(*entries, *trees).items()}
+        shape = tuple(evaluate(entry, dims) for entry in entries)
+        result = x = sl.tensor(shape, dtype=dtype, name="x")
+    return [apply(result, steps, dims), *(apply(x, chain, dims) for chain in others)]
+
+
+def expand(words: Sequence[str]) -> list[str]:
+    """Return *words* with ``-`` replaced by the lines of standard input; ``#`` starts a comment line."""
+    expanded: list[str] = []
+    for word in words:
+        if word != "-":
+            expanded.append(word)
+            continue
+        text = sys.stdin.read(MAX_STDIN + 1)
+        if len(text) > MAX_STDIN:
+            raise FormatError(f"standard input has more than {MAX_STDIN} characters")
+        lines = (line.strip() for line in text.splitlines())
+        expanded += [line for line in lines if line and not line.startswith("#")]
+    if words and not expanded:
+        raise FormatError("standard input is empty\n  help: write a shape, then one step a line")
+    return expanded
+
+
+def apply(x: sl.Tensor, steps: Sequence[Step], dims: Mapping[str, Any]) -> sl.Tensor:
+    """Return *x* after *steps*, whose names are *dims*."""
+    for step in steps:
+        x = _apply_step(x, step, dims)
+    return x
+
+
+def _apply_step(x: sl.Tensor, step: Step, dims: Mapping[str, Any]) -> sl.Tensor:
+    values = [evaluate(tree, dims) for tree in step.positional]
+    keywords = {key: evaluate(tree, dims) for key, tree in step.keywords}
+    if step.name == "[]":
+        return x[tuple(values)]
+    function = find(step.name)
+    signature = inspect.signature(function)
+    if len(values) >= len(signature.parameters) and all(_is_entry(value) for value in values):
+        values = [tuple(values)]  # transpose(0, 2, 1) for transpose((0, 2, 1))
+    try:
+        signature.bind(x, *values, **keywords)
+    except TypeError as error:
+        known = ", ".join(list(signature.parameters)[1:]) or "none"
+        raise FormatError(f"{step.name}: {error}\n  in: {step.text[:100]}\n  known: {known}") from None
+    result: sl.Tensor = function(x, *values, **keywords)
+    return result
+
+
+def find(name: str) -> Callable[..., Any]:
+    """Return the operation called *name*: a framework's with a colon, else a core one.
+
+    Raises
+    ------
+    UnknownOpError
+        There is none.
+    """
+    if name in CORE_OPS:
+        function: Callable[..., Any] = getattr(sl, name)
+        return function
+    if ":" in name:
+        return registry.find(name)
+    frameworks = [op for op in registry.names() if op.partition(":")[2].partition("-")[0] == name]
+    meant = f"\n  help: {' or '.join(frameworks)}" if frameworks else ""
+    raise UnknownOpError(f"no core operation is called {name!r:.80}\n  known: {', '.join(CORE_OPS)}{meant}")
+
+
+def parse_dims(text: str | None) -> dict[str, int]:
+    """Return the values that ``--dims`` gives: ``"H=224, W=224"`` is ``{"H": 224, "W": 224}``.
+
+    Raises
+    ------
+    FormatError
+        Not a list of ``name=integer``.
+    """
+    step = parse_step(f"dims({text or ''})")
+    values = {key: evaluate(tree, {}) for key, tree in step.keywords}
+    if step.positional or not all(type(value) is int for value in values.values()):
+        raise FormatError(f"--dims {text!r:.80} is not a list of name=integer\n  help: --dims H=224,W=224")
+    return values
+
+
+def bind(t: sl.Tensor, text: str | None) -> sl.Tensor:
+    """Return *t* with the dims of ``--dims`` bound; `FormatError` for a name that it does not have."""
+    values = parse_dims(text)
+    if unknown := sorted(values.keys() - t.facts.dims.keys()):
+        known = ", ".join(t.facts.dims) or "none"
+        raise FormatError(f"--dims: {', '.join(unknown)} is not a dim here\n  known: {known}")
+    return t.subs(values) if values else t
+
+
+def _is_entry(value: Any) -> bool:
+    """Return whether *value* can be one entry of a list that is written without its brackets."""
+    return value is None or not isinstance(value, (list, tuple, str, bool, float))
+
+
+def _trees(step: Step) -> list[Any]:
+    return [*step.positional, *(tree for _, tree in step.keywords)]
+
+
+def _symbols(shape: tuple[Any, ...]) -> list[Any]:
+    """Return the dims of *shape* in order of use."""
+    found = [symbol for e in shape for symbol in sorted(getattr(e, "free_symbols", ()), key=str)]
+    return list(dict.fromkeys(found))
+
+
+def _model_output(path: str, name: str | None) -> sl.Tensor:
+    outputs = sl.load(path)
+    known = ", ".join(outputs)
+    if name is None and len(outputs) != 1:
+        raise FormatError(
+            f"{path} has {len(outputs)} outputs\n  known: {known}\n  help: choose one with --output"
+        )
+    if name is not None and name not in outputs:
+        raise FormatError(f"{path} has no output {name!r:.80}\n  known: {known}")
+    result: sl.Tensor = next(iter(outputs.values())) if name is None else outputs[name]
+    return result
+
+
+def _only_leaf(t: sl.Tensor, path: str) -> sl.Tensor:
+    leaves = t.leaves()
+    if len(leaves) != 1:
+        raise FormatError(f"{path} reads {len(leaves)} inputs; a claim about it needs one")
+    return leaves[0]

@@ -1,0 +1,264 @@
+"""The kernel of a tensor: one callable for every shape that meets its requirements."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symlayout.arrays import element_type, fill_element
+from symlayout.bind import bind_shapes
+from symlayout.errors import ArrayError, CompilerError, InconclusiveError, ShapeError
+from symlayout.index_map import IndexMap
+from symlayout.interpret import interpret, match_arrays, result_type
+from symlayout.lower import lower
+from symlayout.tensor import Tensor
+
+if TYPE_CHECKING:
+    from symlayout_codegen.kernel import CompiledKernel
+    from symlayout_codegen.nest import Nest
+
+Array = np.ndarray[Any, Any]
+
+_MAX_PLANS = 256  # shapes whose checks one kernel remembers
+_fallback_warned = threading.Event()
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a call with given shapes, strides and dtypes comes to, all checks of them done."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    arguments: tuple[int, ...]
+    native: CompiledKernel | None
+    fills: Array | None
+    dims: dict[str, int]
+    empty: bool
+
+
+class Kernel:
+    """A tensor's map as a callable on arrays; made by `compile`.
+
+    Attributes
+    ----------
+    tensor : Tensor
+        What it computes.
+    index_map : IndexMap
+        The map that it carries out.
+    """
+
+    def __init__(self, t: Tensor, dtype: np.dtype[Any] | None, strict: bool) -> None:
+        self.tensor = t
+        self._dtype = dtype
+        self._strict = strict
+        self._leaves = t.leaves()
+        self._natives: dict[tuple[int, bool], CompiledKernel | None] = {}
+        self._nests: dict[bool, tuple[Nest, list[object]]] = {}
+        self._plans: dict[Any, _Plan] = {}
+        self._lock = threading.Lock()
+        if dtype is not None:
+            self._native(dtype.itemsize, strided=False)
+
+    @property
+    def index_map(self) -> IndexMap:
+        """The map that the kernel carries out."""
+        return self.tensor.index_map
+
+    @property
+    def source(self) -> str:
+        """The C of the kernel for contiguous arrays of the compiled element size (4 bytes if none was named)."""
+        from symlayout_codegen.printer import print_kernel
+
+        size = 4 if self._dtype is None else self._dtype.itemsize
+        return print_kernel(self._nest(strided=False)[0], size)
+
+    @property
+    def schedule(self) -> str:
+        """The loops of that kernel, as text."""
+        size = 4 if self._dtype is None else self._dtype.itemsize
+        native = self._native(size, strided=False)
+        return "interpreted by NumPy: no compiler" if native is None else native.schedule
+
+    def __call__(
+        self, *arrays: Any, out: Array | None = None, dims: Mapping[Any, Any] | None = None, **named: Any
+    ) -> Array:
+        """Return the elements of the tensor for the given inputs.
+
+        Parameters
+        ----------
+        *arrays : array
+            The leaves' arrays in order of first use, with any strides; or pass them by name.
+        out : ndarray, optional
+            Where the result goes: of the result's shape and dtype, writeable, and apart from the inputs.
+        dims : mapping, optional
+            Values of dims that the shapes do not determine.
+
+        Raises
+        ------
+        ArrayError
+            An array, or *out*, cannot be used.
+        ShapeError
+            A shape does not fit or a requirement fails, with the kind that construction has.  *out* is
+            untouched then: everything is checked before the first element is written.
+        """
+        if not named and len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+            inputs = list(arrays)
+        else:
+            inputs = match_arrays(self.tensor, arrays, named)
+        key = (*((a.shape, a.strides, a.dtype) for a in inputs), out is None or out.strides)
+        if dims:
+            key = (*key, *((str(k), v) for k, v in dims.items()))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plan(inputs, out, dims, key)
+        if out is None:
+            out = np.empty(plan.shape, plan.dtype)
+        else:
+            _check_out(out, plan, inputs)
+        if plan.empty:
+            return out
+        if plan.native is None:
+            np.copyto(out, interpret(self.tensor, *inputs, dims=plan.dims))
+            return out
+        if plan.fills is None:
+            plan.native(plan.arguments, [_memory(a) for a in inputs], _memory(out))
+        else:
+            plan.native(plan.arguments, [_memory(a) for a in inputs], _memory(out), plan.fills)
+        return out
+
+    def _plan(self, inputs: list[Array], out: Array | None, dims: Mapping[Any, Any] | None, key: Any) -> _Plan:
+        inputs = match_arrays(self.tensor, tuple(inputs), {})
+        if out is not None and type(out) is not np.ndarray:
+            raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
+        dtype = result_type(inputs)
+        if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
+            raise ArrayError(f"the kernel was compiled for {self._dtype}, the array has {dtype}")
+        values = bind_shapes(self.tensor, [a.shape for a in inputs], dims)
+        bound = self.tensor.bind(values)
+        shape = tuple(e for e in bound.extents if isinstance(e, int))
+        strided = not all(a.flags.c_contiguous for a in (*inputs, *([] if out is None else [out])))
+        native = None if 0 in shape else self._native(dtype.itemsize, strided=strided)
+        arguments = tuple(values.values())
+        fills = None
+        if native is not None:
+            if strided:
+                arguments += _strides(shape, dtype, out) + tuple(s for a in inputs for s in _element_strides(a))
+            held = self._nests[strided][1]
+            fills = np.stack([fill_element(f, dtype) for f in held]) if held else None
+        plan = _Plan(shape, dtype, arguments, native, fills, values, 0 in shape)
+        if len(self._plans) >= _MAX_PLANS:
+            self._plans.clear()
+        self._plans[key] = plan
+        return plan
+
+    def _nest(self, *, strided: bool) -> tuple[Nest, list[object]]:
+        with self._lock:
+            if strided not in self._nests:
+                self._nests[strided] = lower(self.tensor, strided=strided)
+            return self._nests[strided]
+
+    def _native(self, element_size: int, *, strided: bool) -> CompiledKernel | None:
+        """Return the compiled kernel, or None where NumPy has to do it (after one warning)."""
+        if (element_size, strided) in self._natives:
+            return self._natives[element_size, strided]
+        from symlayout_codegen.kernel import compile_nest
+
+        try:
+            native = compile_nest(self._nest(strided=strided)[0], element_size)
+        except (CompilerError, InconclusiveError) as error:
+            if self._strict:
+                raise
+            if not _fallback_warned.is_set():
+                _fallback_warned.set()
+                warnings.warn(
+                    f"NumPy computes what a C kernel would: {str(error).splitlines()[0]}\n"
+                    "  help: compile(..., strict=True) raises instead",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+            native = None
+        self._natives[element_size, strided] = native
+        return native
+
+
+def compile(
+    t: Tensor, dims: Mapping[Any, Any] | None = None, dtype: Any = None, *, strict: bool = False
+) -> Kernel:
+    """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
+
+    Parameters
+    ----------
+    dims : mapping, optional
+        Dims to fix; the kernel is specialised on them.
+    dtype : dtype_like, optional
+        The element type; without it the kernel serves every element type, compiled for the sizes it meets.
+    strict : bool
+        Raise where there is no compiler or it fails, instead of computing in NumPy with a warning.
+
+    Raises
+    ------
+    CompilerError, InconclusiveError
+        With *strict*: the C could not be built, or not be shown to be right.
+    ShapeError
+        A dim's value is out of bounds or breaks a requirement.
+    """
+    if not isinstance(t, Tensor):
+        raise TypeError(f"compile takes a symlayout tensor, not {type(t).__name__}")
+    if dims:
+        t = t.subs(dims)
+    chosen = t.dtype if dtype is None else element_type(dtype)
+    if t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("="):
+        raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
+    kernel = Kernel(t, chosen, strict)
+    if strict and chosen is None:
+        kernel._native(4, strided=False)
+    return kernel
+
+
+def _memory(a: Array) -> Any:
+    return a if a.flags.c_contiguous else a.__array_interface__["data"][0]
+
+
+def _check_out(out: Array, plan: _Plan, inputs: list[Array]) -> None:
+    if out.shape != plan.shape:
+        raise ShapeError(f"out= has shape {out.shape}, the result has {plan.shape}", "size_mismatch")
+    if out.dtype != plan.dtype:
+        raise ArrayError(f"out= has dtype {out.dtype}, the result has {plan.dtype}")
+    if not out.flags.writeable:
+        raise ArrayError("out= is read-only\n  help: pass a writeable array")
+    for a in inputs:
+        if np.may_share_memory(a, out) and np.shares_memory(a, out):
+            raise ArrayError("out= shares memory with an input\n  help: pass an array of its own")
+    if not out.flags.c_contiguous and _overlaps_itself(out):
+        raise ArrayError("out= overlaps itself: two of its elements are one place in memory")
+
+
+def _overlaps_itself(a: Array) -> bool:
+    """Return whether two elements may share memory; strides that nest, as all views of arrays have, may not."""
+    reach = a.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (n - 1) + reach
+    return False
+
+
+def _strides(shape: tuple[int, ...], dtype: np.dtype[Any], out: Array | None) -> tuple[int, ...]:
+    return _element_strides(np.lib.stride_tricks.as_strided(np.empty(0, dtype), shape, _contiguous(shape, dtype))
+                            if out is None else out)
+
+
+def _contiguous(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
+    strides = [dtype.itemsize]
+    for n in reversed(shape[1:]):
+        strides.append(strides[-1] * n)
+    return tuple(strides[::-1])
+
+
+def _element_strides(a: Array) -> tuple[int, ...]:
+    return tuple(s // a.itemsize for s in a.strides)

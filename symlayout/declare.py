@@ -1,0 +1,241 @@
+"""What the declaration of an operation is made of.
+
+A declaration is a function of its inputs, seen as `Operand`, and its attributes.  It returns a
+`Declared` map: the domain, which is the output shape, and for each case the coordinate that an
+output coordinate reads, written with ``+ - * // %`` only.  Everything else (shapes, the
+interpreter, proofs, C) is derived from that one value, whatever numbers the coordinates are.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symlayout import digits, symbols
+from symlayout.errors import ShapeError
+from symlayout.facts import INT64_MAX, Facts
+from symlayout.polynomial import Extent, names_of, product, substitute
+
+Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
+Coords = Callable[..., Sequence[Coordinate]]
+Windows = Callable[..., Sequence[tuple[Coordinate, Extent]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """The value of elements that are read from outside a source."""
+
+    value: Any = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A part of the domain and what it reads.
+
+    The case holds where ``0 <= value < extent`` for each pair that ``where(*coordinate)`` returns;
+    there ``coords(*coordinate)`` is the coordinate in input number ``source``.  With a *fill*, a
+    coordinate outside the input reads the fill; without one it is always inside.
+    """
+
+    coords: Coords
+    source: int = 0
+    where: Windows | None = None
+    fill: Fill | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An index map: the extents of its domain, and disjoint cases that cover it."""
+
+    domain: tuple[Extent, ...]
+    cases: tuple[Case, ...]
+
+
+def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = None) -> Declared:
+    """Return the map of one case: ``coords(*output coordinate)`` is the input coordinate.
+
+    >>> flipped = index_map((4, 3), lambda i, j: (3 - i, j))
+    >>> flipped.cases[0].coords(0, 2)
+    (3, 2)
+    """
+    return Declared(tuple(domain), (Case(coords, fill=fill),))
+
+
+class Operand:
+    """An input of an operation, as its declaration sees it.
+
+    Attributes
+    ----------
+    shape : tuple of Extent
+        The extents: ints or polynomials.
+    """
+
+    __slots__ = ("_facts", "_owned", "_values", "shape", "where")
+
+    def __init__(
+        self, shape: tuple[Extent, ...], facts: Facts, where: str, values: Mapping[str, Extent] | None = None
+    ) -> None:
+        self.shape = shape
+        self.where = where
+        self._facts = facts
+        self._owned = False
+        self._values = values or {}
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def facts(self) -> Facts:
+        """What is known, with everything that was demanded so far."""
+        return self._facts
+
+    def _own(self) -> Facts:
+        if not self._owned:
+            self._facts, self._owned = self._facts.fork(), True
+        return self._facts
+
+    def extent(self, value: Any, what: str = "value") -> Extent:
+        """Return an attribute (an int, a dim, an expression) as an extent.
+
+        Raises
+        ------
+        ShapeError
+            ``attr_dtype`` if it is none of these, ``dim_conflict`` if a dim's bounds differ.
+        """
+        if type(value) is int:
+            return value
+        if not hasattr(value, "free_symbols"):
+            return symbols.to_extent(value, self._facts, what)
+        if not self._values:
+            return symbols.to_extent(value, self._own(), what)
+        apart = Facts()
+        top, bottom = apart.to_user(symbols.to_extent(value, apart, what))
+        for name in names_of(top) | names_of(bottom):
+            if name not in self._values:
+                self._own().declare(apart.dims[name])
+        return self.divide(substitute(top, self._values), substitute(bottom, self._values), "non_divisible")
+
+    def translate(self, e: Extent, facts: Facts) -> Extent:
+        """Return an extent of another system in the symbols of this one, with bound dims replaced."""
+        top, bottom = facts.to_user(e)
+        meaning: dict[str, Extent] = {}
+        for name in sorted(names_of(top) | names_of(bottom)):
+            if (d := facts.definitions.get(name)) is not None:
+                left, right = self.translate(d.left, facts), self.translate(d.right, facts)
+                forms = {"floor": self.floor_div, "max": self.maximum, "min": self.minimum}
+                meaning[name] = forms[d.form](left, right)
+            elif name in self._values:
+                meaning[name] = self._values[name]
+            else:
+                self._own().declare(facts.dims[name])
+        return self.divide(substitute(top, meaning), substitute(bottom, meaning))
+
+    def extents(self, values: Any, what: str, length: int | None = None) -> list[Extent]:
+        """Return a list of attributes as extents; one value stands for a list of one.
+
+        Raises
+        ------
+        ShapeError
+            ``length_mismatch`` if it is not a flat list, or not of the given length.
+        """
+        items = as_list(values)
+        if any(is_list(item) for item in items):
+            raise ShapeError(f"{self.where}: {what} {values!r:.80} is nested, expected a flat list", "length_mismatch")
+        if length is not None and len(items) != length:
+            raise ShapeError(
+                f"{self.where}: {what} has {len(items)} values, expected {length}", "length_mismatch"
+            )
+        return [self.extent(item, what) for item in items]
+
+    def pairs(self, values: Any, what: str, length: int) -> list[tuple[Extent, Extent]]:
+        """Return a list of ``length`` pairs ``(begin, end)``; ``length_mismatch`` otherwise."""
+        items = as_list(values)
+        if len(items) != length or any(not is_list(item) or len(as_list(item)) != 2 for item in items):
+            raise ShapeError(
+                f"{self.where}: {what} {values!r:.80} is not a list of {length} pairs [begin, end]",
+                "length_mismatch",
+            )
+        return [(self.extent(a, what), self.extent(b, what)) for a, b in map(as_list, items)]
+
+    def axis(self, value: Any, what: str = "axis") -> int:
+        """Return an axis as ``0 <= axis < rank``; negative ones count from the end.
+
+        Raises
+        ------
+        ShapeError
+            ``bad_axis`` outside ``[-rank, rank)``, ``attr_dtype`` if it is not an integer.
+        """
+        try:
+            axis = operator.index(value)
+        except TypeError:
+            raise ShapeError(f"{self.where}: {what} {value!r:.80} is not an integer", "attr_dtype") from None
+        if not -self.rank <= axis < self.rank:
+            raise ShapeError(f"{self.where}: {what} {axis} is out of range for rank {self.rank}", "bad_axis")
+        return axis % self.rank
+
+    def divide(self, numerator: Extent, denominator: Extent, kind: str = "non_divisible") -> Extent:
+        """Return the exact quotient; that it is one becomes a requirement (see `Facts.divide`)."""
+        if type(numerator) is int and type(denominator) is int and denominator > 0 and numerator % denominator == 0:
+            return numerator // denominator
+        facts = self._own()
+        quotient = facts.divide(numerator, denominator, kind, self.where)
+        if facts.floors:
+            digits.renew(facts)
+        return facts.reduce(quotient)
+
+    def floor_div(self, numerator: Extent, denominator: Extent) -> Extent:
+        """Return ``floor(numerator / denominator)`` for a denominator that is >= 1."""
+        if type(numerator) is int and type(denominator) is int:
+            return numerator // denominator
+        return digits.floor_div(self._own(), numerator, denominator)
+
+    def maximum(self, a: Extent, b: Extent) -> Extent:
+        """Return the larger of two extents."""
+        return max(a, b) if type(a) is int and type(b) is int else self._own().maximum(a, b)
+
+    def minimum(self, a: Extent, b: Extent) -> Extent:
+        """Return the smaller of two extents."""
+        return min(a, b) if type(a) is int and type(b) is int else self._own().minimum(a, b)
+
+    def require(self, e: Extent, kind: str, rule: str = "") -> None:
+        """Demand ``e >= 0``: nothing if proved, an error if impossible, else a requirement."""
+        if type(e) is int and e >= 0:
+            return
+        self._own().require_nonnegative(e, kind, self.where, rule=rule)
+
+    def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "") -> None:
+        """Demand ``left == right``, as `require`."""
+        if left != right:
+            self._own().require_zero(left - right, kind, self.where, rule=rule)
+
+    def spell(self, e: Extent) -> str:
+        """Return an extent as text in the user's dims."""
+        return self._facts.spell(e)
+
+    def countable(self, e: Extent, what: str) -> Extent:
+        """Return *e*, which counts something and so must fit int64: ``overflow`` otherwise."""
+        least = e if isinstance(e, int) else self._facts.interval(e)[0]
+        if least is not None and least > INT64_MAX:
+            raise ShapeError(f"{self.where}: {what} {self.spell(e)} exceeds int64", "overflow")
+        return e
+
+
+def check_countable(operand: Operand, domain: Sequence[Extent]) -> None:
+    """Raise ``overflow`` if an extent of *domain*, or its number of elements, cannot fit int64."""
+    for axis, e in enumerate(domain):
+        operand.countable(e, f"extent of axis {axis}")
+    operand.countable(product(domain), "number of elements")
+
+
+def is_list(value: Any) -> bool:
+    """Return whether an attribute is a list: a list, a tuple, or an array that is not a scalar."""
+    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a list attribute as a list; one value as a list of one."""
+    return list(value) if is_list(value) else [value]

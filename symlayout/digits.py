@@ -1,0 +1,209 @@
+"""The normal form: coordinates as polynomials in digits, with floor division that stays exact.
+
+A coordinate is ``c_1*d_1 + ... + c_0`` over digits ``0 <= d < extent`` and over quotients
+``floor(e/k)``; a remainder ``e % k`` is always written ``e - k*floor(e/k)``, so that quotient and
+remainder fold back to *e* by cancellation alone.  `floor_div` divides what is a multiple of the
+divisor, proves that the rest is a remainder where it can, splits by the divisor's factors
+(``floor(e/(g*k)) = floor(floor(e/g)/k)``), and otherwise keeps one symbol for the quotient.  Radices
+may be symbols.  Every rule has its side condition proved by `Facts` when it is applied.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+from symlayout.errors import InconclusiveError
+from symlayout.facts import Facts
+from symlayout.polynomial import (
+    Extent,
+    Monomial,
+    Poly,
+    coefficient_of,
+    collapse,
+    exact_quotient,
+    names_of,
+    symbol,
+    terms_of,
+)
+
+DIGIT = "#"  # the first character of a digit's name, which no dim's name has
+
+
+def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:
+    """Return ``floor(e / k)``, for ``k >= 1``, in normal form.
+
+    Raises
+    ------
+    InconclusiveError
+        ``k >= 1`` is not proved.
+    """
+    e, k = facts.reduce(e), facts.reduce(k)
+    if not facts.positive(k):
+        raise InconclusiveError(f"{facts.spell(k)} >= 1", [facts.describe(k)])
+    return _floor(facts, e, k)
+
+
+def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
+    """Return ``e - k*floor(e / k)``, for ``k >= 1``, in normal form."""
+    return facts.reduce(e - k * floor_div(facts, e, k))
+
+
+def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
+    if k == 1:
+        return e
+    if isinstance(e, int) and isinstance(k, int):
+        return e // k
+    whole, rest = _divide_terms(e, k)
+    # a remainder: 0 <= rest < k
+    if facts.nonnegative(rest):
+        if facts.nonnegative(k - 1 - rest):
+            return whole
+        if facts.nonnegative(rest - k) and facts.nonnegative(2 * k - 1 - rest):
+            return whole + 1
+    elif facts.nonnegative(-1 - rest) and facts.nonnegative(rest + k):
+        return whole - 1
+    # a factor of the divisor that some term has: floor(rest/(g*m)) = floor(floor(rest/g)/m)
+    g = _factor(facts, rest, k)
+    if g is not None:
+        m = exact_quotient(k, g)
+        if m is not None:
+            return whole + _floor(facts, _floor(facts, rest, g), m)
+    names = sorted(_variables(facts, rest))
+    if len(names) == 1 and (split := coefficient_of(rest, names[0]) if isinstance(rest, Poly) else None):
+        c, constant = split
+        if c == 1 and names[0] in facts.floors:  # floor((floor(n/d) + c)/k) = floor((n + c*d)/(d*k))
+            n, d = facts.floors[names[0]]
+            return whole + _floor(facts, n + constant * d, d * k)
+    if names and isinstance(rest, Poly) and _leads_negative(rest, names):
+        return whole - _floor(facts, k - 1 - rest, k)  # floor(-e/k) = -floor((e + k - 1)/k)
+    if not names and isinstance(rest, int) and isinstance(k, int):
+        return whole + rest // k
+    return whole + facts.add_floor(rest, k)
+
+
+def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
+    """Return ``(whole, rest)`` with ``e = k*whole + rest``: every multiple of *k* in *e*, term by term."""
+    if isinstance(k, int):
+        whole_terms: dict[Monomial, int] = {}
+        rest_terms: dict[Monomial, int] = {}
+        for monomial, c in terms_of(e).items():
+            quotient = c // k if c >= 0 or not monomial else -(-c // k)
+            if quotient:
+                whole_terms[monomial] = quotient
+            if c - quotient * k:
+                rest_terms[monomial] = c - quotient * k
+        return collapse(whole_terms), collapse(rest_terms)
+    whole: Extent = 0
+    rest: Extent = 0
+    lead = max(k.terms, key=lambda m: (len(m), m))
+    scale = k.terms[lead]
+    current = e
+    for _ in range(4 * (len(terms_of(e)) + len(k.terms)) + 16):
+        if current == 0:
+            return whole, rest
+        terms = terms_of(current)
+        top = max(terms, key=lambda m: (len(m), m))
+        term = collapse({top: terms[top]})
+        quotient = exact_quotient(term, collapse({lead: scale}))
+        if quotient is None:
+            rest, current = term + rest, current - term
+        else:
+            whole, current = quotient + whole, current - quotient * k
+    return whole, rest + current
+
+
+def _variables(facts: Facts, e: Extent) -> set[str]:
+    """Return the digits and floors of *e*: what is not fixed by the dims."""
+    return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors}
+
+
+def _factor(facts: Facts, e: Extent, k: Extent) -> Extent | None:
+    """Return the least coefficient ``g`` of a digit, other than 1, that divides *k*."""
+    found: list[Extent] = []
+    integers: list[int] = []
+    if not isinstance(e, Poly):
+        return None
+    for name in sorted(_variables(facts, e)):
+        split = coefficient_of(e, name)
+        if split is None:
+            continue
+        c = split[0]
+        if isinstance(c, int):
+            c = abs(c)
+            integers.append(c)
+        elif not facts.positive(c):
+            if not facts.positive(-c):
+                continue
+            c = -c
+        if c not in (1, k) and exact_quotient(k, c) is not None:
+            found.append(c)
+    if len(integers) > 1 and isinstance(k, int) and 1 < (common := gcd(*integers, k)) < k:
+        found.append(common)
+    return min(found, key=lambda g: (len(terms_of(g)), sum(map(len, terms_of(g))), str(g)), default=None)
+
+
+def _leads_negative(e: Poly, names: list[str]) -> bool:
+    for name in names:
+        split = coefficient_of(e, name)
+        if split is not None:
+            return isinstance(split[0], int) and split[0] < 0
+    return False
+
+
+class Coordinate:
+    """A coordinate in normal form, with the operators that declarations use."""
+
+    __slots__ = ("e", "facts")
+
+    def __init__(self, e: Extent, facts: Facts) -> None:
+        self.e, self.facts = e, facts
+
+    def __add__(self, other: Any) -> Coordinate:
+        return Coordinate(self.e + _extent(other), self.facts)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Coordinate:
+        return Coordinate(self.e - _extent(other), self.facts)
+
+    def __rsub__(self, other: Any) -> Coordinate:
+        return Coordinate(_extent(other) - self.e, self.facts)
+
+    def __mul__(self, other: Any) -> Coordinate:
+        return Coordinate(self.e * _extent(other), self.facts)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Coordinate:
+        return Coordinate(floor_div(self.facts, self.e, _extent(other)), self.facts)
+
+    def __mod__(self, other: Any) -> Coordinate:
+        return Coordinate(floor_mod(self.facts, self.e, _extent(other)), self.facts)
+
+    def __repr__(self) -> str:
+        return repr(self.e)
+
+
+def _extent(value: Any) -> Extent:
+    return value.e if isinstance(value, Coordinate) else value
+
+
+def renew(facts: Facts) -> None:
+    """Divide again what later facts made divisible: ``floor((2*g + 1)/2)`` is ``g``."""
+    for name, (n, d) in list(facts.floors.items()):
+        if name[0] == DIGIT or name in facts.solved:
+            continue
+        value = _floor(facts, facts.reduce(n), facts.reduce(d))
+        if value != symbol(name) and name not in names_of(value):
+            facts.replace_floor(name, value)
+
+
+def digit_name(axis: int) -> str:
+    """Return the name of the digit that walks output axis number *axis*."""
+    return f"{DIGIT}{axis}"
+
+
+def axis_digits(extents: tuple[Extent, ...], facts: Facts) -> list[Extent]:
+    """Add a digit to *facts* for each output axis; an axis of extent 1 has coordinate 0."""
+    return [0 if e == 1 else facts.add_digit(digit_name(k), e) for k, e in enumerate(extents)]

@@ -1,0 +1,10 @@
+"""Translations of the frameworks' operations, with their attribute names, into core ops.
+
+No index map and no shape rule is declared here: see ``symlayout.ops``.  Importing this package fills the
+registry with every operation.
+"""
+
+from symlayout.frontends import onnx, openvino, tensorflow, torch
+from symlayout.frontends.registry import find, names, register
+
+__all__ = ["find", "names", "onnx", "openvino", "register", "tensorflow", "torch"]

@@ -1,0 +1,90 @@
+"""Framework operations by name, ``framework:Name``, each kept under the function that translates it.
+
+A frontend registers its functions with `register`; `find` gives them back.  The functions take the
+framework's own attribute names, so a wrong name is a fact about the operation and has a typed error.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from symlayout.errors import ShapeError, UnknownOpError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LONGEST_NAME = 80  # of a name that is compared with the known ones, which takes quadratic time
+_OPS: dict[str, Callable[..., Any]] = {}
+
+
+class AttributeNameError(ShapeError, TypeError):
+    """An attribute that an operation does not have, or one that it needs and did not get.
+
+    Its kind is ``attr_unknown`` or ``attr_missing``.
+    """
+
+
+def register(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that keeps a function as the operation *name*.
+
+    The decorated function raises `AttributeNameError` where Python's own call raises `TypeError`
+    because the arguments do not fit the signature.
+    """
+
+    def keep(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def translated(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except TypeError:  # only now is it worth asking whether the call itself was wrong
+                _check_names(name, inspect.signature(function), args, kwargs)
+                raise
+
+        _OPS[name] = translated
+        return translated
+
+    return keep
+
+
+def find(name: str) -> Callable[..., Any]:
+    """Return the function of the operation *name*, such as ``"openvino:BatchToSpace-2"``.
+
+    Raises
+    ------
+    UnknownOpError
+        No frontend has *name*; the message lists the nearest names.
+    """
+    try:
+        return _OPS[name]
+    except (KeyError, TypeError):
+        raise UnknownOpError(_unknown(str(name)[:_LONGEST_NAME])) from None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all operations, sorted."""
+    return tuple(sorted(_OPS))
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, _OPS, n=3, cutoff=0.5)
+    known = ", ".join(near or sorted({op.partition(":")[0] + ":..." for op in _OPS}))
+    return f"no operation is called {name!r}\n  help: {'the nearest are' if near else 'there are'} {known}"
+
+
+def _check_names(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Raise `AttributeNameError` if the arguments do not fit *signature*."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        known = signature.parameters
+        unknown = len(args) > len(known) or not set(kwargs) <= set(known)
+        raise AttributeNameError(
+            f"{name}: {error}\n  help: the arguments are {', '.join(known)}",
+            "attr_unknown" if unknown else "attr_missing",
+        ) from None

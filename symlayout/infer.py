@@ -1,0 +1,107 @@
+"""Shapes' requirements and bounds, as the user reads them."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from symlayout.facts import Facts, Interval, Requirement
+from symlayout.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, terms_of
+
+if TYPE_CHECKING:
+    from symlayout.tensor import Tensor
+
+
+def requirements(t: Tensor) -> list[Requirement]:
+    """Return what must hold of the dims for *t* to exist: primitive, irredundant, in step order.
+
+    Congruences of one primitive form are joined (``H % 4`` and ``H % 6`` give ``H % 12``); what the
+    bounds of the dims and the other requirements imply is left out.
+    """
+    kept = _joined([_primitive(r) for r in t.facts.requirements])
+    for r in list(reversed(kept)):
+        others = [o for o in kept if o is not r]
+        if _implied(r, others, t.facts):
+            kept = others
+    return kept
+
+
+def bounds(t: Tensor) -> list[Interval]:
+    """Return ``(lo, hi)`` of each extent over the dims that meet the requirements; hi None: unbounded."""
+    result: list[Interval] = []
+    for e in t.extents:
+        low, high = t.facts.interval(t.facts.reduce(e))
+        result.append((max(low or 0, 0), high))
+    return result
+
+
+def _primitive(r: Requirement) -> Requirement:
+    """Return *r* in lowest terms: ``(4*H + 2) % 6`` becomes ``(H + 2) % 3``."""
+    if r.relation != "divides" or not isinstance(r.modulus, int):
+        return r
+    modulus = r.modulus
+    terms = {m: c % modulus for m, c in terms_of(r.value).items() if c % modulus}
+    common = gcd(content(terms), modulus)
+    modulus //= common
+    terms = {m: c // common % modulus for m, c in terms.items()}
+    lead = min((m for m in terms if m), key=lambda m: (len(m), m), default=())
+    if lead and gcd(terms[lead], modulus) == 1:
+        inverse = pow(terms[lead], -1, modulus)
+        terms = {m: c * inverse % modulus for m, c in terms.items()}
+    value = collapse({m: c for m, c in terms.items() if c})
+    return Requirement(r.kind, r.relation, value, modulus, r.where)
+
+
+def _joined(requirements: list[Requirement]) -> list[Requirement]:
+    """Join congruences of one form by the Chinese remainder theorem, at the first one's place."""
+    result: list[Requirement] = []
+    places: dict[Extent, int] = {}
+    for r in requirements:
+        if r.relation != "divides" or not isinstance(r.modulus, int):
+            result.append(r)
+            continue
+        form, residue = _split_constant(r.value)
+        if form in places:
+            at = places[form]
+            before = result[at]
+            joined = _remainder(before, residue, r.modulus)
+            if joined is not None:
+                result[at] = Requirement(before.kind, "divides", form - joined[0], joined[1], before.where)
+                continue
+        places.setdefault(form, len(result))
+        result.append(r)
+    return result
+
+
+def _split_constant(e: Extent) -> tuple[Extent, int]:
+    constant = terms_of(e).get((), 0)
+    return e - constant, constant
+
+
+def _remainder(before: Requirement, constant: int, modulus: int) -> tuple[int, int] | None:
+    """Return ``(r, m)`` with ``form = r mod m`` from ``form = -c_1 mod m_1`` and ``form = -c_2 mod m_2``."""
+    first = before.modulus
+    if not isinstance(first, int):
+        return None
+    a = -_split_constant(before.value)[1]
+    b = -constant
+    common = gcd(first, modulus)
+    if (b - a) % common:
+        return None
+    step = (b - a) // common * pow(first // common, -1, modulus // common) % (modulus // common)
+    total = first * modulus // common
+    return (a + first * step) % total, total
+
+
+def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
+    """Return whether the bounds of the dims and *others* are proved to imply *r*."""
+    apart = Facts()
+    named = {n for d in facts.definitions.values() for n in names_of(d.left) | names_of(d.right)}
+    quotients = {name: q for name, q in facts.quotients.items() if name in named}
+    apart.merge(Facts(dims=facts.dims, definitions=facts.definitions, quotients=quotients, requirements=others))
+    value, modulus = apart.reduce(r.value), apart.reduce(r.modulus)
+    if r.relation == "divides":
+        return exact_quotient(value, modulus) is not None
+    if r.relation == "nonnegative":
+        return apart.nonnegative(value)
+    return not isinstance(value, Poly) and value == 0

@@ -1,0 +1,133 @@
+"""The meaning of a tensor, in NumPy: evaluate the coordinates on the domain, gather, fill.
+
+Everything else is tested against this.  Nothing here knows an operation: the declared maps are
+evaluated on integer arrays, from the output to the leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symlayout.arrays import as_array, check_dtype, fill_element
+from symlayout.bind import bind_shapes
+from symlayout.errors import ArrayError, InconclusiveError
+from symlayout.tensor import Tensor
+
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """A part of the output: where *mask* holds, element *coords* of leaf *key*, or *fill*."""
+
+    mask: BoolArray
+    key: str | None
+    coords: tuple[IntArray, ...]
+    fill: Any = None
+
+
+def interpret(t: Tensor, *arrays: Any, dims: Mapping[Any, Any] | None = None, **named: Any) -> np.ndarray[Any, Any]:
+    """Return the elements of *t* for the given inputs.
+
+    Parameters
+    ----------
+    *arrays : array
+        The leaves' arrays in order of first use; or pass them by the leaves' names.
+    dims : mapping, optional
+        Values of dims that the arrays' shapes do not determine.
+
+    Returns
+    -------
+    ndarray
+        C-contiguous, with the first array's dtype.
+
+    Raises
+    ------
+    ArrayError
+        An array is missing, of the wrong dtype, or not an array.
+    ShapeError
+        A shape does not fit, or a requirement fails; the kind says which.
+    """
+    leaves = t.leaves()
+    inputs = match_arrays(t, arrays, named)
+    values = bind_shapes(t, [a.shape for a in inputs], dims)
+    bound = t.bind(values)
+    sources = {leaf.key: a for leaf, a in zip(leaves, inputs, strict=True)}
+    dtype = result_type(inputs)
+    shape = tuple(int(e) for e in bound.extents if isinstance(e, int))
+    result = np.empty(shape, dtype)
+    if not result.size:
+        return result
+    for part in gathers(bound):
+        if part.key is None:
+            np.copyto(result, fill_element(part.fill, dtype), where=part.mask)
+        else:
+            np.copyto(result, sources[part.key][_inside(part, sources[part.key].shape)], where=part.mask)
+    return result
+
+
+def gathers(t: Tensor) -> Iterator[Gather]:
+    """Yield disjoint parts that cover the output of *t*, which is not empty and whose extents are ints."""
+    grid = np.indices(t.extents, dtype=np.int64, sparse=True)
+    whole = np.ones((1,) * t.rank, dtype=np.bool_)
+    todo: list[tuple[Tensor, list[Any], BoolArray]] = [(t, list(grid), whole)]
+    while todo:
+        node, coords, mask = todo.pop()
+        if node.declared is None:
+            yield Gather(mask, node.key, tuple(coords))
+            continue
+        for case in node.declared.cases:
+            part = mask
+            if case.where is not None:
+                for value, extent in case.where(*coords):
+                    part = part & np.asarray((value >= 0) & (value < extent))
+            source = node.inputs[case.source]
+            read = [np.asarray(c, dtype=np.int64).reshape((1,) * (t.rank - np.ndim(c)) + np.shape(c)) for c in case.coords(*coords)]
+            inside = part
+            for c, extent in zip(read, source.extents, strict=True):
+                inside = inside & ((c >= 0) & (c < extent))
+            if case.fill is not None:
+                yield Gather(part & ~inside, None, (), case.fill.value)
+            elif not np.array_equal(*np.broadcast_arrays(inside, part)):
+                raise InconclusiveError(f"{node.name} reads inside its input: some coordinate is outside")
+            if inside.any():  # else there is no coordinate to follow, and extents may be 0
+                todo.append((source, read, inside))
+
+
+def _inside(part: Gather, shape: tuple[int, ...]) -> tuple[IntArray, ...]:
+    """Return the coordinates, moved inside the source where the mask excludes them."""
+    return tuple(np.clip(c, 0, n - 1) for c, n in zip(part.coords, shape, strict=True))
+
+
+def match_arrays(t: Tensor, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> list[np.ndarray[Any, Any]]:
+    """Return one array per leaf of *t*, in order of first use, from positional and named ones."""
+    leaves = t.leaves()
+    if len(arrays) > len(leaves):
+        raise ArrayError(f"{len(arrays)} arrays for {len(leaves)} input{'s' * (len(leaves) != 1)}")
+    given = {leaf.name: a for leaf, a in zip(leaves, arrays, strict=False)}
+    for name, a in named.items():
+        if name in given or name not in {leaf.name for leaf in leaves}:
+            raise ArrayError(f"array {name} is {'given twice' if name in given else 'no input'}")
+        given[name] = a
+    matched = []
+    for leaf in leaves:
+        if leaf.name not in given:
+            raise ArrayError(f"array {leaf.name} is missing")
+        a = as_array(given[leaf.name], leaf.name)
+        check_dtype(a, leaf.dtype, leaf.name)
+        matched.append(a)
+    return matched
+
+
+def result_type(arrays: list[np.ndarray[Any, Any]]) -> np.dtype[Any]:
+    """Return the dtype that all *arrays* have; `ArrayError` if they differ."""
+    dtype = arrays[0].dtype
+    for a in arrays[1:]:
+        if a.dtype != dtype:
+            raise ArrayError(f"the inputs have dtypes {dtype} and {a.dtype}; one is needed")
+    return dtype

@@ -1,0 +1,1 @@
+"""The core operations: one declaration each, in coordinates (see `symlayout.declare`)."""

@@ -1,0 +1,69 @@
+"""Give the same elements, in row-major order, another shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, as_list, index_map
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent, product
+from symlayout.tensor import operation
+
+
+@operation
+def reshape(x: Operand, shape: Any) -> Declared:
+    """Return the elements of *x* in row-major order under another shape.
+
+    ``y[o] = x[i]`` where *o* in *shape* and *i* in the old shape have the same row-major number.
+
+    Parameters
+    ----------
+    shape : int, dim, expression, or a sequence of them
+        One entry may be -1: it is what remains, and the product of the others must divide the
+        number of elements and not be 0.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` if the numbers of elements differ or nothing can stand for -1.
+
+    See `numpy.reshape`.
+    """
+    entries = as_list(shape)
+    free = [k for k, entry in enumerate(entries) if type(entry) is int and entry == -1]
+    new: list[Extent] = [1 if k in free else x.extent(entry, "shape") for k, entry in enumerate(entries)]
+    for k, e in enumerate(new):
+        x.require(e, "size_mismatch", f"extent {x.spell(e)} of axis {k} is negative")
+    size, others = product(x.shape), product(new)
+    if len(free) > 1:
+        raise ShapeError(f"{x.where}: shape {entries} has more than one -1", "size_mismatch")
+    if free:
+        x.require(others - 1, "size_mismatch", "-1 stands for anything where the other extents hold no element")
+        new[free[0]] = x.divide(size, others, "size_mismatch")
+    else:
+        x.require_equal(
+            size, others, "size_mismatch", f"{x.spell(size)} elements do not fill a shape of {x.spell(others)}"
+        )
+
+    def coords(*o: Any) -> list[Any]:
+        number = linear(o, new)
+        return mixed_radix(number, x.shape)
+
+    return index_map(new, coords)
+
+
+def linear(coordinate: Any, shape: Any) -> Any:
+    """Return the row-major number of *coordinate* in *shape*."""
+    number = 0
+    for c, extent in zip(coordinate, shape, strict=True):
+        number = number * extent + c
+    return number
+
+
+def mixed_radix(number: Any, shape: Any) -> list[Any]:
+    """Return the coordinate in *shape* that has the row-major *number*."""
+    coordinate = []
+    for extent in reversed(shape[1:]):
+        coordinate.append(number % extent)
+        number = number // extent
+    return [number, *reversed(coordinate)] if shape else []

@@ -1,0 +1,100 @@
+"""Indexing with slices, integers, ``...`` and ``None``, as in NumPy's basic indexing."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from symlayout.declare import Declared, Operand, index_map
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent
+from symlayout.tensor import operation
+
+
+@operation
+def getitem(x: Operand, key: Any) -> Declared:
+    """Return ``x[key]``: ``i = start + step * o`` on a sliced axis, ``i = start`` on an indexed one.
+
+    Integer bounds clamp as in NumPy.  Symbolic ones are taken as they are: that they lie in range, in
+    order, is proved or becomes a requirement.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_axis`` for too many indices or an index out of range, ``attr_dtype`` for one that is no
+        integer, ``crop_exceeds`` for symbolic bounds that are out of range.
+    """
+    domain: list[Extent] = []
+    reads: list[tuple[Extent, Extent, int | None]] = []  # start, step, output axis
+    axis = 0
+    for item in _expanded(x, key):
+        if item is None:
+            domain.append(1)
+            continue
+        n = x.shape[axis]
+        if isinstance(item, slice):
+            start, step, count = _range(x, item, n, axis)
+            reads.append((start, step, len(domain)))
+            domain.append(count)
+        else:
+            start = _index(x, item, n, axis)
+            reads.append((start, 0, None))
+        axis += 1
+    return index_map(domain, lambda *o: [start if k is None else start + o[k] * step for start, step, k in reads])
+
+
+def _expanded(x: Operand, key: Any) -> list[Any]:
+    items = list(key) if isinstance(key, tuple) else [key]
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if sum(item is Ellipsis for item in items) > 1:
+        raise ShapeError(f"{x.where}: an index can have one ...", "bad_axis")
+    if used > x.rank:
+        raise ShapeError(f"{x.where}: {used} indices for rank {x.rank}", "bad_axis")
+    at = items.index(Ellipsis) if Ellipsis in items else len(items)
+    return items[:at] + [slice(None)] * (x.rank - used) + items[at + 1 :]
+
+
+def _index(x: Operand, item: Any, n: Extent, axis: int) -> Extent:
+    index = x.extent(item, f"index of axis {axis}")
+    if isinstance(index, int) and index < 0:
+        index = n + index
+    rule = f"index {item} is out of range for axis {axis} of extent {x.spell(n)}"
+    x.require(index, "bad_axis", rule)
+    x.require(n - 1 - index, "bad_axis", rule)
+    return index
+
+
+def _range(x: Operand, item: slice, n: Extent, axis: int) -> tuple[Extent, int, Extent]:
+    """Return ``(start, step, count)`` of a slice of an axis of extent *n*."""
+    try:
+        step = 1 if item.step is None else operator.index(item.step)
+    except TypeError:
+        raise ShapeError(f"{x.where}: step {item.step!r:.80} of axis {axis} is not an integer", "attr_dtype") from None
+    if step == 0:
+        raise ShapeError(f"{x.where}: the step of axis {axis} is 0", "bad_axis")
+    first = _bound(x, item.start, n, 0 if step > 0 else n - 1, axis)
+    last = _bound(x, item.stop, n, n if step > 0 else -1, axis)
+    if _is_symbolic(item.start) or _is_symbolic(item.stop):
+        span = last - first if step > 0 else first - last
+        rule = f"axis {axis}: {item.start}:{item.stop}:{step} is not a range of {x.spell(n)}"
+        for inside in (span, first, n - last) if step > 0 else (span, n - 1 - first, last + 1):
+            x.require(inside, "crop_exceeds", rule)
+    elif step > 0:  # NumPy clamps both; where elements are left, one side of each is enough
+        first, last = x.maximum(first, 0), x.minimum(last, n)
+        span = x.maximum(last - first, 0)
+    else:
+        first, last = x.minimum(first, n - 1), x.maximum(last, -1)
+        span = x.maximum(first - last, 0)
+    return first, step, x.floor_div(span + abs(step) - 1, abs(step))
+
+
+def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int) -> Extent:
+    """Return a bound of a range; a negative int counts from the end."""
+    if given is None:
+        return default
+    bound = x.extent(given, f"bound of axis {axis}")
+    return n + bound if isinstance(bound, int) and bound < 0 else bound
+
+
+def _is_symbolic(given: Any) -> bool:
+    return hasattr(given, "free_symbols") and not hasattr(given, "__index__")

@@ -1,0 +1,104 @@
+"""Move blocks of space to the batch, and back.
+
+The maps are written with named axes.  The axis lists that the OpenVINO specifications print for the
+same operations are out of range, and are not used.
+
+Sources: TensorFlow `SpaceToBatchND` and `BatchToSpaceND`, OpenVINO SpaceToBatch-2 and BatchToSpace-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.declare import Declared, Fill, Operand, index_map
+from symlayout.ops.reshape import linear, mixed_radix
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent, product
+from symlayout.tensor import operation
+
+
+@operation
+def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
+    """Return *x* with axes 1 to M padded with zeros, cut into blocks, and the blocks' places in the batch.
+
+    The output coordinate ``((d_1, ..., d_M, n), c_1, ..., c_M, rest)``, whose first entry is one
+    row-major number, reads ``(n, c_k * block_k + d_k - begin_k, rest)``.
+
+    Parameters
+    ----------
+    block_shape : sequence of int, dim or expression
+        M block sizes, each >= 1.
+    paddings : sequence of pairs
+        M pairs ``(begin, end)``, each >= 0, with ``begin + extent + end`` a multiple of the block.
+
+    Raises
+    ------
+    ShapeError
+        ``block_lt_1``, ``negative_pad``, ``non_divisible``, ``length_mismatch``, ``rank``, ``overflow``.
+    """
+    block, pads = _blocks(x, block_shape, paddings, "paddings", "negative_pad")
+    batch, space, rest = x.shape[0], x.shape[1 : len(block) + 1], x.shape[len(block) + 1 :]
+    moved = x.countable(batch * x.countable(product(block), "block size"), "batch")
+    cells = [
+        x.divide(begin + n + end, b) for n, b, (begin, end) in zip(space, block, pads, strict=True)
+    ]
+
+    def coords(place: Any, *o: Any) -> list[Any]:
+        *digits, n = mixed_radix(place, [*block, batch])
+        inner = [c * b + d - begin for c, b, d, (begin, _) in zip(o, block, digits, pads, strict=False)]
+        return [n, *inner, *o[len(block) :]]
+
+    return index_map([moved, *cells, *rest], coords, fill=Fill(0))
+
+
+@operation
+def batch_to_space(x: Operand, block_shape: Any, crops: Any) -> Declared:
+    """Return *x* with the blocks that the batch holds put into axes 1 to M, and these cropped.
+
+    The output coordinate ``(n, s_1, ..., s_M, rest)`` with ``u_k = s_k + begin_k`` reads
+    ``((u_1 % block_1, ..., u_M % block_M, n), u_1 // block_1, ..., u_M // block_M, rest)``, the first
+    entry as one row-major number.
+
+    Parameters
+    ----------
+    block_shape : sequence of int, dim or expression
+        M block sizes, each >= 1, whose product divides the batch.
+    crops : sequence of pairs
+        M pairs ``(begin, end)``, each >= 0, that together take at most the whole axis.
+
+    Raises
+    ------
+    ShapeError
+        ``block_lt_1``, ``negative_crop``, ``crop_exceeds``, ``non_divisible``, ``length_mismatch``, ``rank``.
+    """
+    block, cuts = _blocks(x, block_shape, crops, "crops", "negative_crop")
+    space, rest = x.shape[1 : len(block) + 1], x.shape[len(block) + 1 :]
+    batch = x.divide(x.shape[0], x.countable(product(block), "block size"))
+    whole = [x.countable(n * b, f"extent of axis {k}") for k, (n, b) in enumerate(zip(space, block, strict=True), 1)]
+    kept = [w - begin - end for w, (begin, end) in zip(whole, cuts, strict=True)]
+    for k, (e, w, (begin, end)) in enumerate(zip(kept, whole, cuts, strict=True), 1):
+        x.require(e, "crop_exceeds", f"axis {k}: crops {x.spell(begin)} + {x.spell(end)} exceed {x.spell(w)}")
+
+    def coords(n: Any, *o: Any) -> list[Any]:
+        u = [c + begin for c, (begin, _) in zip(o, cuts, strict=False)]
+        digits = [c % b for c, b in zip(u, block, strict=True)]
+        cells = [c // b for c, b in zip(u, block, strict=True)]
+        return [linear([*digits, n], [*block, batch]), *cells, *o[len(block) :]]
+
+    return index_map([batch, *kept, *rest], coords)
+
+
+def _blocks(
+    x: Operand, block_shape: Any, margins: Any, what: str, kind: str
+) -> tuple[list[Extent], Sequence[tuple[Extent, Extent]]]:
+    block = x.extents(block_shape, "block_shape")
+    for k, b in enumerate(block, 1):
+        x.require(b - 1, "block_lt_1", f"block_shape[{k - 1}] = {x.spell(b)} is not >= 1")
+    if x.rank < len(block) + 1:
+        raise ShapeError(f"{x.where}: rank {x.rank} has no batch and {len(block)} blocked axes", "rank")
+    pairs = x.pairs(margins, what, len(block))
+    for k, pair in enumerate(pairs):
+        for e in pair:
+            x.require(e, kind, f"{what}[{k}] = [{x.spell(pair[0])}, {x.spell(pair[1])}] has a negative value")
+    return block, pairs

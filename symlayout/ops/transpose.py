@@ -1,0 +1,35 @@
+"""Permute axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symlayout.declare import Declared, Operand, as_list, index_map
+from symlayout.errors import ShapeError
+from symlayout.tensor import operation
+
+
+@operation
+def transpose(x: Operand, axes: Sequence[int] | None = None) -> Declared:
+    """Return *x* with its axes permuted: ``y[o] = x[i]`` with ``i[axes[k]] = o[k]``.
+
+    Parameters
+    ----------
+    axes : sequence of int, optional
+        A permutation of the axes; negative ones count from the end.  None reverses them.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch`` if there is not one per axis, ``bad_axis`` if it is no permutation.
+
+    See `numpy.transpose`.
+    """
+    given = list(reversed(range(x.rank))) if axes is None else as_list(axes)
+    if len(given) != x.rank:
+        raise ShapeError(f"{x.where}: axes has {len(given)} values, the rank is {x.rank}", "length_mismatch")
+    order = [x.axis(a) for a in given]
+    if len(set(order)) != x.rank:
+        raise ShapeError(f"{x.where}: axes {given} repeat an axis", "bad_axis")
+    where = [order.index(a) for a in range(x.rank)]
+    return index_map([x.shape[a] for a in order], lambda *o: [o[k] for k in where])

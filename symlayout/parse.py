@@ -1,0 +1,440 @@
+"""Read shapes and steps as people type them: a small recursive-descent parser.
+
+Nothing here evaluates Python or calls SymPy: text becomes a tree of frozen values (`syntax`), and
+everything that is not in the grammar becomes a `FormatError` that shows its place.
+
+::
+
+    shape  : entry ("," entry)* [","]          also inside one pair of ( ) or [ ];  () has no axes
+    entry  : "?" | "None" | "-1" | sum ".." [sum] | dim
+    dim    : sum | name ">=" int | name "<=" int | int "<=" name ["<=" int]
+    sum    : term (("+" | "-") term)*
+    term   : factor (("*" | "/" | "//" | "%") factor)*
+    factor : "-" factor | atom ["**" int]
+    step   : opname ["(" [argument ("," argument)* [","]] ")"] | "[" index ("," index)* "]"
+    opname : [framework ":"] name ["-" version]
+    index  : "..." | "None" | dim | [sum] ":" [sum] [":" [sum]]
+    value  : dim | "?" | "None" | "true" | "false" | real | "inf" | "nan" | "text" | [values] | (values)
+
+``/`` is exact division, ``//`` and ``%`` are floor division and its remainder.  A range ``lo..hi``
+includes both ends; ``lo..`` is unbounded.  A bound such as ``b>=1`` may stand wherever the dim
+occurs and holds for all of its occurrences.  The attributes in `WORDS` take a bare word
+(``mode=DCR``); every other name is a dim.
+
+Left out: names of functions inside expressions, comparisons other than bounds, comments.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from symlayout.errors import FormatError
+from symlayout.syntax import (
+    Chain,
+    Constant,
+    Dots,
+    Group,
+    Int,
+    Name,
+    Negative,
+    Power,
+    Range,
+    Slice,
+    Step,
+    Tree,
+    Unknown,
+    evaluate,
+    names_of,
+)
+
+__all__ = ["evaluate", "names_of", "parse_shape", "parse_step"]
+
+MAX_TEXT = 64 * 1024
+MAX_NESTING = 64
+MAX_DIGITS = 40
+MAX_AXES = 64
+MAX_FACTORS = 64
+MAX_EXPONENT = 64
+MAX_BITS = 4096
+
+WORDS = frozenset({"mode", "data_format", "pad_mode"})
+CONSTANTS: Mapping[str, bool | float] = {
+    "true": True, "True": True, "false": False, "False": False, "inf": math.inf, "nan": math.nan,
+}  # fmt: skip
+
+
+def parse_shape(text: str) -> tuple[Tree, ...]:
+    """Return the entries of the shape *text*, one tree an axis.
+
+    >>> parse_shape("N, 3, ?, 1..8")
+    (Name(name='N', low=None, high=None), Int(value=3), Unknown(), Range(low=Int(value=1), high=Int(value=8)))
+
+    Raises
+    ------
+    FormatError
+        The text is not a shape (the grammar is in the module's text), or exceeds a limit.
+    """
+    reader = _Reader(text, "a shape")
+    close = reader.enclosing_bracket()
+    if close:
+        reader.take()
+    entries: list[Tree] = []
+    while reader.token.text != close and (entries or reader.token.kind != "end"):
+        if len(entries) == MAX_AXES:
+            raise reader.error(f"a shape has at most {MAX_AXES} axes")
+        entries.append(reader.entry())
+        if not reader.accept(","):
+            break
+    if close:
+        reader.expect(close)
+    elif not entries:
+        raise reader.error("expected a shape, found nothing", "a shape without axes is ()")
+    reader.expect_end()
+    return tuple(entries)
+
+
+def parse_step(text: str) -> Step:
+    """Return the operation that *text* calls for.
+
+    >>> parse_step("onnx:SpaceToDepth(blocksize=2)").keywords
+    (('blocksize', Int(value=2)),)
+
+    Raises
+    ------
+    FormatError
+        The text is not a step (the grammar is in the module's text), or exceeds a limit.
+    """
+    reader = _Reader(text, "a step")
+    if reader.accept("["):
+        indices = reader.items("]", reader.index)
+        if not indices:
+            raise reader.error("expected an index, found an empty []")
+        reader.expect_end()
+        return Step("[]", tuple(indices), (), text)
+    name = reader.operation()
+    positional: list[Tree] = []
+    keywords: dict[str, Tree] = {}
+    if reader.accept("("):
+        while not reader.accept(")"):
+            key = reader.keyword()
+            if key is None and keywords:
+                raise reader.error("expected name=value: a value without a name follows one with a name")
+            if key is None:
+                positional.append(reader.value())
+            elif key in keywords:
+                raise reader.error(f"{key} is given twice")
+            else:
+                keywords[key] = reader.word() if key in WORDS else reader.value()
+            if not reader.accept(","):
+                reader.expect(")")
+                break
+    reader.expect_end()
+    return Step(name, tuple(positional), tuple(keywords.items()), text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word of the text: what it is, its characters, and where it begins."""
+
+    kind: str
+    text: str
+    position: int
+
+
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*(?:
+      (?P<real>[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)(?![A-Za-z0-9_]))
+    | (?P<int>[0-9]+(?![A-Za-z0-9_]))
+    | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<text>"[^"\\\r\n]*"|'[^'\\\r\n]*')
+    | (?P<sign>\.\.\.|\.\.|\*\*|//|>=|<=|[-+*/%?,:=()\[\]])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE,
+)
+_OPERATION = re.compile(r"(?:[A-Za-z_]\w*:)?[A-Za-z_][\w.]*(?:-[0-9]{1,9})?", re.ASCII)
+_NAME = "a name such as N"
+_DIM = "a number or a dim such as N"
+
+
+class _Reader:
+    """One text being read: the token at hand, and the rules of the grammar as methods."""
+
+    def __init__(self, text: str, what: str) -> None:
+        self._text, self._what, self._depth = text, what, 0
+        if len(text) > MAX_TEXT:
+            raise FormatError(f"{what} has at most {MAX_TEXT} characters, not {len(text)}")
+        self.token = self._scan(0)
+
+    def _scan(self, position: int) -> _Token:
+        """Return the token that begins at or after *position*."""
+        found = _TOKEN.match(self._text, position)
+        if found is None:
+            while self._text[position] in " \t\r\n":
+                position += 1
+            self.token = _Token("bad", self._text[position], position)
+            hint = "a product is written 2*h" if self._text[position].isdigit() else ""
+            raise self.error(f"cannot read {self._text[position]!a}", hint)
+        kind = found.lastgroup or "end"
+        return _Token(kind, found[kind], found.start(kind))
+
+    def error(self, message: str, hint: str = "") -> FormatError:
+        """Return an error that shows the text around the token at hand, with a caret under it."""
+        at = self.token.position
+        start, stop = max(0, at - 48), at + 24
+        excerpt = re.sub(r"[^ -~]", "?", self._text[start:stop])
+        before, after = "..." * (start > 0), "..." * (stop < len(self._text))
+        lines = [
+            f"{message}, at column {at + 1} of {self._what}",
+            f"  in: {before}{excerpt}{after}",
+            "      " + " " * (len(before) + at - start) + "^",
+            *([f"  help: {hint}"] if hint else []),
+        ]
+        return FormatError("\n".join(lines))
+
+    def unexpected(self, expected: str, hint: str = "") -> FormatError:
+        """Return the error that says what should stand where the token at hand stands."""
+        text = self.token.text
+        shown = repr(text if len(text) <= 24 else text[:21] + "...")
+        found = "the end" if self.token.kind == "end" else shown
+        return self.error(f"expected {expected}, found {found}", hint)
+
+    def take(self) -> _Token:
+        """Return the token at hand and move to the next."""
+        token = self.token
+        self.token = self._scan(token.position + len(token.text))
+        return token
+
+    def accept(self, sign: str) -> bool:
+        """Take the token at hand if it is *sign*, and return whether it was."""
+        if self.token.kind != "sign" or self.token.text != sign:
+            return False
+        self.take()
+        return True
+
+    def expect(self, sign: str) -> None:
+        """Take the token at hand, which must be *sign*."""
+        if not self.accept(sign):
+            raise self.unexpected(repr(sign))
+
+    def expect_end(self) -> None:
+        """Check that nothing is left."""
+        if self.token.kind != "end":
+            raise self.unexpected("',' or the end" if self._what == "a shape" else "the end")
+
+    def enclosing_bracket(self) -> str:
+        """Return the bracket that closes the whole text, if the token at hand opens it; else ''."""
+        closing = {"(": ")", "[": "]"}.get(self.token.text, "")
+        if not closing or not self._text.rstrip(" \t\r\n").endswith(closing):
+            return ""
+        depth, tail = 0, self._text.rstrip(" \t\r\n")
+        for position in range(self.token.position, len(tail)):
+            depth += (tail[position] == self.token.text) - (tail[position] == closing)
+            if depth == 0:
+                return closing if position == len(tail) - 1 else ""
+        return ""
+
+    def enter(self) -> None:
+        """Go one level deeper into brackets or signs."""
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            raise self.error(f"brackets and signs are nested more than {MAX_NESTING} deep")
+
+    def items(self, close: str, item: Callable[[], Tree]) -> list[Tree]:
+        """Return what *item* reads, separated by commas, up to and with the bracket *close*."""
+        self.enter()
+        found: list[Tree] = []
+        while not self.accept(close):
+            found.append(item())
+            if not self.accept(","):
+                self.expect(close)
+                break
+        self._depth -= 1
+        return found
+
+    def operation(self) -> str:
+        """Return the name of an operation, with its framework and version."""
+        found = _OPERATION.match(self._text, self.token.position)
+        if found is None:
+            raise self.unexpected("the name of an operation", "for example transpose(0, 2, 3, 1)")
+        self.token = self._scan(found.end())
+        return found[0]
+
+    def keyword(self) -> str | None:
+        """Take ``name =`` and return the name; None, and nothing taken, if that does not follow."""
+        if self.token.kind != "name":
+            return None
+        after = self._scan(self.token.position + len(self.token.text))
+        if after.text != "=":
+            return None
+        key = self.take().text
+        self.take()
+        return key
+
+    def word(self) -> Tree:
+        """Read the value of an attribute in `WORDS`: text, in quotes or bare."""
+        return Constant(self.take().text) if self.token.kind == "name" else self.value()
+
+    def entry(self) -> Tree:
+        """Read one entry of a shape."""
+        if self._unknown():
+            return Unknown()
+        low = self.dim()
+        if low == Negative(Int(1)):
+            return Unknown()
+        if not self.accept(".."):
+            return low
+        return Range(low, None if self.token.text in (",", ")", "]", "") else self.sum())
+
+    def index(self) -> Tree:
+        """Read one index of an indexing step."""
+        if self.accept("..."):
+            return Dots()
+        if self._unknown():
+            return Unknown()
+        parts: list[Tree | None] = [self._bound()]
+        while len(parts) < 3 and self.accept(":"):
+            parts.append(self._bound())
+        if len(parts) == 1:
+            if parts[0] is None:
+                raise self.unexpected("an index or a slice")
+            return parts[0]
+        start, stop, step = [*parts, None][:3]
+        return Slice(start, stop, step)
+
+    def _bound(self) -> Tree | None:
+        """Read one part of a slice, if there is one."""
+        return None if self.token.text in (":", ",", "]") else self.dim()
+
+    def value(self) -> Tree:
+        """Read one value of an argument."""
+        if self._unknown():
+            return Unknown()
+        if self.accept("["):
+            return Group(tuple(self.items("]", self.value)))
+        if self.token.kind == "text":
+            return Constant(self.take().text[1:-1])
+        return self.dim()
+
+    def _unknown(self) -> bool:
+        """Take ``?`` or ``None`` if one follows, and return whether it did."""
+        if self.token.text not in ("?", "None"):
+            return False
+        self.take()
+        return True
+
+    def dim(self) -> Tree:
+        """Read a sum, or a name with its bounds."""
+        left = self.sum()
+        if self.token.text not in (">=", "<="):
+            return left
+        sign = self.take().text
+        if isinstance(left, Name):
+            return Name(left.name, **{"low" if sign == ">=" else "high": self._limit()})
+        if sign == ">=" or not isinstance(left, Int):
+            raise self.error("a bound is name >= int, name <= int or int <= name <= int")
+        if self.token.kind != "name":
+            raise self.unexpected(_NAME)
+        name = self.take().text
+        return Name(name, left.value, self._limit() if self.accept("<=") else None)
+
+    def _limit(self) -> int:
+        """Read the integer of a bound."""
+        atom = self.atom()
+        if not isinstance(atom, Int):
+            raise self.error("a bound is an integer")
+        return atom.value
+
+    def sum(self) -> Tree:
+        """Read terms with ``+`` and ``-`` between them."""
+        return self._chain(("+", "-"), self.term)
+
+    def term(self) -> Tree:
+        """Read factors with ``*``, ``/``, ``//`` and ``%`` between them."""
+        return self._chain(("*", "/", "//", "%"), self.factor)
+
+    def _chain(self, signs: tuple[str, ...], operand: Callable[[], Tree]) -> Tree:
+        """Read operands with any of *signs* between them."""
+        operands, taken = [operand()], []
+        while self.token.text in signs:
+            self._check_number(operands[-1])
+            taken.append(self.take().text)
+            operands.append(operand())
+        if not taken:
+            return operands[0]
+        self._check_number(operands[-1])
+        sizes = [_bits(tree) for tree in operands]
+        additive = "+" in signs
+        bits = max(sizes) + len(sizes).bit_length() if additive else sum(sizes)
+        if not additive and (len(operands) > MAX_FACTORS or bits > MAX_BITS):
+            raise self.error(f"a product has at most {MAX_FACTORS} factors and stays below 2**{MAX_BITS}")
+        return Chain(operands[0], tuple(zip(taken, operands[1:], strict=True)), bits)
+
+    def _check_number(self, tree: Tree) -> None:
+        """Check that *tree* is something to calculate with."""
+        if isinstance(tree, Group) or (isinstance(tree, Constant) and not isinstance(tree.value, float)):
+            raise self.error("only numbers and dims can be calculated with")
+
+    def factor(self) -> Tree:
+        """Read an atom, perhaps raised to a power, perhaps negated."""
+        if self.token.text == "-":
+            self.enter()
+            self.take()
+            operand = self.factor()
+            self._check_number(operand)
+            self._depth -= 1
+            return Negative(operand)
+        atom = self.atom()
+        if self.token.text != "**":
+            return atom
+        self.take()
+        exponent = self._limit()
+        if not isinstance(atom, Name) or exponent > MAX_EXPONENT:
+            raise self.error(f"a power is a dim to an integer of at most {MAX_EXPONENT}")
+        return Power(atom, exponent)
+
+    def atom(self) -> Tree:
+        """Read a literal, a name, or something in parentheses."""
+        token, in_step = self.token, self._what == "a step"
+        if token.kind == "int":
+            if len(token.text) > MAX_DIGITS:
+                raise self.error(f"an integer has at most {MAX_DIGITS} digits, not {len(token.text)}")
+            return Int(int(self.take().text))
+        if token.kind == "real" and in_step:
+            return Constant(float(self.take().text))
+        if token.text in CONSTANTS and in_step:
+            return Constant(CONSTANTS[self.take().text])
+        if token.kind == "name" and token.text not in CONSTANTS and token.text != "None":
+            return Name(self.take().text)
+        if self.accept("("):
+            return self._parenthesis(in_step)
+        raise self.unexpected(_DIM)
+
+    def _parenthesis(self, in_step: bool) -> Tree:
+        """Read what follows ``(``: something in parentheses, or in a step a tuple."""
+        if in_step and self.accept(")"):
+            return Group((), is_tuple=True)
+        self.enter()
+        inner = self.value() if in_step else self.sum()
+        if in_step and self.accept(","):
+            inner = Group((inner, *self.items(")", self.value)), is_tuple=True)
+        else:
+            self.expect(")")
+        self._depth -= 1
+        return inner
+
+
+def _bits(tree: Tree) -> int:
+    """Return a bound on the bits of the integer coefficients of *tree*."""
+    match tree:
+        case Int(value):
+            return value.bit_length()
+        case Negative(operand):
+            return _bits(operand)
+        case Chain(bits=bits):
+            return bits
+        case _:
+            return 0

@@ -1,0 +1,289 @@
+"""Integer polynomials in named symbols: the numbers that extents and coordinates are made of.
+
+An `Extent` is a plain ``int`` or a `Poly`; a constant polynomial is always the ``int``, so
+concrete shapes never leave Python's integers.  A `Poly` maps monomials (sorted tuples of
+names, with repetition) to non-zero integer coefficients.  Nothing here factors or solves:
+the one division is exact division, which either succeeds or says None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import gcd
+
+Monomial = tuple[str, ...]
+
+
+class Poly:
+    """A polynomial with integer coefficients that is not a constant.
+
+    >>> h, w = symbol("h"), symbol("w")
+    >>> (h + 1) * (w - 2)
+    h*w - 2*h + w - 2
+    >>> (h + 1) - h
+    1
+    """
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: dict[Monomial, int]) -> None:
+        self.terms = terms
+        self._hash = 0
+
+    def __add__(self, other: Extent) -> Extent:
+        if isinstance(other, int):
+            if not other:
+                return self
+            terms = dict(self.terms)
+            constant = terms.get((), 0) + other
+            if constant:
+                terms[()] = constant
+            else:
+                del terms[()]
+            return Poly(terms)
+        if not isinstance(other, Poly):
+            return NotImplemented
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = terms.get(monomial, 0) + coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                del terms[monomial]
+        return collapse(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Poly:
+        return Poly({monomial: -coefficient for monomial, coefficient in self.terms.items()})
+
+    def __sub__(self, other: Extent) -> Extent:
+        if not isinstance(other, (int, Poly)):
+            return NotImplemented
+        return self + -other
+
+    def __rsub__(self, other: Extent) -> Extent:
+        return -self + other
+
+    def __mul__(self, other: Extent) -> Extent:
+        if isinstance(other, int):
+            if other == 1:
+                return self
+            if not other:
+                return 0
+            return Poly({monomial: coefficient * other for monomial, coefficient in self.terms.items()})
+        if not isinstance(other, Poly):
+            return NotImplemented
+        terms: dict[Monomial, int] = {}
+        for left, a in self.terms.items():
+            for right, b in other.terms.items():
+                monomial = tuple(sorted(left + right)) if left and right else left + right
+                total = terms.get(monomial, 0) + a * b
+                if total:
+                    terms[monomial] = total
+                else:
+                    del terms[monomial]
+        return collapse(terms)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Poly) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        if not self._hash:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return text(self)
+
+
+Extent = int | Poly
+
+
+def symbol(name: str) -> Poly:
+    """Return the polynomial that is the symbol *name*."""
+    return Poly({(name,): 1})
+
+
+def collapse(terms: dict[Monomial, int]) -> Extent:
+    """Return *terms*, which hold no zero coefficient, as an `Extent`."""
+    if not terms:
+        return 0
+    if len(terms) == 1 and () in terms:
+        return terms[()]
+    return Poly(terms)
+
+
+def terms_of(e: Extent) -> Mapping[Monomial, int]:
+    """Return the coefficient of each monomial of *e*; the constant's monomial is ``()``."""
+    return e.terms if isinstance(e, Poly) else {(): e} if e else {}
+
+
+def names_of(e: Extent) -> frozenset[str]:
+    """Return the symbols that *e* mentions."""
+    return frozenset(name for monomial in e.terms for name in monomial) if isinstance(e, Poly) else frozenset()
+
+
+def product(factors: Iterable[Extent]) -> Extent:
+    """Return the product of *factors*, 1 for none."""
+    result: Extent = 1
+    for factor in factors:
+        result = factor * result
+    return result
+
+
+def content(terms: Mapping[Monomial, int]) -> int:
+    """Return the greatest common divisor of the coefficients, 0 for none."""
+    return gcd(*terms.values())
+
+
+def coefficient_of(e: Poly, name: str) -> tuple[Extent, Extent] | None:
+    """Return ``(c, rest)`` with ``e = c*name + rest`` and *name* in neither; None if not linear.
+
+    >>> coefficient_of(symbol("b") * symbol("q") + 3, "q")
+    (b, 3)
+    """
+    linear: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, value in e.terms.items():
+        if name not in monomial:
+            rest[monomial] = value
+            continue
+        at = monomial.index(name)
+        other = monomial[:at] + monomial[at + 1 :]
+        if name in other:
+            return None
+        linear[other] = value
+    return collapse(linear), collapse(rest)
+
+
+def substitute(e: Extent, values: Mapping[str, Extent]) -> Extent:
+    """Return *e* with each name of *values* replaced, all at once.
+
+    >>> substitute(symbol("h") * 2 + 1, {"h": symbol("g") - 1})
+    2*g - 1
+    """
+    if isinstance(e, int) or not any(name in values for monomial in e.terms for name in monomial):
+        return e
+    kept: dict[Monomial, int] = {}
+    result: Extent = 0
+    for monomial, coefficient in e.terms.items():
+        term: Extent = coefficient
+        rest = []
+        for name in monomial:
+            if name in values:
+                term = values[name] * term
+            else:
+                rest.append(name)
+        if len(rest) == len(monomial):
+            kept[monomial] = coefficient
+        else:
+            result = result + term * collapse({tuple(rest): 1})
+    return result + collapse(kept)
+
+
+def evaluate(e: Extent, values: Mapping[str, int]) -> int:
+    """Return the exact integer that *e* is at *values*, which has every name of *e*."""
+    if isinstance(e, int):
+        return e
+    total = 0
+    for monomial, coefficient in e.terms.items():
+        for name in monomial:
+            coefficient *= values[name]
+        total += coefficient
+    return total
+
+
+def exact_quotient(numerator: Extent, denominator: Extent) -> Extent | None:
+    """Return the polynomial ``q`` with ``numerator == denominator * q``, or None if there is none.
+
+    Long division in graded lexicographic order; for one divisor it finds ``q`` whenever it exists
+    (Cox, Little, O'Shea, Ideals, Varieties, and Algorithms, section 2.3).
+
+    >>> h = symbol("h")
+    >>> exact_quotient(h * h - 1, h + 1)
+    h - 1
+    >>> exact_quotient(h, 2) is None
+    True
+    """
+    if denominator == 1:
+        return numerator
+    if denominator == 0:
+        return None
+    if isinstance(denominator, int):
+        if isinstance(numerator, int):
+            return None if numerator % denominator else numerator // denominator
+        if any(c % denominator for c in numerator.terms.values()):
+            return None
+        return Poly({m: c // denominator for m, c in numerator.terms.items()})
+    if isinstance(numerator, int):
+        return None if numerator else 0
+    lead = max(denominator.terms, key=_grade)
+    scale = denominator.terms[lead]
+    quotient: Extent = 0
+    rest: Extent = numerator
+    while isinstance(rest, Poly):
+        top = max(rest.terms, key=_grade)
+        cofactor = _without(top, lead)
+        if cofactor is None or rest.terms[top] % scale:
+            return None
+        term = collapse({cofactor: rest.terms[top] // scale})
+        quotient = term + quotient
+        rest = rest - denominator * term
+    return None if rest else quotient
+
+
+def _grade(monomial: Monomial) -> tuple[int, Monomial]:
+    # Names compare reversed here (a > b becomes later), which is still a monomial order:
+    # degree first, then the sorted tuples of equal length lexicographically.
+    return len(monomial), monomial
+
+
+def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    rest = list(monomial)
+    for name in divisor:
+        if name not in rest:
+            return None
+        rest.remove(name)
+    return tuple(rest)
+
+
+def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
+    """Return *e* with one factor *monomial* of every multiple of it replaced by *value*.
+
+    >>> h, w, q = symbol("h"), symbol("w"), symbol("q")
+    >>> replace_monomial(h * w * 3 + h, ("h", "w"), q * 2)
+    h + 6*q
+    """
+    result: Extent = 0
+    changed = False
+    for term, coefficient in terms_of(e).items():
+        cofactor = _without(term, monomial)
+        if cofactor is None:
+            result = collapse({term: coefficient}) + result
+        else:
+            changed = True
+            result = result + value * collapse({cofactor: coefficient})
+    return result if changed else e
+
+
+def text(e: Extent, spell: Callable[[str], str] = str) -> str:
+    """Return *e* as text, highest degree first; *spell* writes a name.
+
+    >>> text(1 + symbol("h") * symbol("h") - symbol("w") * 2)
+    'h**2 - 2*w + 1'
+    """
+    if isinstance(e, int):
+        return str(e)
+    parts: list[str] = []
+    for monomial, coefficient in sorted(e.terms.items(), key=lambda item: (-len(item[0]), item[0])):
+        factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not monomial else []
+        for name in dict.fromkeys(monomial):
+            power = monomial.count(name)
+            factors.append(spell(name) + (f"**{power}" if power > 1 else ""))
+        sign = "-" if coefficient < 0 else "+"
+        parts.append(f"{sign} {'*'.join(factors)}")
+    joined = " ".join(parts)
+    return joined[2:] if joined.startswith("+ ") else "-" + joined[2:]

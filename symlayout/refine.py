@@ -1,0 +1,191 @@
+"""Split the digits of an output box until the composed map is affine in them.
+
+Where the normal form still holds ``floor((d + c)/k)`` of one digit, the digit is split:
+``d + c = k*hi + lo`` with ``0 <= lo < k``.  If *c* is 0 and *k* divides the extent, ``hi`` and ``lo`` fill
+a box; otherwise ``0 <= d < extent`` stays as a window.  Where it holds the floor of a mixed-radix
+number of several digits that is all the map needs of them, the number becomes one root digit.
+A floor that neither removes is left for the nest to carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from symlayout.digits import DIGIT, axis_digits, digit_name
+from symlayout.facts import Facts
+from symlayout.normalise import Read, Window, normalise, output_digits
+from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, product, substitute, symbol
+from symlayout.tensor import Tensor
+
+_MAX_SPLITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Digits, the output coordinate in them, and the windows that bound it."""
+
+    facts: Facts
+    coords: tuple[Extent, ...]
+    extents: dict[str, Extent] = field(default_factory=dict)
+    windows: tuple[Window, ...] = ()
+
+    def digits(self) -> list[str]:
+        """Return the digits that the coordinate is made of, major ones first."""
+        return list(self.extents)
+
+
+def output_box(t: Tensor) -> Box:
+    """Return the box of one digit per output axis."""
+    facts = t.facts.fork()
+    coords = tuple(output_digits(t, facts))
+    extents = {digit_name(k): facts.reduce(e) for k, e in enumerate(t.extents) if coords[k] != 0}
+    return Box(facts, coords, extents)
+
+
+def refine(t: Tensor, part: int, needed: Callable[[Box, Read], list[Extent]]) -> tuple[Box, Read]:
+    """Return a box over which read number *part* of *t* is affine, as far as digits can make it.
+
+    ``needed(box, read)`` lists the expressions that matter; only floors that they mention are removed.
+    """
+    box = output_box(t)
+    read = normalise(t, box.facts.fork(), box.coords)[part]
+    for _ in range(_MAX_SPLITS):
+        floors = _floors(needed(box, read), read.facts)
+        for candidate in _candidates(box, read, floors):
+            tried = normalise(t, candidate.facts.fork(), candidate.coords)[part]
+            if _progress(floors, read.facts, _floors(needed(candidate, tried), tried.facts), tried.facts):
+                box, read = candidate, tried
+                break
+        else:
+            return box, read
+    return box, read
+
+
+def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
+    """Return the floors over digits that the expressions mention, directly or inside one another."""
+    found: dict[str, None] = {}
+    todo = [name for e in expressions for name in sorted(names_of(e))]
+    while todo:
+        name = todo.pop()
+        if name in facts.floors and name not in found and _has_digit(name, facts):
+            found[name] = None
+            numerator, denominator = facts.floors[name]
+            todo += sorted(names_of(numerator) | names_of(denominator))
+    return [name for name in facts.bounded if name in found]
+
+
+def _has_digit(name: str, facts: Facts) -> bool:
+    if name[0] == DIGIT:
+        return True
+    if name not in facts.floors:
+        return False
+    return any(_has_digit(n, facts) for n in names_of(facts.floors[name][0]))
+
+
+def _progress(before: list[str], facts: Facts, after: list[str], new: Facts) -> bool:
+    """Return whether fewer floors are left, or as many of simpler numerators."""
+
+    def weight(names: list[str], f: Facts) -> tuple[int, int]:
+        return len(names), sum(len(_digits_in(f.floors[n][0])) for n in names)
+
+    return weight(after, new) < weight(before, facts)
+
+
+def _digits_in(e: Extent) -> list[str]:
+    return sorted(n for n in names_of(e) if n[0] == DIGIT)
+
+
+def _candidates(box: Box, read: Read, floors: list[str]) -> Iterator[Box]:
+    facts = read.facts
+    splits: dict[str, list[tuple[Extent, Extent]]] = {}
+    for name in floors:
+        numerator, denominator = facts.floors[name]
+        digits = _digits_in(numerator)
+        if len(digits) != 1 or any(n in facts.floors and _has_digit(n, facts) for n in names_of(numerator)):
+            continue
+        split = coefficient_of(numerator, digits[0]) if isinstance(numerator, Poly) else None
+        if split is not None and split[0] == 1 and not _digits_in(denominator):
+            splits.setdefault(digits[0], []).append((split[1], denominator))
+    for digit, divisions in splits.items():
+        # coarse radices first: a divisor of a radix splits the low digit afterwards
+        order = sorted(divisions, key=lambda d: sum(exact_quotient(d[1], k) is not None for _, k in divisions))
+        for shift, radix in reversed(order):
+            yield _split(box, digit, shift, radix)
+    for name in floors:
+        numerator = facts.floors[name][0]
+        if len(_digits_in(numerator)) > 1 and (root := _root(box, numerator)) is not None:
+            yield root
+
+
+def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
+    """Return *box* with ``digit + shift = radix*hi + lo``."""
+    facts = box.facts.fork()
+    extent = box.extents[digit]
+    high, low = f"{digit}_0", f"{digit}_1"
+    whole = exact_quotient(facts.reduce(extent + shift), facts.reduce(radix))
+    count: Extent = facts.add_floor(extent + shift + radix - 1, radix) if whole is None else whole
+    first: Extent = 0 if facts.nonnegative(shift) else facts.add_floor(shift, radix)
+    if first != 0:
+        count = count - first
+    if count == 1:
+        facts_high: Extent = 0
+    else:
+        facts_high = facts.add_digit(high, count)
+    facts_low = facts.add_digit(low, radix)
+    value = radix * (facts_high + first) + facts_low - shift
+    extents: dict[str, Extent] = {}
+    for name, e in box.extents.items():
+        if name != digit:
+            extents[name] = e
+            continue
+        if count != 1:
+            extents[high] = count
+        extents[low] = radix
+    windows = tuple(Window(substitute(w.value, {digit: value}), w.extent) for w in box.windows)
+    if shift != 0 or whole is None:
+        windows = (*windows, Window(value, extent))
+        facts.assume_nonnegative(value)
+        facts.assume_nonnegative(extent - 1 - value)
+    coords = tuple(substitute(c, {digit: value}) for c in box.coords)
+    return Box(facts, coords, extents, windows)
+
+
+def _root(box: Box, numerator: Extent) -> Box | None:
+    """Return *box* with the digits of a complete mixed-radix number replaced by the number."""
+    digits = _digits_in(numerator)
+    if any(d not in box.extents for d in digits) or not isinstance(numerator, Poly):
+        return None
+    steps: dict[str, Extent] = {}
+    for digit in digits:
+        split = coefficient_of(numerator, digit)
+        if split is None:
+            return None
+        steps[digit] = split[0]
+    ordered = [d for d in box.digits() if d in steps]
+    step: Extent = 1
+    for digit in reversed(ordered):
+        if steps[digit] != step:
+            return None
+        step = step * box.extents[digit]
+    facts = box.facts.fork()
+    root = "".join(ordered)
+    number = facts.add_digit(root, product(box.extents[d] for d in ordered))
+    values: dict[str, Extent] = {}
+    rest: Extent = number
+    for digit in reversed(ordered[1:]):
+        quotient = facts.add_floor(rest, box.extents[digit])
+        values[digit] = rest - quotient * box.extents[digit]
+        rest = quotient
+    values[ordered[0]] = rest
+    extents: dict[str, Extent] = {}
+    for name, e in box.extents.items():
+        if name == ordered[0]:
+            extents[root] = product(box.extents[d] for d in ordered)
+        elif name not in values:
+            extents[name] = e
+    windows = tuple(Window(substitute(w.value, values), w.extent) for w in box.windows)
+    return Box(facts, tuple(substitute(c, values) for c in box.coords), extents, windows)
+
+
+__all__ = ["Box", "axis_digits", "output_box", "refine", "symbol"]

@@ -1,0 +1,88 @@
+"""Shapes, requirements and digits as text: the inverse of `parse`, and plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.lower import lower
+from symlayout.tensor import Tensor
+
+
+def shape(extents: Sequence[Any]) -> str:
+    """Return a shape as `parse.parse_shape` reads it.
+
+    >>> shape((3, 4)), shape((3,)), shape(())
+    ('(3, 4)', '(3,)', '()')
+    """
+    return f"({', '.join(map(str, extents))}{',' if len(extents) == 1 else ''})"
+
+
+def interval(low: int | None, high: int | None) -> str:
+    """Return bounds in words.
+
+    >>> interval(0, None), interval(1, 8), interval(5, 5)
+    ('at least 0', '1 to 8', 'exactly 5')
+    """
+    if high is None:
+        return "unbounded" if low is None else f"at least {low}"
+    if low == high:
+        return f"exactly {low}"
+    return f"at most {high}" if low is None else f"{low} to {high}"
+
+
+def relation(r: Any) -> str:
+    """Return a requirement in the operators of the shape language: ``H % 2 == 0``, ``2*b >= H + 1``.
+
+    >>> from symlayout.symbols import dim
+    >>> relation(dim("H") >= 3)
+    'H >= 3'
+    """
+    left = str(r.lhs)
+    if r.lhs.func.__name__ == "Mod":
+        value, modulus = r.lhs.args
+        left = f"{_factor(value)} % {_factor(modulus)}"
+    sign = {"Eq": "==", "Equality": "==", "Ne": "!=", "Unequality": "!="}.get(type(r).__name__, r.rel_op)
+    return f"{left} {sign} {r.rhs}"
+
+
+def words(r: Any) -> str:
+    """Return a requirement in plain words.
+
+    >>> from symlayout.symbols import dim
+    >>> words(dim("H") >= 3)
+    'H is at least 3'
+    """
+    if r.lhs.func.__name__ == "Mod" and r.rel_op == "==":
+        value, modulus = r.lhs.args
+        if r.rhs == 0:
+            return f"{value} is a multiple of {modulus}"
+        return f"{value} leaves {r.rhs} when divided by {modulus}"
+    says = {"==": "equals", "!=": "is not", ">=": "is at least", "<=": "is at most", ">": "is more than"}
+    return f"{r.lhs} {says.get(r.rel_op, r.rel_op)} {r.rhs}"
+
+
+def facts(t: Tensor) -> dict[str, Any]:
+    """Return what is known of *t* as JSON data: shape, requirements, dims with their bounds, dtype."""
+    return {
+        "shape": [e if isinstance(e, int) else str(e) for e in t.shape],
+        "requires": [relation(r) for r in t.requires],
+        "dims": {d.name: [d.min, d.max] for d in t.facts.dims.values()},
+        "dtype": None if t.dtype is None else str(t.dtype),
+    }
+
+
+def digits(t: Tensor) -> list[str]:
+    """Return the digits that the map of *t* becomes, piece by piece, as lines ``name: what < extent``."""
+    nest, _ = lower(t)
+    lines = []
+    for k, piece in enumerate(nest.pieces):
+        prefix = f"piece {k}, " if len(nest.pieces) > 1 else ""
+        lines += [f"{prefix}{digit.name}: {digit.comment}" for digit in piece.digits]
+    return lines
+
+
+def _factor(e: Any) -> str:
+    """Return *e* as an operand of ``%``."""
+    written = str(e)
+    return written if written.isidentifier() or written.isdigit() else f"({written})"

@@ -1,0 +1,233 @@
+"""What a shape or a step says once it is read: trees of frozen values, and what they evaluate to.
+
+`parse` makes the trees.  `evaluate` turns them into Python values with the operators of whatever
+the names stand for, so that the same tree serves integers and symbols; this module knows neither.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from symlayout.errors import FormatError
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """An integer literal."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal that is not an integer: a real number, a truth value, or text."""
+
+    value: float | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A dim, with the bounds stated where it stands."""
+
+    name: str
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An entry that is not known: ``?`` or ``None``, and ``-1`` in a shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An entry between two bounds, both included; *high* None is unbounded."""
+
+    low: Tree
+    high: Tree | None
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """``-operand``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """``base ** exponent``, the exponent a small literal."""
+
+    base: Tree
+    exponent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """``first op operand op operand ...``, from left to right, all operators of one precedence."""
+
+    first: Tree
+    rest: tuple[tuple[str, Tree], ...]
+    bits: int = field(default=0, compare=False, repr=False)  # bound on the size of its coefficients
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A list ``[a, b]``, or a tuple ``(a, b)``."""
+
+    items: tuple[Tree, ...]
+    is_tuple: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``start:stop:step`` of an index, each part optional."""
+
+    start: Tree | None
+    stop: Tree | None
+    step: Tree | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """``...`` of an index."""
+
+
+Tree = Int | Constant | Name | Unknown | Range | Negative | Power | Chain | Group | Slice | Dots
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation to apply: its name, what it is given, and the text it was read from.
+
+    ``name`` is ``"[]"`` for an indexing step, whose indices are the positional arguments.
+    """
+
+    name: str
+    positional: tuple[Tree, ...]
+    keywords: tuple[tuple[str, Tree], ...]
+    text: str
+
+
+def names_of(*trees: Tree) -> dict[str, tuple[int, int | None]]:
+    """Return the dims in *trees*, in order of first use, each with its ``(min, max)``.
+
+    A dim is at least 0; bounds stated in several places hold together.
+
+    >>> names_of(Name("N"), Name("b", low=1), Chain(Int(2), (("*", Name("b")),)))
+    {'N': (0, None), 'b': (1, None)}
+
+    Raises
+    ------
+    FormatError
+        The bounds of a dim leave no value.
+    """
+    names: dict[str, tuple[int, int | None]] = {}
+    for tree in trees:
+        for name in _names(tree):
+            low, high = names.get(name.name, (0, None))
+            low = low if name.low is None else max(low, name.low)
+            highs = [bound for bound in (high, name.high) if bound is not None]
+            names[name.name] = low, min(highs, default=None)
+    for key, (low, high) in names.items():
+        if high is not None and high < low:
+            raise FormatError(f"no value of {key} is at least {low} and at most {high}")
+    return names
+
+
+def evaluate(tree: Tree, names: Mapping[str, Any]) -> Any:
+    """Return the Python value of *tree* where each dim has its value in *names*.
+
+    Unknown entries are None, ranges are ``(low, high)``, lists are lists, slices are slices.
+    ``/`` of two integers must be exact; of symbols it is their quotient.
+
+    >>> evaluate(Chain(Int(2), (("*", Name("h")),)), {"h": 5})
+    10
+
+    Raises
+    ------
+    FormatError
+        A dim has no value in *names*, a divisor is 0, or ``/`` of integers has a remainder.
+    """
+    match tree:
+        case Int(value) | Constant(value):
+            return value
+        case Name(name):
+            if name not in names:
+                known = ", ".join(names) or "none"
+                raise FormatError(f"{name} is not a dim here\n  known: {known}")
+            return names[name]
+        case Unknown():
+            return None
+        case Range(low, high):
+            return evaluate(low, names), None if high is None else evaluate(high, names)
+        case Negative(operand):
+            return -evaluate(operand, names)
+        case Power(base, exponent):
+            return evaluate(base, names) ** exponent
+        case Group(items, is_tuple):
+            values = [evaluate(item, names) for item in items]
+            return tuple(values) if is_tuple else values
+        case Slice(start, stop, step):
+            parts = (start, stop, step)
+            return slice(*(None if part is None else evaluate(part, names) for part in parts))
+        case Dots():
+            return ...
+        case Chain(first, rest):
+            operands = [(symbol, evaluate(operand, names)) for symbol, operand in rest]
+            if rest[0][0] in "+-":
+                terms = [-value if symbol == "-" else value for symbol, value in operands]
+                return _pairwise_sum([evaluate(first, names), *terms])
+            value = evaluate(first, names)
+            for symbol, operand in operands:
+                value = _multiplicative(symbol, value, operand)
+            return value
+
+
+def _names(tree: Tree) -> Iterator[Name]:
+    """Yield the names in *tree* from left to right."""
+    match tree:
+        case Name():
+            yield tree
+        case Negative(inner) | Power(inner, _):
+            yield from _names(inner)
+        case Range(low, high):
+            yield from _names(low)
+            yield from () if high is None else _names(high)
+        case Slice(start, stop, step):
+            for part in (start, stop, step):
+                yield from () if part is None else _names(part)
+        case Group(items):
+            for item in items:
+                yield from _names(item)
+        case Chain(first, rest):
+            yield from _names(first)
+            for _, operand in rest:
+                yield from _names(operand)
+
+
+def _pairwise_sum(terms: list[Any]) -> Any:
+    """Return the sum of *terms*, halves first: n symbolic terms cost n log n, not n squared."""
+    while len(terms) > 1:
+        odd = terms[len(terms) & ~1 :]
+        terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + odd
+    return terms[0]
+
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+
+
+def _multiplicative(symbol: str, left: Any, right: Any) -> Any:
+    """Return ``left symbol right``; ``/`` of two integers is exact or an error."""
+    if symbol != "*" and right == 0:
+        raise FormatError(f"{left} {symbol} 0 divides by zero")
+    if symbol == "/" and isinstance(left, int) and isinstance(right, int):
+        if left % right:
+            raise FormatError(f"{left}/{right} is not an integer\n  help: // rounds down")
+        return left // right
+    return _OPERATORS[symbol](left, right)

@@ -1,0 +1,377 @@
+"""The lazy tensor: a leaf with a shape, or an operation on tensors.  It holds no data."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+from symlayout import symbols
+from symlayout.declare import Declared, Operand, as_list, check_countable
+from symlayout.errors import FormatError, ShapeError
+from symlayout.facts import Dim, Facts, Interval
+from symlayout.polynomial import Extent, Poly, names_of, product, substitute, symbol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from symlayout.index_map import IndexMap
+
+P = ParamSpec("P")
+
+_UNNAMED = itertools.count()
+
+
+class Tensor:
+    """A shape and where its elements come from; made by `tensor` and by operations.
+
+    Attributes
+    ----------
+    name : str
+        Of a leaf: what it is called in proofs and calls.  Of an operation: the operation's name.
+    dtype : numpy.dtype or None
+        None accepts any array.
+    extents : tuple of Extent
+        The shape in solved symbols, for the engine; users read `shape`.
+    facts : Facts
+        The bounds and requirements that hold here.
+    declared : Declared or None
+        The index map to the inputs; None for a leaf.
+    inputs : tuple of Tensor
+        What the map reads.
+    """
+
+    __slots__ = ("_again", "_cache", "declared", "dtype", "extents", "facts", "inputs", "key", "name")
+
+    def __init__(
+        self,
+        name: str,
+        dtype: np.dtype[Any] | None,
+        extents: tuple[Extent, ...],
+        facts: Facts,
+        declared: Declared | None = None,
+        inputs: tuple[Tensor, ...] = (),
+        again: Callable[[tuple[Tensor, ...], Mapping[str, Extent]], Tensor] | None = None,
+        key: str = "",
+    ) -> None:
+        self.name, self.dtype, self.extents, self.facts = name, dtype, extents, facts
+        self.declared, self.inputs, self.key = declared, inputs, key
+        self._again = again
+        self._cache: dict[str, Any] = {}
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The extents in the user's dims: ints and SymPy expressions.
+
+        >>> h = symbols.dim("h")
+        >>> tensor((3, 2 * h)).shape
+        (3, 2*h)
+        """
+        if "shape" not in self._cache:
+            self._cache["shape"] = tuple(symbols.to_sympy(e, self.facts) for e in self.extents)
+        shape: tuple[Any, ...] = self._cache["shape"]
+        return shape
+
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """What must hold of the dims, as SymPy relations; minimal, in the order of the steps."""
+        from symlayout.infer import requirements
+
+        return tuple(symbols.to_relation(r, self.facts) for r in requirements(self))
+
+    def bounds(self) -> list[Interval]:
+        """Return ``(lo, hi)`` of each extent over all dims that meet the requirements; hi None is unbounded."""
+        from symlayout.infer import bounds
+
+        return bounds(self)
+
+    @property
+    def index_map(self) -> IndexMap:
+        """The map from output coordinates to the inputs' coordinates, composed over the chain."""
+        if "index_map" not in self._cache:
+            from symlayout.index_map import index_map_of
+
+            self._cache["index_map"] = index_map_of(self)
+        result: IndexMap = self._cache["index_map"]
+        return result
+
+    def nodes(self) -> list[Tensor]:
+        """Return this tensor and all that it is made from, inputs first, each once."""
+        order: dict[int, Tensor] = {}
+        stack: list[tuple[Tensor, bool]] = [(self, False)]
+        while stack:
+            node, ready = stack.pop()
+            if id(node) in order:
+                continue
+            if ready or not node.inputs:
+                order[id(node)] = node
+            else:
+                stack.append((node, True))
+                stack.extend((i, False) for i in reversed(node.inputs))
+        return list(order.values())
+
+    def leaves(self) -> list[Tensor]:
+        """Return the leaves, in order of first use."""
+        seen: dict[str, Tensor] = {}
+        for node in self.nodes():
+            if node.declared is None:
+                seen.setdefault(node.key, node)
+        return list(seen.values())
+
+    # ------------------------------------------------------------------ binding
+
+    def subs(self, values: Mapping[Any, Any]) -> Tensor:
+        """Return the tensor with dims bound.
+
+        Parameters
+        ----------
+        values : mapping
+            From dims, or their names, to ints, dims or expressions.  Dims that do not occur are ignored.
+
+        Raises
+        ------
+        ShapeError
+            A value outside the dim's bounds is ``infeasible``; a requirement that fails has its own kind.
+        """
+        bound: dict[str, Extent] = {}
+        apart = Facts()
+        for key, value in values.items():
+            name = key if isinstance(key, str) else key.name
+            bound[name] = symbols.to_extent(value, apart, name)
+            if (dim := self.facts.dims.get(name)) is not None:
+                check_bound(dim, bound[name])
+        if apart.requirements:
+            raise ShapeError("a dim can only be bound to an integer or a polynomial in dims", "attr_dtype")
+        return self.bind(bound, apart)
+
+    def bind(self, values: Mapping[str, Extent], apart: Facts | None = None) -> Tensor:
+        """Return the tensor built again with dims replaced by extents (see `subs`)."""
+        made: dict[int, Tensor] = {}
+        for node in self.nodes():
+            if node._again is None:
+                made[id(node)] = _bind_leaf(node, values, apart)
+            else:
+                made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values)
+        return made[id(self)]
+
+    def replace(self, leaves: Mapping[str, Tensor]) -> Tensor:
+        """Return the same chain on other inputs: a tensor for each key of a leaf."""
+        made: dict[int, Tensor] = {}
+        for node in self.nodes():
+            if node._again is None:
+                made[id(node)] = leaves.get(node.key, node)
+            else:
+                made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), {})
+        return made[id(self)]
+
+    # ------------------------------------------------------------------ Python's protocols
+
+    def __getitem__(self, key: Any) -> Tensor:
+        from symlayout.ops.slicing import getitem
+
+        return getitem(self, key)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        raise TypeError("a tensor holds no data, so it cannot be iterated; index it, or call interpret")
+
+    def __repr__(self) -> str:
+        dtype = "" if self.dtype is None else f", dtype={self.dtype}"
+        shape = ", ".join(self.facts.spell(e) for e in self.extents)
+        return f"Tensor({self.name}: ({shape}{',' if self.rank == 1 else ''}){dtype})"
+
+
+def check_bound(dim: Dim, value: Extent) -> None:
+    """Raise ``infeasible`` if an int lies outside the bounds of *dim*."""
+    if isinstance(value, int) and (
+        value < dim.min or (dim.max is not None and value > dim.max) or value % dim.multiple_of
+    ):
+        limits = f"{dim.min} <= {dim.name}" + ("" if dim.max is None else f" <= {dim.max}")
+        multiple = "" if dim.multiple_of == 1 else f" and a multiple of {dim.multiple_of}"
+        raise ShapeError(f"{dim.name} = {value} is outside its bounds\n  known: {limits}{multiple}", "infeasible")
+
+
+def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) -> Tensor:
+    facts = Facts()
+    for extra in apart.dims.values() if apart else ():
+        facts.declare(extra)
+    for name, dim in leaf.facts.dims.items():
+        if name not in values:
+            facts.declare(dim)
+        elif not isinstance(values[name], int):
+            value = facts.reduce(values[name])
+            facts.require_nonnegative(value - dim.min, "infeasible")
+            if dim.max is not None:
+                facts.require_nonnegative(dim.max - value, "infeasible")
+            if dim.multiple_of != 1:
+                facts.divide(value, dim.multiple_of, "infeasible")
+    for r in leaf.facts.requirements:
+        value, modulus = substitute(r.value, values), substitute(r.modulus, values)
+        if r.relation == "divides":
+            facts.divide(value, modulus, r.kind, r.where)
+        else:
+            facts.require_nonnegative(value, r.kind, r.where)
+    extents = []
+    for e in leaf.extents:
+        top, bottom = leaf.facts.to_user(e)
+        extents.append(facts.divide(substitute(top, values), substitute(bottom, values), "non_divisible"))
+    for axis, e in enumerate(extents):
+        facts.require_nonnegative(e, "infeasible", leaf.name, rule=f"extent {facts.spell(e)} of axis {axis} is negative")
+    return Tensor(leaf.name, leaf.dtype, tuple(extents), facts, key=leaf.key)
+
+
+def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Return a leaf: a named input with a shape and, if given, an element type.
+
+    Parameters
+    ----------
+    shape : sequence or str
+        Each entry is an int, a dim or an expression, ``None`` or ``-1`` (unknown: a dim of its own), or
+        ``(lo, hi)`` with *hi* None for no limit.  A string such as ``"N, 2*h, 2*w, C"`` names dims >= 0.
+    dtype : dtype_like, optional
+        None accepts arrays of any fixed-size type.
+    name : str, optional
+        What the leaf is called; leaves of one name are the same input.
+
+    Raises
+    ------
+    ShapeError
+        ``unknown_rank`` for None, ``infeasible`` for a negative extent or an empty interval, ``dim_conflict``,
+        ``overflow`` beyond int64, ``attr_dtype`` for an entry that is no integer.
+    FormatError
+        A string that is no shape, or a name that is not an identifier.
+
+    Examples
+    --------
+    >>> tensor("N, 2*h", name="x")
+    Tensor(x: (N, 2*h))
+    """
+    if shape is None:
+        raise ShapeError("the rank is unknown\n  help: give one entry for each axis; None is an unknown extent", "unknown_rank")
+    if name is not None and not str(name).isidentifier():
+        raise FormatError(f"tensor name {name!r:.80} is not an identifier")
+    label = name or "x"
+    facts = Facts()
+    if isinstance(shape, str):
+        entries = _parsed(shape)
+    else:
+        entries = as_list(shape) if not hasattr(shape, "free_symbols") else [shape]
+    extents = tuple(_entry(entry, axis, label, facts) for axis, entry in enumerate(entries))
+    operand = Operand(extents, facts, f"tensor {label}")
+    for axis, e in enumerate(extents):
+        operand.require(e, "infeasible", f"extent {facts.spell(e)} of axis {axis} is negative")
+    check_countable(operand, extents)
+    facts = operand.facts
+    return Tensor(label, _dtype(dtype), tuple(facts.reduce(e) for e in extents), facts, key=name or f"x.{next(_UNNAMED)}")
+
+
+def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
+    if entry is None or (type(entry) is int and entry == -1):
+        return _interval(0, None, axis, label, facts)
+    if isinstance(entry, (tuple, list)):
+        if len(entry) != 2:
+            raise ShapeError(f"axis {axis}: {entry!r:.80} is not an interval (lo, hi)", "length_mismatch")
+        low = symbols.to_extent(entry[0], facts, f"axis {axis}")
+        high = None if entry[1] is None else symbols.to_extent(entry[1], facts, f"axis {axis}")
+        if not isinstance(low, int) or not (high is None or isinstance(high, int)):
+            raise ShapeError(f"axis {axis}: the bounds of an interval are integers", "attr_dtype")
+        return _interval(low, high, axis, label, facts)
+    return symbols.to_extent(entry, facts, f"axis {axis}")
+
+
+def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -> Extent:
+    if low < 0:
+        raise ShapeError(f"axis {axis}: lower bound {low} is negative", "infeasible")
+    dim = Dim(f"{label}.{axis}", low, high)
+    facts.declare(dim)
+    return low if low == high else symbol(dim.name)
+
+
+def _parsed(text: str) -> list[Any]:
+    from symlayout.parse import evaluate, names_of, parse_shape
+
+    entries = parse_shape(text)
+    named = {name: symbols.dim(name) for entry in entries for name in names_of(entry)}
+    return [evaluate(entry, named) for entry in entries]
+
+
+def _dtype(dtype: Any) -> np.dtype[Any] | None:
+    if dtype is None:
+        return None
+    from symlayout.arrays import element_type
+
+    return element_type(dtype)
+
+
+def operation(declaration: Callable[Concatenate[Operand, P], Declared]) -> Callable[Concatenate[Tensor, P], Tensor]:
+    """Make an operation on tensors from the declaration of its index map.
+
+    The declaration gets the first argument as an `Operand`; the attributes pass through as they
+    are.  It is called once when the operation is applied, and again when dims are bound, so a rule
+    that fails then fails with the same kind.
+
+    Examples
+    --------
+    >>> from symlayout.declare import index_map
+    >>> @operation
+    ... def mirror(x):
+    ...     (n,) = x.shape
+    ...     return index_map((n,), lambda i: (n - 1 - i,))
+    >>> mirror(tensor((5,), name="x")).index_map
+    (i0) -> (4 - i0)
+    """
+
+    @functools.wraps(declaration)
+    def applied(x: Tensor, *args: P.args, **kwargs: P.kwargs) -> Tensor:
+        return apply(declaration, (x,), args, kwargs)
+
+    return applied
+
+
+def apply(
+    declaration: Callable[..., Declared],
+    inputs: tuple[Tensor, ...],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    values: Mapping[str, Extent] | None = None,
+) -> Tensor:
+    """Apply a declaration to a tensor, with the dims of *values* replaced in its attributes."""
+    (x,) = inputs
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{declaration.__name__} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()"
+        )
+    operand = Operand(x.extents, x.facts, declaration.__name__, values)
+    declared = declaration(operand, *args, **kwargs)
+    check_countable(operand, declared.domain)
+    facts = operand.facts
+    extents = tuple(facts.reduce(e) for e in declared.domain)
+
+    def again(bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
+        return apply(declaration, bound, args, kwargs, values)
+
+    return Tensor(declaration.__name__, x.dtype, extents, facts, declared, inputs, again)
+
+
+def same_size(left: Sequence[Extent], right: Sequence[Extent], facts: Facts) -> bool:
+    """Return whether two shapes are proved to hold the same number of elements."""
+    return bool(facts.reduce(product(left)) == facts.reduce(product(right)))
+
+
+def dims_of(t: Tensor) -> list[str]:
+    """Return the names of the dims that the extents and requirements of *t* mention, in order of use."""
+    used: set[str] = set()
+    for node in t.nodes():
+        for e in node.extents:
+            top, bottom = node.facts.to_user(e)
+            used |= names_of(top) | names_of(bottom)
+    for r in t.facts.requirements:
+        used |= names_of(r.value) | names_of(r.modulus)
+    return [name for name in t.facts.dims if name in used or isinstance(t.facts.reduce(symbol(name)), Poly)]

@@ -1,0 +1,365 @@
+"""Nests written by hand, small enough to check by eye: what the backend's tests run.
+
+Each is made by a function of its digits, without the algebra, so that these tests stand alone.
+"""
+
+from __future__ import annotations
+
+from symlayout_codegen.cir import Expr, FloorDiv, Literal, Name, add, mul
+from symlayout_codegen.nest import (
+    Affine,
+    Carried,
+    Digit,
+    Guard,
+    Local,
+    Nest,
+    Piece,
+    Precondition,
+    Window,
+)
+
+N, C, H, W, b, p, q = map(Name, ("N", "C", "H", "W", "b", "p", "q"))
+
+
+def affine(constant: Expr | int = 0, *terms: tuple[int, Expr | int]) -> Affine:
+    return Affine(add(constant), tuple((k, mul(c)) for k, c in terms))
+
+
+def digits(**extents: Expr | int) -> tuple[Digit, ...]:
+    return tuple(Digit(name, add(extent)) for name, extent in extents.items())
+
+
+def not_negative(*names: str) -> tuple[Precondition, ...]:
+    return tuple(Precondition(Name(name), ">=", "bad_extent", f"{name} >= 0") for name in names)
+
+
+def nest(name: str, parameters: str, pieces: list[Piece], size: Expr | int, **more: object) -> Nest:
+    """Return a nest of one source ``x`` whose parameters are all non-negative."""
+    names = tuple(parameters.split())
+    values: dict[str, object] = {
+        "prelude": not_negative(*names),
+        "sources": ("x",),
+        "source_sizes": (None,),
+        "nonnegative": frozenset(map(Name, names)),
+    }
+    return Nest(name, names, output_size=add(size), pieces=tuple(pieces), **{**values, **more})  # type: ignore[arg-type]
+
+
+def transpose() -> Nest:
+    """``(i, j) -> (j, i)``, output (W, H)."""
+    piece = Piece(digits(j=W, i=H), affine(0, (0, H), (1, 1)), 0, affine(0, (1, W), (0, 1)))
+    return nest("transpose", "H W", [piece], mul(H, W))
+
+
+def transpose_planes() -> Nest:
+    """``(n, w, h, c) -> (n, c, h, w)``: three digits change places."""
+    piece = Piece(
+        digits(n=N, w=W, h=H, c=C),
+        affine(0, (0, mul(C, H, W)), (1, mul(C, H)), (2, C), (3, 1)),
+        0,
+        affine(0, (0, mul(C, H, W)), (3, mul(H, W)), (2, W), (1, 1)),
+    )
+    return nest("transpose_planes", "N C H W", [piece], mul(N, C, H, W))
+
+
+def identity() -> Nest:
+    """Four digits that coalesce to one run."""
+    strides = [mul(C, H, W), mul(H, W), W, 1]
+    face = affine(0, *enumerate(strides))
+    piece = Piece(digits(n=N, c=C, h=H, w=W), face, 0, face)
+    return nest("identity", "N C H W", [piece], mul(N, C, H, W))
+
+
+def pad() -> Nest:
+    """A pad of p before and q after on both axes of (H, W)."""
+    high, wide = add(H, p, q), add(W, p, q)
+    piece = Piece(
+        digits(i=high, j=wide),
+        affine(0, (0, wide), (1, 1)),
+        0,
+        affine(mul(-1, p, add(W, 1)), (0, W), (1, 1)),
+        guards=(
+            Guard(Window(affine(mul(-1, p), (0, 1)), H), 0),
+            Guard(Window(affine(mul(-1, p), (1, 1)), W), 0),
+        ),
+    )
+    return nest("pad", "H W p q", [piece], mul(high, wide), fills=1)
+
+
+def pad_two_fills(first: int = 0) -> Nest:
+    """Axis 0 is padded with one fill, axis 1 with another; *first* says whose guard comes first."""
+    plain = pad()
+    rows, columns = plain.pieces[0].guards
+    guards = (rows, Guard(columns.window, 1))
+    piece = Piece(
+        plain.pieces[0].digits,
+        plain.pieces[0].output,
+        0,
+        plain.pieces[0].offset,
+        guards=guards if first == 0 else guards[::-1],
+    )
+    return nest(f"pad_two_fills_{first}", "H W p q", [piece], plain.output_size or 0, fills=2)
+
+
+def space_to_depth(block: Expr | int = b) -> Nest:
+    """Blocks of (H*b, W*b) go to channels; H and W are the output's."""
+    k = add(block)
+    row, plane = mul(W, k), mul(H, W, k, k)
+    read = affine(0, (0, mul(C, plane)), (1, row), (2, 1), (3, plane), (4, mul(k, row)), (5, k))
+    write = affine(
+        0,
+        (0, mul(k, k, C, H, W)),
+        (1, mul(k, C, H, W)),
+        (2, mul(C, H, W)),
+        (3, mul(H, W)),
+        (4, W),
+        (5, 1),
+    )
+    piece = Piece(digits(n=N, y=k, x=k, c=C, h=H, w=W), write, 0, read)
+    return _block_nest(f"space_to_depth_{_suffix(k)}", piece, k)
+
+
+def depth_to_space(block: Expr | int = b) -> Nest:
+    """The inverse of `space_to_depth`: its faces change places."""
+    piece = space_to_depth(block).pieces[0]
+    assert piece.offset is not None
+    inverse = Piece(piece.digits, piece.offset, 0, piece.output)
+    return _block_nest(f"depth_to_space_{_suffix(add(block))}", inverse, add(block))
+
+
+def _suffix(block: Expr) -> str:
+    return str(block.value) if isinstance(block, Literal) else "b"
+
+
+def _block_nest(name: str, piece: Piece, k: Expr) -> Nest:
+    prelude = not_negative("N", "C", "H", "W")
+    parameters = "N C H W"
+    if k == b:
+        parameters += " b"
+        prelude += (Precondition(add(b, -1), ">=", "block_lt_1", "b >= 1"),)
+    size = mul(N, C, H, W, k, k)
+    return nest(name, parameters, [piece], size, prelude=prelude, positive=frozenset((k,)))
+
+
+def channels_last() -> Nest:
+    """``(n, h, w, c) -> (n, c, h, w)`` with three channels."""
+    piece = Piece(
+        digits(n=N, h=H, w=W, c=3),
+        affine(0, (0, mul(3, H, W)), (1, mul(3, W)), (2, 3), (3, 1)),
+        0,
+        affine(0, (0, mul(3, H, W)), (1, W), (2, 1), (3, mul(H, W))),
+    )
+    return nest("channels_last", "N H W", [piece], mul(3, N, H, W))
+
+
+def flip() -> Nest:
+    """``(i, j) -> (H - 1 - i, W - 1 - j)``."""
+    piece = Piece(
+        digits(i=H, j=W),
+        affine(0, (0, W), (1, 1)),
+        0,
+        affine(add(mul(H, W), -1), (0, mul(-1, W)), (1, -1)),
+    )
+    return nest("flip", "H W", [piece], mul(H, W))
+
+
+def flip_padded() -> Nest:
+    """A reversed axis with a pad: the window's coefficient is negative."""
+    long = add(W, p, q)
+    piece = Piece(
+        digits(i=H, j=long),
+        affine(0, (0, long), (1, 1)),
+        0,
+        affine(add(W, p, -1), (0, W), (1, -1)),
+        guards=(Guard(Window(affine(add(W, p, -1), (1, -1)), W), 0),),
+    )
+    return nest("flip_padded", "H W p q", [piece], mul(H, long), fills=1)
+
+
+def carried_reshape() -> Nest:
+    """(H, W) transposed, then read as rows of three: radices without a common refinement."""
+    rows = Name("rows")
+    piece = Piece(
+        digits(i=rows, j=3),
+        affine(0, (0, 3), (1, 1)),
+        0,
+        affine(0, (0, mul(3, W)), (1, W), (2, add(1, mul(-1, H, W)))),
+        carried=(Carried("k", affine(0, (0, 3), (1, 1)), H),),
+    )
+    prelude = (
+        *not_negative("H", "W"),
+        Precondition(add(H, -1), ">=", "block_lt_1", "H >= 1"),
+        Local("rows", FloorDiv(mul(H, W), Literal(3))),
+        Precondition(add(mul(H, W), mul(-3, rows)), "==", "non_divisible", "H*W % 3 == 0"),
+    )
+    return nest("carried_reshape", "H W", [piece], mul(H, W), prelude=prelude, positive=frozenset((H,)))
+
+
+def carried_guard() -> Nest:
+    """A guard over a carried digit: only a test in the loop decides it."""
+    piece = Piece(
+        digits(i=H, j=W),
+        affine(0, (0, W), (1, 1)),
+        0,
+        affine(0, (0, W), (1, 1)),
+        carried=(Carried("k", affine(p, (0, 1), (1, -1)), Literal(2)),),
+        guards=(
+            Guard(Window(affine(0, (1, 1)), q), 0),
+            Guard(Window(affine(0, (2, 1)), q), 1),
+            Guard(Window(affine(0, (0, 1)), p), 2),
+        ),
+    )
+    return nest("carried_guard", "H W p q", [piece], mul(H, W), fills=3)
+
+
+def space_to_batch(block: Expr | int = b) -> Nest:
+    """One axis of length W, padded by p and q, dealt to b batches: ``0 <= b*hi + lo - p < W``."""
+    k, high = add(block), Name("high")
+    inner = affine(mul(-1, p), (1, k), (0, 1))
+    piece = Piece(
+        digits(lo=k, hi=high, c=C),
+        affine(0, (0, mul(high, C)), (1, C), (2, 1)),
+        0,
+        affine(mul(-1, p, C), (1, mul(k, C)), (0, C), (2, 1)),
+        guards=(Guard(Window(inner, W), 0),),
+    )
+    prelude = (
+        *not_negative("W", "C", "p", "q"),
+        Precondition(add(k, -1), ">=", "block_lt_1", "b >= 1"),
+        Local("high", FloorDiv(add(W, p, q), k)),
+        Precondition(add(W, p, q, mul(-1, k, high)), "==", "non_divisible", "(W + p + q) % b == 0"),
+    )
+    return nest(
+        f"space_to_batch_{_suffix(k)}",
+        "W C p q" + (" b" if k == b else ""),
+        [piece],
+        mul(k, high, C),
+        prelude=prelude,
+        fills=1,
+        positive=frozenset((k,)),
+    )
+
+
+def batch_to_space(block: Expr | int = b) -> Nest:
+    """The inverse: b batches of H are dealt out and cropped by p and q: a window, not a guard."""
+    k, long = add(block), Name("long")
+    inner = affine(mul(-1, p), (0, k), (1, 1))
+    piece = Piece(
+        digits(hi=H, lo=k, c=C),
+        affine(mul(-1, p, C), (0, mul(k, C)), (1, C), (2, 1)),
+        0,
+        affine(0, (1, mul(H, C)), (0, C), (2, 1)),
+        windows=(Window(inner, long),),
+    )
+    prelude = (
+        *not_negative("H", "C", "p", "q"),
+        Precondition(add(k, -1), ">=", "block_lt_1", "b >= 1"),
+        Local("long", add(mul(H, k), mul(-1, p), mul(-1, q))),
+        Precondition(long, ">=", "crop_exceeds", "p + q <= b*H"),
+    )
+    return nest(
+        f"batch_to_space_{_suffix(k)}",
+        "H C p q" + (" b" if k == b else ""),
+        [piece],
+        mul(long, C),
+        prelude=prelude,
+        positive=frozenset((k,)),
+    )
+
+
+def two_windows() -> Nest:
+    """Windows that may not meet, and one on a sum of two digits, the crossed-out rest filled by a second piece."""
+    cut = Piece(
+        digits(i=H, j=W),
+        affine(0, (0, W), (1, 1)),
+        0,
+        affine(0, (0, W), (1, 1)),
+        windows=(Window(affine(mul(-1, p), (0, 1), (1, 1)), q), Window(affine(0, (1, 1)), q)),
+    )
+    return nest("two_windows", "H W p q", [cut], mul(H, W))
+
+
+def unknown_step() -> Nest:
+    """A window whose coefficient is a parameter of any sign, or 0."""
+    piece = Piece(
+        digits(i=H, j=W),
+        affine(0, (0, W), (1, 1)),
+        0,
+        affine(0, (0, W), (1, 1)),
+        guards=(Guard(Window(affine(p, (0, 1), (1, q)), W), 0),),
+    )
+    prelude = not_negative("H", "W")
+    return nest("unknown_step", "H W p q", [piece], mul(H, W), prelude=prelude, fills=1, nonnegative=frozenset())
+
+
+def concatenate() -> Nest:
+    """Two sources and a fill, one after the other along the rows."""
+    sources = []
+    start: Expr = Literal(0)
+    for k, wide in enumerate((W, C)):
+        sources.append(
+            Piece(
+                digits(i=H, j=wide),
+                affine(start, (0, add(W, C, p)), (1, 1)),
+                k,
+                affine(0, (0, wide), (1, 1)),
+            )
+        )
+        start = add(start, wide)
+    filled = Piece(digits(i=H, j=p), affine(start, (0, add(W, C, p)), (1, 1)), None, None, fill=1)
+    return nest(
+        "concatenate",
+        "H W C p",
+        [*sources, filled],
+        mul(H, add(W, C, p)),
+        sources=("left", "right"),
+        source_sizes=(mul(H, W), mul(H, C)),
+        fills=2,
+    )
+
+
+def strided() -> Nest:
+    """A source of any strides: parameters that may be negative or 0."""
+    s, t = Name("s"), Name("t")
+    piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(0, (0, s), (1, t)))
+    return nest("strided", "H W s t", [piece], mul(H, W), prelude=not_negative("H", "W"), nonnegative=frozenset())
+
+
+def scalar() -> Nest:
+    """No digit at all."""
+    return nest("scalar", "", [Piece((), affine(0), 0, affine(0))], 1)
+
+
+def all_fill() -> Nest:
+    """No source is read."""
+    piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), None, None, fill=0)
+    return nest("all_fill", "H W", [piece], mul(H, W), fills=1)
+
+
+ALL = (
+    transpose(),
+    transpose_planes(),
+    identity(),
+    pad(),
+    pad_two_fills(0),
+    pad_two_fills(1),
+    space_to_depth(),
+    space_to_depth(2),
+    depth_to_space(),
+    depth_to_space(2),
+    channels_last(),
+    flip(),
+    flip_padded(),
+    carried_reshape(),
+    carried_guard(),
+    space_to_batch(),
+    space_to_batch(2),
+    batch_to_space(),
+    batch_to_space(2),
+    two_windows(),
+    unknown_step(),
+    concatenate(),
+    strided(),
+    scalar(),
+    all_fill(),
+)

@@ -1,0 +1,140 @@
+"""Compiled C does what the nest says: every hand-made nest, many shapes, every element size."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
+from symlayout_codegen.build import foreign_functions
+from tests import nests
+
+MARGIN = 64
+"""Elements on each side of the output that must stay as they are."""
+
+
+def source_bounds(written: dict[int, tuple[str, int]], name: str) -> tuple[int, int]:
+    """Return the least and one past the greatest offset that is read from source *name*."""
+    offsets = [offset for source, offset in written.values() if source == name]
+    return (min(offsets), max(offsets) + 1) if offsets else (0, 0)
+
+
+def random_elements(count: int, size: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (count, size), dtype=np.uint8)
+
+
+def check(kernel: CompiledKernel, nest: Nest, arguments: tuple[int, ...]) -> None:
+    """Assert that one call writes what `simulate` says, and nothing else."""
+    values = dict(zip(nest.parameters, arguments, strict=True))
+    size = kernel.element_size
+    try:
+        written = simulate(nest, values)
+    except ValueError as error:
+        with pytest.raises(PreconditionFailed) as caught:
+            kernel(arguments, [0] * len(nest.sources), 0, 0 if nest.fills else None)
+        assert caught.value.kind == str(error), values
+        return
+    memory, addresses = {}, []
+    for seed, name in enumerate(nest.sources):
+        low, high = source_bounds(written, name)
+        # One byte off: no alignment may be relied on.
+        buffer = np.empty((high - low) * size + 1, dtype=np.uint8)
+        buffer[1:] = random_elements(high - low, size, seed).ravel()
+        memory[name] = buffer[1:].reshape(high - low, size), low
+        addresses.append(buffer.ctypes.data + 1 - low * size)
+    fills = random_elements(nest.fills, size, 99)
+    count = max(written, default=-1) + 1
+    out = random_elements(count + 2 * MARGIN, size, 7)
+    expected = out.copy()
+    for at, (name, offset) in written.items():
+        elements, low = memory.get(name, (fills, 0))
+        expected[MARGIN + at] = elements[offset - low]
+    kernel(arguments, addresses, out.ctypes.data + MARGIN * size, fills if nest.fills else None)
+    assert np.array_equal(out, expected), (values, np.argwhere((out != expected).any(1)) - MARGIN)
+
+
+def samples(nest: Nest) -> Iterator[tuple[int, ...]]:
+    """Yield many small arguments: all pairs of extremes, and some larger extents for the tiles."""
+    count = len(nest.parameters)
+    small = {0: [()], 1: [(n,) for n in range(5)]}.get(count) or list(
+        itertools.product((-1, 0, 1, 2, 3), repeat=count)
+    )
+    order = np.random.default_rng(0).permutation(len(small))
+    yield from (small[i] for i in order[:60])
+    generator = np.random.default_rng(1)
+    for _ in range(12):
+        yield tuple(int(n) for n in generator.integers(1, 9, count))
+    for at in range(count):
+        yield tuple(37 if k == at else 2 for k in range(count))
+        yield tuple(70 if k in (at, at - 1) else 2 for k in range(count)) if count <= 4 else (2,) * count
+
+
+@pytest.mark.parametrize("nest", nests.ALL, ids=lambda nest: nest.name)
+def test_kernel_writes_what_the_nest_says(nest: Nest) -> None:
+    kernel = compile_nest(nest, 4)
+    for arguments in samples(nest):
+        check(kernel, nest, arguments)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 16])
+@pytest.mark.parametrize(
+    "nest",
+    [nests.transpose(), nests.pad(), nests.space_to_depth(2), nests.depth_to_space()],
+    ids=lambda nest: nest.name,
+)
+def test_every_element_size(nest: Nest, size: int) -> None:
+    kernel = compile_nest(nest, size)
+    for arguments in list(samples(nest))[::5]:
+        check(kernel, nest, arguments)
+
+
+def test_buffers_and_addresses_are_the_same() -> None:
+    kernel = compile_nest(nests.transpose(), 4)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    first, second = np.empty((4, 3), np.float32), np.empty((4, 3), np.float32)
+    kernel((3, 4), [x], first)
+    kernel((3, 4), [x.ctypes.data], second.ctypes.data)
+    assert np.array_equal(first, x.T)
+    assert np.array_equal(second, x.T)
+
+
+def test_failed_precondition_names_its_kind_and_writes_nothing() -> None:
+    kernel = compile_nest(nests.batch_to_space(), 1)
+    out = np.full(8, 7, np.uint8)
+    with pytest.raises(PreconditionFailed) as caught:
+        kernel((2, 1, 3, 3, 2), [out], out)
+    assert (caught.value.kind, str(caught.value)) == ("crop_exceeds", "p + q <= b*H")
+    assert (out == 7).all()
+
+
+@pytest.mark.parametrize("huge", [2**62, 2**63 - 1, 2**63, -(2**63) - 1, 10**30])
+def test_sizes_beyond_int64_are_overflow_and_never_wrap(huge: int) -> None:
+    kernel = compile_nest(nests.batch_to_space(), 1)
+    with pytest.raises(PreconditionFailed) as caught:
+        kernel((huge, 1, 0, 0, 4), [0], 0)
+    assert caught.value.kind == ("bad_extent" if huge < 0 else "overflow")
+
+
+def test_readonly_output_is_refused_by_the_buffer_protocol() -> None:
+    kernel = compile_nest(nests.transpose(), 4)
+    out = np.zeros((4, 3), np.float32)
+    out.flags.writeable = False
+    with pytest.raises((BufferError, ValueError), match="read-only|not writable"):
+        kernel((3, 4), [np.zeros((3, 4), np.float32)], out)
+
+
+def test_source_and_schedule_are_text() -> None:
+    kernel = compile_nest(nests.transpose(), 4)
+    assert kernel.source.startswith("/* Generated by symlayout")
+    assert kernel.schedule == "sl_transpose(to, 0, H, from0, 0, W, W, H);"
+
+
+def test_function_takes_cffi_pointers_for_callers_in_a_hurry() -> None:
+    kernel = compile_nest(nests.transpose(), 4)
+    x, out = np.arange(6, dtype=np.float32).reshape(2, 3), np.empty((3, 2), np.float32)
+    pointer = foreign_functions().from_buffer
+    assert kernel.function(2, 3, pointer(x), pointer(out)) == 0
+    assert np.array_equal(out, x.T)
