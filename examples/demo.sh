@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 models=examples/models
-out=demo-output
+out=${1:-demo-output} # or a folder of your choice
 mkdir -p "$out"
 
 run() {

@@ -65,7 +65,7 @@ def prove(claim: str, left: sl.Tensor, right: sl.Tensor) -> None:
 
 
 def grid(x: sl.Tensor, block: int) -> sl.Tensor:
-    """Return the ``block * block`` images in the batch of *x* beside and below each other, as one image."""
+    """Return one image in which those of the batch of *x*, *block* times *block*, lie side by side."""
     _, h, w, c = x.shape
     images = sl.reshape(x, (block, block, h, w, c))
     return sl.reshape(sl.transpose(images, (0, 2, 1, 3, 4)), (block * h, block * w, c))
@@ -122,9 +122,10 @@ def main(path: Path, folder: Path) -> None:
     print()
 
     folder.mkdir(parents=True, exist_ok=True)
-    planes = sl.transpose(sl.reshape(depth, (*depth.shape[:2], BLOCK**2, 3)), (2, 0, 1, 3))
-    save(sl.compile(grid(planes, BLOCK))(deep_pixels), folder / "space_to_depth.png")
-    save(sl.compile(grid(small, PIECES))(small_pixels), folder / "space_to_batch.png")
+    h, w, _ = deep.shape
+    images = sl.transpose(sl.reshape(deep, (h, w, BLOCK**2, 3)), (2, 0, 1, 3))
+    save(sl.compile(grid(images, BLOCK))(even), folder / "space_to_depth.png")
+    save(sl.compile(grid(apart, PIECES))(photo[None]), folder / "space_to_batch.png")
     for name, pixels, original in (
         ("depth_to_space.png", flat_pixels, even),
         ("batch_to_space.png", joined_pixels[0], photo),

@@ -26,8 +26,7 @@ from symlayout.polynomial import (
     symbol,
     terms_of,
 )
-
-DIGIT = "#"  # the first character of a digit's name, which no dim's name has
+from symlayout.system import DIGIT
 
 
 def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:

@@ -24,11 +24,27 @@ class Poly:
     1
     """
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_form", "_hash", "_names", "terms")
 
     def __init__(self, terms: dict[Monomial, int]) -> None:
         self.terms = terms
         self._hash = 0
+        self._names: frozenset[str] | None = None
+        self._form: frozenset[tuple[Monomial, int]] | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The symbols that occur."""
+        if self._names is None:
+            self._names = frozenset([name for monomial in self.terms for name in monomial])
+        return self._names
+
+    @property
+    def form(self) -> frozenset[tuple[Monomial, int]]:
+        """The terms without the constant."""
+        if self._form is None:
+            self._form = frozenset([item for item in self.terms.items() if item[0]])
+        return self._form
 
     def __add__(self, other: Extent) -> Extent:
         if isinstance(other, int):
@@ -58,9 +74,18 @@ class Poly:
         return Poly({monomial: -coefficient for monomial, coefficient in self.terms.items()})
 
     def __sub__(self, other: Extent) -> Extent:
-        if not isinstance(other, (int, Poly)):
+        if isinstance(other, int):
+            return self + -other
+        if not isinstance(other, Poly):
             return NotImplemented
-        return self + -other
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = terms.get(monomial, 0) - coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                del terms[monomial]
+        return collapse(terms)
 
     def __rsub__(self, other: Extent) -> Extent:
         return -self + other
@@ -123,7 +148,7 @@ def terms_of(e: Extent) -> Mapping[Monomial, int]:
 
 def names_of(e: Extent) -> frozenset[str]:
     """Return the symbols that *e* mentions."""
-    return frozenset(name for monomial in e.terms for name in monomial) if isinstance(e, Poly) else frozenset()
+    return e.names if isinstance(e, Poly) else frozenset()
 
 
 def product(factors: Iterable[Extent]) -> Extent:
@@ -165,7 +190,7 @@ def substitute(e: Extent, values: Mapping[str, Extent]) -> Extent:
     >>> substitute(symbol("h") * 2 + 1, {"h": symbol("g") - 1})
     2*g - 1
     """
-    if isinstance(e, int) or not any(name in values for monomial in e.terms for name in monomial):
+    if isinstance(e, int) or e.names.isdisjoint(values):
         return e
     kept: dict[Monomial, int] = {}
     result: Extent = 0

@@ -71,7 +71,7 @@ def identity() -> Nest:
 
 
 def pad() -> Nest:
-    """A pad of p before and q after on both axes of (H, W)."""
+    """Pad both axes of (H, W) by p before and q after."""
     high, wide = add(H, p, q), add(W, p, q)
     piece = Piece(
         digits(i=high, j=wide),
@@ -120,7 +120,7 @@ def space_to_depth(block: Expr | int = b) -> Nest:
 
 
 def depth_to_space(block: Expr | int = b) -> Nest:
-    """The inverse of `space_to_depth`: its faces change places."""
+    """Invert `space_to_depth`: its faces change places."""
     piece = space_to_depth(block).pieces[0]
     assert piece.offset is not None
     inverse = Piece(piece.digits, piece.offset, 0, piece.output)
@@ -164,7 +164,7 @@ def flip() -> Nest:
 
 
 def flip_padded() -> Nest:
-    """A reversed axis with a pad: the window's coefficient is negative."""
+    """Reverse an axis and pad it: the window's coefficient is negative."""
     long = add(W, p, q)
     piece = Piece(
         digits(i=H, j=long),
@@ -196,7 +196,7 @@ def carried_reshape() -> Nest:
 
 
 def carried_guard() -> Nest:
-    """A guard over a carried digit: only a test in the loop decides it."""
+    """Guard a carried digit: only a test in the loop decides it."""
     piece = Piece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
@@ -241,7 +241,7 @@ def space_to_batch(block: Expr | int = b) -> Nest:
 
 
 def batch_to_space(block: Expr | int = b) -> Nest:
-    """The inverse: b batches of H are dealt out and cropped by p and q: a window, not a guard."""
+    """Deal b batches of H out to one axis and crop it by p and q: a window, not a guard."""
     k, long = add(block), Name("long")
     inner = affine(mul(-1, p), (0, k), (1, 1))
     piece = Piece(
@@ -268,7 +268,7 @@ def batch_to_space(block: Expr | int = b) -> Nest:
 
 
 def two_windows() -> Nest:
-    """Windows that may not meet, and one on a sum of two digits, the crossed-out rest filled by a second piece."""
+    """Cut a box by two windows that may not meet, one of them on a sum of two digits."""
     cut = Piece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
@@ -280,7 +280,7 @@ def two_windows() -> Nest:
 
 
 def unknown_step() -> Nest:
-    """A window whose coefficient is a parameter of any sign, or 0."""
+    """Guard by a window whose coefficient is a parameter of any sign, or 0."""
     piece = Piece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
@@ -289,7 +289,9 @@ def unknown_step() -> Nest:
         guards=(Guard(Window(affine(p, (0, 1), (1, q)), W), 0),),
     )
     prelude = not_negative("H", "W")
-    return nest("unknown_step", "H W p q", [piece], mul(H, W), prelude=prelude, fills=1, nonnegative=frozenset())
+    return nest(
+        "unknown_step", "H W p q", [piece], mul(H, W), prelude=prelude, fills=1, nonnegative=frozenset()
+    )
 
 
 def concatenate() -> Nest:
@@ -319,10 +321,12 @@ def concatenate() -> Nest:
 
 
 def strided() -> Nest:
-    """A source of any strides: parameters that may be negative or 0."""
+    """Read a source of any strides: parameters that may be negative or 0."""
     s, t = Name("s"), Name("t")
     piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(0, (0, s), (1, t)))
-    return nest("strided", "H W s t", [piece], mul(H, W), prelude=not_negative("H", "W"), nonnegative=frozenset())
+    return nest(
+        "strided", "H W s t", [piece], mul(H, W), prelude=not_negative("H", "W"), nonnegative=frozenset()
+    )
 
 
 def scalar() -> Nest:

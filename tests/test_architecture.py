@@ -1,4 +1,4 @@
-"""The imports run the way that docs/architecture.md says, read from its two fenced blocks."""
+"""The imports run the way that docs/architecture.md says, read from its three fenced blocks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MODULES = source_modules()
 
 
 def imports(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the absolute names that the import statements among *nodes* of the module *name* ask for.
+    """Yield the absolute names that the imports among *nodes* of the module *name* ask for.
 
     ``from package import name`` yields ``package.name`` if that is a module of ours, else ``package``.
     """
@@ -47,6 +47,17 @@ def imports(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
                 base = ".".join([*package, base]).rstrip(".")
             for alias in node.names:
                 yield f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
+
+
+def run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of *tree* that run on import: no bodies of functions, nothing for type checkers."""
+    for node in ast.iter_child_nodes(tree):
+        is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if not is_for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            yield from run_at_once(node)
 
 
 def ours(imported: str) -> str | None:
@@ -76,14 +87,16 @@ def matches(name: str, patterns: str) -> bool:
 
 
 STAIRCASE = [line.partition(":")[2].strip() for line in block("staircase")]
+DEFERRED = dict(line.split(": ") for line in block("deferred"))
 IMPORTS = {name: sorted(set(imports(name, ast.walk(tree)))) for name, tree in MODULES.items()}
+AT_ONCE = {name: sorted(set(imports(name, run_at_once(tree)))) for name, tree in MODULES.items()}
 ALGEBRA = sorted(name for name in MODULES if name.startswith("symlayout."))
 
 
 def step(name: str) -> int:
-    """Return the line of the staircase on which the module *name* of symlayout stands."""
+    """Return the step on which the module *name* stands: the first line of the staircase that names it."""
     lines = [k for k, patterns in enumerate(STAIRCASE) if matches(short(name), patterns)]
-    assert len(lines) == 1, f"{name} stands on {len(lines)} steps of docs/architecture.md"
+    assert lines, f"{name} is on no step of docs/architecture.md"
     return lines[0]
 
 
@@ -94,8 +107,15 @@ def test_the_sources_are_found() -> None:
 
 @pytest.mark.parametrize("name", ALGEBRA)
 def test_a_module_imports_only_from_lower_steps(name: str) -> None:
-    below = [found for i in IMPORTS[name] if (found := ours(i)) in ALGEBRA and found is not None]
-    assert [other for other in below if step(other) >= step(name)] == []
+    above = [found for i in IMPORTS[name] if (found := ours(i)) in ALGEBRA and step(found) >= step(name)]
+    assert [other for other in above if not matches(short(other), DEFERRED.get(short(name), ""))] == []
+    assert set(above).isdisjoint(ours(i) for i in AT_ONCE[name])
+
+
+@pytest.mark.parametrize("name", DEFERRED)
+def test_deferred_imports_exist(name: str) -> None:
+    found = {short(other) for i in IMPORTS[f"symlayout.{name}"] if (other := ours(i))}
+    assert set(DEFERRED[name].split()) <= found
 
 
 @pytest.mark.parametrize("pattern", " ".join(STAIRCASE).split())
@@ -122,7 +142,7 @@ def test_only_in(rule: str) -> None:
 def test_no_circular_imports() -> None:
     graph = {
         name: {found for i in imported if (found := ours(i)) is not None and found != name}
-        for name, imported in IMPORTS.items()
+        for name, imported in AT_ONCE.items()
     }
     assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
 

@@ -32,12 +32,12 @@ from symlayout_codegen.schedule import (
     Body,
     Copy,
     Fill,
+    If,
     Interval,
     Let,
     Loop,
     Program,
     Statement,
-    Test,
     Transpose,
     expressions,
     schedule,
@@ -146,9 +146,6 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
         if name not in used:
             yield f"    (void){name};"
     yield from _prelude(nest, used)
-    if nest.output_size is not None and nest.output_size != ONE:
-        yield f"    if ({_Printer(program.facts)(nest.output_size)} == 0)"
-        yield "        return SL_OK;"
     for k, source in enumerate(nest.sources):
         if k in sources:
             yield f"    const element *restrict const from{k} = {source};"
@@ -228,6 +225,13 @@ def _prelude(nest: Nest, used: frozenset[str]) -> Iterator[str]:
             comment = f"  /* {_comment(step.text)} */" if step.text else ""
             yield f"    if ({text})"
             yield f"        return {f'overflow ? SL_OVERFLOW : {status}' if flagged else status};{comment}"
+    if nest.output_size is not None and nest.output_size != ONE:
+        text = checked(nest.output_size)
+        if "&overflow" in text and not flagged:
+            flagged = True
+            yield "    int overflow = 0;"
+        yield f"    if ({text} == 0)"
+        yield f"        return {'overflow ? SL_OVERFLOW : SL_OK' if flagged else 'SL_OK'};"
     if flagged:
         # A value that overflowed is only ever used by the checked helpers, so one test is enough.
         yield "    if (overflow)"
@@ -270,7 +274,7 @@ def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
             yield f"for (int64_t {name} = {show(start)}; {name} < {show(stop)}; ++{name}) {{{note}"
             yield from _statements(body, facts, 1)
             yield "}"
-        case Test(value, extent, inside, outside):
+        case If(value, extent, inside, outside):
             at, end = show(value), show(extent)
             positive = f"{at} < {end}" if facts.is_nonnegative(value) else f"{at} >= 0 && {at} < {end}"
             yield f"if ({positive}) {{"

@@ -75,7 +75,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class If:
     """*inside* where ``0 <= value < extent``, else *outside*."""
 
     value: Expr
@@ -117,7 +117,7 @@ class Transpose:
 
 
 Leaf = Copy | Fill
-Statement = Let | Interval | Loop | Test | Copy | Fill | Transpose
+Statement = Let | Interval | Loop | If | Copy | Fill | Transpose
 Body = tuple[Statement, ...]
 
 
@@ -140,8 +140,8 @@ def schedule(nest: Nest) -> Program:
         piece = _coalesce(piece)
         body += _Bounder(piece, _order(piece), facts, taken).body()
         digits += [Name(digit.name) for digit in piece.digits]
-    selected = _prune(_select(tuple(body)))
-    return Program(nest, selected, facts.and_nonnegative(digits))
+    selected = _write_out(_select(tuple(body)))
+    return Program(nest, _prune(selected), facts.and_nonnegative(digits))
 
 
 # --- coalesce ---------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ class _Bounder:
         body = self.decide(depth, guards, target)
         for bound in self.windows:
             if bound.depth == depth and bound.tested:
-                body = (Test(self.value(bound.window.value), bound.window.extent, body, ()),)
+                body = (If(self.value(bound.window.value), bound.window.extent, body, ()),)
         return (*lets, *body)
 
     def decide(self, depth: int, guards: tuple[_Pending, ...], target: _Target) -> Body:
@@ -341,7 +341,7 @@ class _Bounder:
             inside = self.decide(depth, guards[:at] + guards[at + 1 :], target)
             failed = _Target(None, tested.fill)
             outside = self.decide(depth, _without_effect(guards[:at], failed), failed)
-            return (Test(self.value(window.value), window.extent, inside, outside),)
+            return (If(self.value(window.value), window.extent, inside, outside),)
         if depth == len(self.order):
             return (self.leaf(target),)
         start: Expr = ZERO
@@ -465,7 +465,7 @@ def _select(body: Body) -> Body:
         match statement:
             case Loop():
                 selected += _select_loop(replace(statement, body=_select(statement.body)))
-            case Test(_, _, inside, outside):
+            case If(_, _, inside, outside):
                 selected.append(replace(statement, inside=_select(inside), outside=_select(outside)))
             case _:
                 selected.append(statement)
@@ -475,15 +475,12 @@ def _select(body: Body) -> Body:
 def _select_loop(loop: Loop) -> Iterable[Statement]:
     match loop.body:
         case (Copy() | Fill() as leaf,):
-            run = _as_run(loop, leaf)
-            return (run,) if run is not None else _written_out(loop)
+            return (_as_run(loop, leaf) or loop,)
         case (Loop(), *_) if all(isinstance(inner, Loop | Copy | Fill) for inner in loop.body):
             # Each output element is written once, so the loop may run over its parts in turn.
             parts = [(inner, _as_transpose(loop, inner)) for inner in loop.body]
             if any(transpose for _, transpose in parts):
                 return tuple(transpose or replace(loop, body=(inner,)) for inner, transpose in parts)
-        case _:
-            pass
     return (loop,)
 
 
@@ -527,13 +524,22 @@ def _as_transpose(loop: Loop, inner: Statement) -> Transpose | None:
             return None
 
 
-def _written_out(loop: Loop) -> Iterable[Statement]:
-    """Return the copies of a short loop one by one, so that the loop around them is the inner one."""
-    match loop:
-        case Loop(name, Literal(start), Literal(stop), (Copy() | Fill() as leaf,)) if stop - start <= SHORT:
-            return tuple(_map_leaf(leaf, {name: Literal(k)}) for k in range(start, stop))
-        case _:
-            return (loop,)
+def _write_out(body: Body) -> Body:
+    """Replace short loops over single elements by their copies, so that the loop around is the inner one."""
+    written: list[Statement] = []
+    for statement in body:
+        match statement:
+            case Loop(name, Literal(start), Literal(stop), (Copy() | Fill() as leaf,)) if (
+                stop - start <= SHORT
+            ):
+                written += (_map_leaf(leaf, {name: Literal(k)}) for k in range(start, stop))
+            case Loop():
+                written.append(replace(statement, body=_write_out(statement.body)))
+            case If(_, _, inside, outside):
+                written.append(replace(statement, inside=_write_out(inside), outside=_write_out(outside)))
+            case _:
+                written.append(statement)
+    return tuple(written)
 
 
 def _map_leaf(leaf: Leaf, values: Mapping[str, Expr]) -> Leaf:
@@ -557,7 +563,7 @@ def _prune(body: Body) -> Body:
                 statement = replace(statement, body=_prune(statement.body))
                 if not statement.body:
                     continue
-            case Test(_, _, inside, outside):
+            case If(_, _, inside, outside):
                 statement = replace(statement, inside=_prune(inside), outside=_prune(outside))
                 if not statement.inside and not statement.outside:
                     continue
@@ -577,7 +583,7 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (base, step, extent, count)
         case Loop(_, start, stop):
             return (start, stop)
-        case Test(value, extent):
+        case If(value, extent):
             return (value, extent)
         case Copy(to, _, start, count):
             return (to, start, count)
@@ -593,7 +599,7 @@ def walk(body: Sequence[Statement]) -> Iterator[Statement]:
         yield statement
         if isinstance(statement, Loop):
             yield from walk(statement.body)
-        elif isinstance(statement, Test):
+        elif isinstance(statement, If):
             yield from walk(statement.inside)
             yield from walk(statement.outside)
 

@@ -5,7 +5,7 @@ thread of ours; the median and the least are printed. Dims that are not given ar
 the larger side has about 1 MiB.
 
 for example:
-  symlayout bench "N,2*h,2*w,C" "tensorflow:SpaceToDepth(block_size=2)" --dtype uint8
+  symlayout bench "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" --dtype uint8
   symlayout bench "N,H,W,C" "transpose(0,3,1,2)" --dims N=8,H=224,W=224,C=3
 """
 

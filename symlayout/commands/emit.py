@@ -4,7 +4,7 @@ The C function takes the dims in order of use, the sources, the output and, wher
 the fill values; it returns SL_OK, or the rule that the arguments break.
 
 for example:
-  symlayout emit "N,2*h,2*w,C" "space_to_depth(2)" -o kernels --element-size 4
+  symlayout emit "N,C,2*h,2*w" "space_to_depth(2)" -o kernels --element-size 4
   symlayout emit "N,H,W,C" "transpose(0,3,1,2)" --dims H=224,W=224 --name to_nchw -o kernels
   symlayout emit --catalogue generated
 """

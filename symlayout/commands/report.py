@@ -35,7 +35,7 @@ def columns(rows: Iterable[tuple[str, str]]) -> str:
               two
     """
     rows = list(rows)
-    width = max(len(heading) for heading, _ in rows) + 2
+    width = max((len(heading) for heading, _ in rows), default=0) + 2
     lines = []
     for heading, text in rows:
         for k, line in enumerate(text.splitlines() or [""]):

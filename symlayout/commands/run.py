@@ -3,7 +3,7 @@
 Arrays are .npy files; - is standard input or output.  The result is written whole or not at all.
 
 for example:
-  symlayout run "N,2*h,2*w,C" "space_to_depth(2)" -i image.npy -o blocks.npy
+  symlayout run "N,C,2*h,2*w" "space_to_depth(2)" -i image.npy -o blocks.npy
   symlayout run "N,H,W,C" "batch_to_space([b,b], [[0,0],[0,0]])" --dims b=2 -i a.npy -o b.npy
   symlayout run model.xml -i input.npy -o output.npy
 """

@@ -4,7 +4,7 @@ The picture shows for each output element the number of the element that it read
 order, and a dot where it is fill.  Dims that are not given are chosen small.
 
 for example:
-  symlayout show "N,2*h,2*w,C" "space_to_depth(2)"
+  symlayout show "N,C,2*h,2*w" "space_to_depth(2)"
   symlayout show "1,H,W,1" "space_to_batch([2,2], [[1,1],[1,1]])" --dims H=4,W=4 --svg map.svg
 """
 

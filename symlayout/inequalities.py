@@ -1,0 +1,321 @@
+"""Proofs of ``e >= 0``.
+
+Sound and not complete: symbols are shifted to their bounds, digits and floors moved to the end that
+their coefficient's sign names, and multiples of known facts subtracted.  A goal that is negative at
+one of a few feasible sample points is given up at once; samples never prove anything.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symlayout.intervals import Interval, Intervals, holds_at
+from symlayout.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    collapse,
+    evaluate,
+    exact_quotient,
+    names_of,
+    symbol,
+    terms_of,
+    text,
+)
+from symlayout.system import DIGIT, Definition, drop, lowest_terms, parenthesised, short
+
+_SEARCH_DEPTH = 3  # how many known facts one proof may combine
+_SEARCH_STEPS = 2000  # goals one proof may visit before it gives up
+_SAMPLES = 4  # feasible points kept
+_SAMPLE_TRIALS = 16
+
+
+class Inequalities(Intervals):
+    """A system that proves inequalities, and has floors, maxima and minima as symbols."""
+
+    __slots__ = ()
+
+    # ------------------------------------------------------------------ questions
+
+    def positive(self, e: Extent) -> bool:
+        """Return whether ``e >= 1`` is proved."""
+        return self.nonnegative(e - 1)
+
+    def nonnegative(self, e: Extent) -> bool:
+        """Return whether ``e >= 0`` is proved; False says nothing about its truth."""
+        if isinstance(e, int):
+            return e >= 0
+        e = self.reduce(e)
+        proved = self._proofs.get(e)
+        if proved is None:
+            self._steps = 0
+            proved = self._proofs[e] = self._prove(e, _SEARCH_DEPTH)
+        return proved
+
+    def sign(self, e: Extent) -> int:
+        """Return 1 if ``e >= 0`` is proved, -1 if ``e <= 0`` is, 0 if neither."""
+        return 1 if self.nonnegative(e) else -1 if self.nonnegative(-e) else 0
+
+    # ------------------------------------------------------------------ the search
+
+    def _prove(self, e: Extent, depth: int) -> bool:
+        if isinstance(e, int):
+            return e >= 0
+        if self._refuted(e):
+            return False
+        self._steps += 1
+        if self._steps > _SEARCH_STEPS:
+            return False
+        primitive = self._primitive(e)
+        if isinstance(primitive, int):
+            return primitive >= 0
+        e = primitive
+        names = names_of(e)
+        candidates = self._movable(e, names)
+        if not candidates:
+            if self.holds_at_lows(e) or self._holds_at_highs(e, depth):
+                return True
+        for name in candidates:
+            if any(self._prove(bound, depth) for bound in self._lower_bounds(e, name, depth)):
+                return True
+        if depth:
+            for fact in self.known:
+                for factor in _multipliers(e, fact):
+                    if (isinstance(factor, int) or self.holds_at_lows(factor)) and self._prove(
+                        e - factor * fact, depth - 1
+                    ):
+                        return True
+        return False
+
+    def _primitive(self, e: Poly) -> Extent:
+        """Return *e* without common factors that are >= 0, and its constant rounded down with them."""
+        terms = e.terms
+        shared = set.intersection(*(set(m) for m in terms))
+        for name in sorted(shared):
+            if (low := self.low.get(name)) is not None and low >= 0:
+                terms = {drop(m, name): c for m, c in terms.items()}
+        common = gcd(*(c for m, c in terms.items() if m))
+        if common > 1:
+            terms = {m: c // common for m, c in terms.items()}
+            if () in terms and not terms[()]:
+                del terms[()]
+        return e if terms is e.terms else collapse(terms)
+
+    def _movable(self, e: Poly, names: frozenset[str]) -> list[str]:
+        """Return the digits and floors to move to an end: floors of other floors in *e*, and the newest."""
+        present = [name for name in reversed(self.bounded) if name in names]
+        if len(present) < 2:
+            return present
+        nested = []
+        for name in present:
+            if name in self.floors and (split := coefficient_of(e, name)) is not None:
+                if any(exact_quotient(split[0], m) is not None for _, m in self.coarsens(e, name)):
+                    nested.append(name)
+        return list(dict.fromkeys((*nested, present[0])))
+
+    def _holds_at_highs(self, e: Poly, depth: int) -> bool:
+        """Move one symbol whose coefficient is <= 0 to its upper bound."""
+        for name in sorted(names_of(e)):
+            high = self.high.get(name)
+            if high is None:
+                continue
+            split = coefficient_of(e, name)
+            if split is not None and self.holds_at_lows(-split[0]):
+                return self._prove(split[1] + split[0] * high, depth)
+        return False
+
+    def _lower_bounds(self, e: Poly, name: str, depth: int) -> list[Extent]:
+        """Return lower bounds of *e* without the digit or floor *name*, best first."""
+        split = coefficient_of(e, name)
+        if split is None:
+            return []
+        c, rest = split
+        rising = self._prove(c, depth) if isinstance(c, int) or depth else self.holds_at_lows(c)
+        if not rising and not (self._prove(-c, depth) if isinstance(c, int) or depth else self.holds_at_lows(-c)):
+            return []
+        if name not in self.floors:
+            high = self.high[name]
+            return [rest if rising else rest + c * (0 if high is None else high)]
+        bounds = []
+        for numerator, denominator in (*self.coarsens(e, name), self.floors[name]):
+            # name = (numerator - r) / denominator with 0 <= r <= denominator - 1
+            exact = exact_quotient(c, denominator)
+            if exact is not None:
+                bound = rest + exact * numerator
+                bounds.append(bound - exact * (denominator - 1) if rising else bound)
+            else:  # denominator*e > -denominator says e >= 0, since e is an integer
+                bound = denominator * rest + c * numerator + denominator - 1
+                bounds.append(bound - c * (denominator - 1) if rising else bound)
+        if rising and self.low[name] == 0:
+            bounds.append(rest)
+        return bounds
+
+    def coarsens(self, e: Poly, name: str) -> list[tuple[Extent, Extent]]:
+        """Return ``(n, m)`` with ``name = floor(n/m)`` where *n* is a finer floor that *e* mentions."""
+        numerator, denominator = self.floors[name]
+        found = []
+        for other in sorted(names_of(e)):
+            if other == name or other not in self.floors:
+                continue
+            finer, step = self.floors[other]
+            m = exact_quotient(denominator, step)
+            shift = None if m is None else exact_quotient(numerator - finer, step)
+            if m is not None and shift is not None:
+                found.append((symbol(other) + shift, m))
+        return found
+
+    # ------------------------------------------------------------------ samples
+
+    def _refuted(self, e: Poly) -> bool:
+        """Return whether ``e < 0`` at a sample, so that no proof can exist."""
+        if self._samples is None:
+            self._samples = []
+            for trial in range(_SAMPLE_TRIALS):
+                if len(self._samples) < _SAMPLES and (sample := self._sample(trial)) is not None:
+                    self._samples.append(sample)
+        return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._samples)
+
+    def _sample(self, trial: int) -> dict[str, int] | None:
+        """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*."""
+        values: dict[str, int] = {}
+        for k, name in enumerate(self.low):
+            value = self._sample_value(name, trial, k, values)
+            if value is None:
+                return None
+            values[name] = value
+        return values if all(holds_at(fact, values) for fact in self.known) else None
+
+    def _sample_value(self, name: str, trial: int, place: int, values: dict[str, int]) -> int | None:
+        try:
+            if name in self.floors:
+                numerator, denominator = (evaluate(e, values) for e in self.floors[name])
+                return numerator // denominator if denominator > 0 else None
+            if (d := self.definitions.get(name)) is not None:
+                left, right = (evaluate(self.reduce(e), values) for e in (d.left, d.right))
+                return max(left, right) if d.form == "max" else min(left, right)
+            low, top = self.low[name], self.high[name]
+            high = None if top is None else evaluate(top, values)
+        except KeyError:  # made of a symbol that comes later
+            return None
+        first = -3 if low is None else low
+        if high is not None and high < first:
+            return None
+        if name[0] == DIGIT and high is not None:
+            return (0, high, high // 2, min(1, high))[trial % 4]
+        value = first + (trial if trial < 2 else (7 * place + 5 * trial + place * trial) % (1 + 2 * trial))
+        return value if high is None else min(value, high)
+
+    # ------------------------------------------------------------------ derived symbols
+
+    def add_digit(self, name: str, extent: Extent) -> Poly:
+        """Add a digit ``0 <= name < extent`` and return it; the extent is taken to be >= 1."""
+        self.low[name], self.high[name] = 0, extent - 1
+        self.bounded.append(name)
+        self._extend_samples(name)
+        return symbol(name)
+
+    def add_floor(self, numerator: Extent, denominator: Extent) -> Poly:
+        """Return the symbol for ``floor(numerator / denominator)``; the denominator is >= 1."""
+        name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
+        if name not in self.low:
+            low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
+            self.low[name], self.high[name] = (0 if self.nonnegative(numerator) else None) if low is None else low, high
+            self.floors[name] = (numerator, denominator)
+            self.bounded.append(name)
+            self._define(name, "floor", numerator, denominator)
+            self._extend_samples(name)
+        return symbol(name)
+
+    def _extend_samples(self, name: str) -> None:
+        if self._samples is None:
+            return
+        extended = []
+        for trial, sample in enumerate(self._samples):
+            value = self._sample_value(name, trial, len(sample), sample)
+            if value is not None:
+                sample[name] = value
+                extended.append(sample)
+        self._samples = extended
+
+    def maximum(self, a: Extent, b: Extent) -> Extent:
+        """Return the larger of two extents: one of them if that is proved, else a new symbol."""
+        if self.nonnegative(a - b):
+            return a
+        if self.nonnegative(b - a):
+            return b
+        return self._extreme("max", a, b)
+
+    def minimum(self, a: Extent, b: Extent) -> Extent:
+        """Return the smaller of two extents, as `maximum`."""
+        if self.nonnegative(a - b):
+            return b
+        if self.nonnegative(b - a):
+            return a
+        return self._extreme("min", a, b)
+
+    def _extreme(self, form: str, a: Extent, b: Extent) -> Extent:
+        flat = self._flatten(form, a, b) or self._flatten(form, b, a)
+        if flat is not None:
+            return flat
+        a, b = sorted((a, b), key=text)
+        name = short(f"{form}({text(a)}, {text(b)})")
+        if name not in self.low:
+            (a_low, a_high), (b_low, b_high) = self.interval(a), self.interval(b)
+            lows, highs = [x for x in (a_low, b_low) if x is not None], [x for x in (a_high, b_high) if x is not None]
+            if form == "max":
+                self.low[name], self.high[name] = max(lows, default=None), max(highs) if len(highs) == 2 else None
+            else:
+                self.low[name], self.high[name] = min(lows) if len(lows) == 2 else None, min(highs, default=None)
+            self._define(name, form, a, b)
+            self._samples = None
+            for e in (a, b):
+                self.learn(symbol(name) - e if form == "max" else e - symbol(name))
+        return symbol(name)
+
+    def _flatten(self, form: str, a: Extent, b: Extent) -> Extent | None:
+        """Return ``max(a, max(c, d) + k)`` as ``max(a, d + k)`` where ``c + k <= a``; None if it is no such."""
+        for name in sorted(names_of(b)):
+            d = self.definitions.get(name)
+            shift = b - symbol(name)
+            if d is None or d.form != form or name in names_of(shift):
+                continue
+            for inner, other in ((d.left, d.right), (d.right, d.left)):
+                gap = a - inner - shift if form == "max" else inner + shift - a
+                if self.nonnegative(self.reduce(gap)):
+                    return self.maximum(a, other + shift) if form == "max" else self.minimum(a, other + shift)
+        return None
+
+    def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
+        if any(n[0] == DIGIT for n in names_of(left) | names_of(right)):
+            return  # a coordinate: not part of any shape
+        (top, below), (bottom, above) = self.to_user(left), self.to_user(right)
+        if form == "floor":
+            top, bottom = lowest_terms(top * above, bottom * below)
+        elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
+            top, bottom = left, right
+        self.definitions[name] = Definition(form, top, bottom)
+
+
+def _floor_interval(n: Interval, d: Interval) -> Interval:
+    """Return the bounds of ``floor(n/d)``, for ``d >= 1``."""
+    d_low, d_high = max(d[0] or 1, 1), d[1]
+    low = high = None
+    if n[0] is not None:
+        low = n[0] // d_low if n[0] < 0 else 0 if d_high is None else n[0] // d_high
+    if n[1] is not None:
+        high = n[1] // d_low if n[1] >= 0 else -1 if d_high is None else n[1] // d_high
+    return low, high
+
+
+def _multipliers(e: Extent, fact: Poly) -> list[Extent]:
+    """Return factors ``m``, one term each, for which ``e - m*fact`` loses a term of *e*."""
+    found: dict[Extent, None] = {}
+    for monomial, coefficient in fact.terms.items():
+        if not monomial:
+            continue
+        for term, value in terms_of(e).items():
+            if value * coefficient > 0 and value % coefficient == 0:
+                rest = exact_quotient(collapse({term: value}), collapse({monomial: coefficient}))
+                if rest is not None:
+                    found[rest] = None
+    return list(found)

@@ -1,0 +1,266 @@
+"""The symbols of a system of facts, what they stand for, and how they are written.
+
+A `System` only stores and rewrites; what follows from it is in the modules that build on it:
+`intervals` (bounds), `inequalities` (proofs of ``e >= 0``) and `facts` (requirements).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import gcd
+from typing import Self
+
+from symlayout.polynomial import (
+    Extent,
+    Monomial,
+    Poly,
+    collapse,
+    content,
+    evaluate,
+    exact_quotient,
+    names_of,
+    replace_monomial,
+    substitute,
+    terms_of,
+    text,
+)
+
+INT64_MAX = 2**63 - 1
+DIGIT = "#"  # the first character of a digit's name, which no dim's name has
+
+_NAME_LENGTH = 160
+_REWRITE_STEPS = 200  # monomial rewrites in one reduction before it stops
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A named integer of the user's: ``min <= name <= max`` and ``multiple_of | name``."""
+
+    name: str
+    min: int = 0
+    max: int | None = None
+    multiple_of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Something that must hold, in the user's dims.
+
+    ``relation`` is ``"divides"`` (``modulus`` divides ``value``), ``"nonnegative"`` or ``"zero"``.
+    ``kind`` is the error's kind when it fails, ``where`` the step that asked for it.
+    """
+
+    kind: str
+    relation: str
+    value: Extent
+    modulus: Extent = 1
+    where: str = ""
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Return whether the requirement holds where the dims have the given values."""
+        value = evaluate(self.value, values)
+        if self.relation == "divides":
+            modulus = evaluate(self.modulus, values)
+            return modulus != 0 and value % modulus == 0
+        return value >= 0 if self.relation == "nonnegative" else value == 0
+
+    def __str__(self) -> str:
+        if self.relation == "divides":
+            return f"({text(self.value)}) % ({text(self.modulus)}) == 0"
+        return f"{text(self.value)} {'>=' if self.relation == 'nonnegative' else '=='} 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a symbol stands for that is no polynomial: ``floor(left/right)``, ``max`` or ``min``.
+
+    The two values are in the user's dims and in symbols that were defined before.
+    """
+
+    form: str
+    left: Extent
+    right: Extent
+
+    def value(self, values: Mapping[str, int]) -> int:
+        """Return the integer where the names have the given values."""
+        left, right = evaluate(self.left, values), evaluate(self.right, values)
+        return left // right if self.form == "floor" else max(left, right) if self.form == "max" else min(left, right)
+
+
+@dataclass(slots=True)
+class System:
+    """The stored part of `Facts`.
+
+    Attributes
+    ----------
+    dims : the user's dims, by name, in order of declaration.
+    low, high : bounds of the symbols that remain; a digit's upper bound may be a polynomial.
+    solved : what eliminated symbols equal, in those that remain.
+    rules : rewrites of one monomial, for equations that no symbol solves.
+    quotients : exact quotients that are symbols, as numerator and denominator in the user's dims.
+    definitions : floors, maxima and minima that are symbols of shapes.
+    floors : all floors, as numerator and denominator in the symbols that remain.
+    bounded : digits and floors, oldest first.
+    known : polynomials that are >= 0, as keys.
+    requirements : what must hold, in step order.
+    """
+
+    dims: dict[str, Dim] = field(default_factory=dict)
+    low: dict[str, int | None] = field(default_factory=dict)
+    high: dict[str, Extent | None] = field(default_factory=dict)
+    solved: dict[str, Extent] = field(default_factory=dict)
+    rules: list[tuple[Monomial, Extent]] = field(default_factory=list)
+    quotients: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    floors: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
+    bounded: list[str] = field(default_factory=list)
+    known: dict[Poly, None] = field(default_factory=dict)
+    requirements: list[Requirement] = field(default_factory=list)
+    _fresh: list[Poly] = field(default_factory=list)  # known facts not yet carried over to bounds
+    _best: dict[frozenset[tuple[Monomial, int]], int] = field(default_factory=dict)  # known lower bounds of forms
+    _proofs: dict[Extent, bool] = field(default_factory=dict)
+    _samples: list[dict[str, int]] | None = None
+    _steps: int = 0
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+        return type(self)(
+            dict(self.dims),
+            dict(self.low),
+            dict(self.high),
+            dict(self.solved),
+            list(self.rules),
+            dict(self.quotients),
+            dict(self.definitions),
+            dict(self.floors),
+            list(self.bounded),
+            dict(self.known),
+            list(self.requirements),
+            list(self._fresh),
+            dict(self._best),
+            dict(self._proofs),
+            None if self._samples is None else [dict(sample) for sample in self._samples],
+        )
+
+    def reduce(self, e: Extent) -> Extent:
+        """Return *e* in the symbols that remain, equal to it wherever the facts hold."""
+        if isinstance(e, int):
+            return e
+        if self.solved:
+            e = substitute(e, self.solved)
+        for _ in range(_REWRITE_STEPS if self.rules else 0):
+            before = e
+            for monomial, value in self.rules:
+                e = replace_monomial(e, monomial, value)
+            if e is before:
+                break
+        return e
+
+    def to_user(self, e: Extent) -> tuple[Extent, Extent]:
+        """Return ``(n, d)`` in the user's dims with ``e == n/d``, in lowest terms where that is easy."""
+        used = [name for name in names_of(e) if name in self.quotients]
+        if not used or isinstance(e, int):
+            return e, 1
+        degree = {name: max(monomial.count(name) for monomial in e.terms) for name in used}
+        numerator: Extent = 0
+        for monomial, coefficient in e.terms.items():
+            term: Extent = coefficient
+            for name in used:
+                top, bottom = self.quotients[name]
+                power = monomial.count(name)
+                for _ in range(power):
+                    term = top * term
+                for _ in range(degree[name] - power):
+                    term = bottom * term
+            rest = tuple(name for name in monomial if name not in self.quotients)
+            numerator = numerator + term * collapse({rest: 1})
+        denominator: Extent = 1
+        for name in sorted(used):
+            for _ in range(degree[name]):
+                divisor = self.quotients[name][1]
+                smaller = exact_quotient(numerator, divisor)
+                if smaller is None:
+                    denominator = divisor * denominator
+                else:
+                    numerator = smaller
+        return lowest_terms(numerator, denominator)
+
+    def values(self, dims: Mapping[str, int]) -> dict[str, int]:
+        """Return the values of all symbols that follow from those of the dims."""
+        found = dict(dims)
+        waiting = {**self.quotients, **self.definitions}
+        while True:
+            ready = [n for n, d in waiting.items() if _names_used(d) <= found.keys()]
+            if not ready:
+                return found
+            for name in ready:
+                d = waiting.pop(name)
+                if isinstance(d, Definition):
+                    found[name] = d.value(found)
+                elif bottom := evaluate(d[1], found):
+                    found[name] = evaluate(d[0], found) // bottom
+
+    def spell(self, e: Extent) -> str:
+        """Return *e* as text in the user's dims."""
+        top, bottom = self.to_user(e)
+        return text(top) if bottom == 1 else f"{parenthesised(top)}/{parenthesised(bottom)}"
+
+    def describe(self, e: Extent) -> str:
+        """Return the bounds of the dims that *e* depends on, and the requirements on them."""
+        top, bottom = self.to_user(e)
+        names = names_of(top) | names_of(bottom)
+        parts = [describe_dim(dim) for name, dim in self.dims.items() if name in names]
+        parts += [str(r) for r in self.requirements if names & (names_of(r.value) | names_of(r.modulus))]
+        return ", ".join(parts) or "nothing"
+
+
+def lowest_terms(numerator: Extent, denominator: Extent) -> tuple[Extent, Extent]:
+    """Cancel the whole denominator, or else common integer and monomial factors.
+
+    Symbols cancelled are factors of a denominator that is >= 1, so they are not 0.
+    """
+    if denominator == 1:
+        return numerator, 1
+    whole = exact_quotient(numerator, denominator)
+    if whole is not None:
+        return whole, 1
+    top, bottom = terms_of(numerator), terms_of(denominator)
+    common = gcd(content(top), content(bottom))
+    if common > 1:
+        top = {m: c // common for m, c in top.items()}
+        bottom = {m: c // common for m, c in bottom.items()}
+    for name in next(iter(bottom)):
+        if all(name in m for m in top) and all(name in m for m in bottom):
+            top = {drop(m, name): c for m, c in top.items()}
+            bottom = {drop(m, name): c for m, c in bottom.items()}
+    return collapse(dict(top)), collapse(dict(bottom))
+
+
+def drop(monomial: Monomial, name: str) -> Monomial:
+    at = monomial.index(name)
+    return monomial[:at] + monomial[at + 1 :]
+
+
+def parenthesised(e: Extent) -> str:
+    written = text(e)
+    return written if len(terms_of(e)) <= 1 and "*" not in written and written[0] != "-" else f"({written})"
+
+
+def describe_dim(dim: Dim) -> str:
+    upper = "" if dim.max is None else f" <= {dim.max}"
+    multiple = "" if dim.multiple_of == 1 else f", multiple of {dim.multiple_of}"
+    return f"{dim.min} <= {dim.name}{upper}{multiple}"
+
+
+def short(name: str) -> str:
+    """Return a name no longer than a line, still unique: long ones end in a digest."""
+    if len(name) <= _NAME_LENGTH:
+        return name
+    return name[: _NAME_LENGTH - 20] + "~" + sha256(name.encode()).hexdigest()[:16]
+
+
+def _names_used(d: Definition | tuple[Extent, Extent]) -> frozenset[str]:
+    left, right = (d.left, d.right) if isinstance(d, Definition) else d
+    return names_of(left) | names_of(right)

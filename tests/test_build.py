@@ -1,0 +1,174 @@
+"""A compiler that is absent, fails, hangs or lies gives a CompilerError, soon; a good one gives a function."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from symlayout_codegen import CompilerError, build, compile_nest
+from symlayout_codegen.build import cache_key, find_compiler
+from tests import nests
+
+
+@pytest.fixture(autouse=True)
+def _nothing_built_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.delenv("CFLAGS", raising=False)
+    monkeypatch.setattr(build, "_loaded", {})
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "fake-cc"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def failure() -> CompilerError:
+    with pytest.raises(CompilerError) as caught:
+        compile_nest(nests.transpose(), 4)
+    return caught.value
+
+
+def test_no_compiler_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert str(failure()) == (
+        "no C compiler found: none of cc, gcc, clang is on the path\n  help: install one, or set CC"
+    )
+
+
+def test_cc_that_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/no/such/cc -m64")
+    assert "CC='/no/such/cc -m64' is not a program" in str(failure())
+
+
+def test_cc_that_is_not_quoted_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "gcc 'oops")
+    assert str(failure()).startswith('CC="gcc \'oops" cannot be split into words: ')
+
+
+def test_cc_with_arguments_and_cflags_reach_the_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    real = shutil.which("cc")
+    monkeypatch.setenv("CC", script(tmp_path, f'echo "$@" > {seen}; shift; exec {real} "$@"') + " -Done")
+    monkeypatch.setenv("CFLAGS", "-Dtwo='a b' -O1")
+    compile_nest(nests.transpose(), 4)
+    words = seen.read_text().split()
+    assert words[0] == "-Done"
+    assert words.index("-O1") > words.index("-O3")
+
+
+def test_failing_compiler_shows_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", script(tmp_path, "echo 'kernel.c:1: nonsense' >&2; exit 3"))
+    error = failure()
+    assert re.fullmatch(r"the compiler .*/fake-cc failed with status 3", str(error))
+    assert error.log == "kernel.c:1: nonsense\n"
+
+
+def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "TIME_LIMIT", 0.3)
+    left = tmp_path / "pid"
+    monkeypatch.setenv("CC", script(tmp_path, f"sleep 100 & echo $! > {left}; wait"))
+    start = time.monotonic()
+    assert str(failure()).endswith("took longer than 0.3 s")
+    assert time.monotonic() - start < 5
+    state = Path(f"/proc/{left.read_text().strip()}/stat")
+    assert not state.exists() or " Z " in state.read_text()
+
+
+def test_compiler_that_prints_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "yes")
+    error = failure()
+    assert "printed more than" in str(error)
+    assert len(error.log) <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        ("exit 0", "reported success and built nothing"),
+        ("echo garbage > kernel.so", "the compiled library is unusable"),
+        (": > kernel.so", "the compiled library is unusable"),
+        ("echo 'int other;' | {cc} -shared -fPIC -x c -o kernel.so -", "the compiled library is unusable"),
+    ],
+)
+def test_lying_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str, message: str) -> None:
+    monkeypatch.setenv("CC", script(tmp_path, lie.format(cc=shutil.which("cc"))))
+    assert message in str(failure())
+    assert not list((tmp_path / "cache").glob("*")), "a lie was cached"
+
+
+def test_compiler_that_is_no_program_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cc"
+    path.write_bytes(b"\x7fELF nonsense")
+    path.chmod(0o755)
+    monkeypatch.setenv("CC", str(path))
+    assert "cannot be started" in str(failure())
+
+
+def test_key_tells_apart_whatever_decides_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = find_compiler()
+    other = tmp_path / "cc"
+    shutil.copy(os.path.realpath(command[0]), other)
+    keys = [
+        cache_key("a", {}, command),
+        cache_key("b", {}, command),
+        cache_key("a", {"h": "x"}, command),
+        cache_key("a", {"h": "y"}, command),
+        cache_key("a", {}, (*command, "-m64")),
+        cache_key("a", {}, (str(other),)),
+    ]
+    os.utime(other, (1, 1))
+    keys.append(cache_key("a", {}, (str(other),)))
+    monkeypatch.setenv("CFLAGS", "-O1")
+    keys.append(cache_key("a", {}, command))
+    monkeypatch.setattr(build, "cpu_features", lambda: "another processor")
+    keys.append(cache_key("a", {}, command))
+    assert len(set(keys)) == len(keys)
+    assert keys[0] != cache_key("", {"a": ""}, command)
+
+
+def _compile_in_child() -> None:
+    compile_nest(nests.transpose(), 4)
+
+
+def test_a_fork_while_another_thread_builds_does_not_hang() -> None:
+    command = find_compiler()
+    program = nests.transpose()
+    compile_nest(program, 8)
+    (key,) = build._loaded
+    build._loaded.clear()
+    assert command
+    with build._locks[key]:  # as if another thread were building just now
+        child = multiprocessing.get_context("fork").Process(target=_compile_in_child)
+        child.start()
+        child.join(30)
+    assert child.exitcode == 0
+
+
+def test_importing_the_package_imports_neither_cffi_nor_the_schedule() -> None:
+    program = (
+        "import sys, symlayout_codegen.errors;"
+        "print([m for m in ('cffi', '_cffi_backend', 'numpy', 'sympy', 'symlayout', 'symlayout_codegen.schedule')"
+        " if m in sys.modules]);"
+        "import symlayout_codegen.kernel;"
+        "print([m for m in ('cffi', '_cffi_backend', 'numpy', 'sympy', 'symlayout') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n[]\n"

@@ -1,0 +1,238 @@
+"""The loops are what the nest says, whatever the digits, the order of the guards and the signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
+from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Nest, Piece, Window, simulate
+from symlayout_codegen.schedule import (
+    Body,
+    Copy,
+    Fill,
+    If,
+    Interval,
+    Let,
+    Loop,
+    Program,
+    Statement,
+    Transpose,
+    schedule,
+    walk,
+)
+from tests import nests
+
+Written = dict[int, tuple[str, int]]
+
+
+def run(program: Program, parameters: Mapping[str, int]) -> Written:
+    """Return what the loops write: the counterpart of `simulate`, by a walk over the statements."""
+    values = dict(parameters)
+    for step in program.nest.prelude:
+        value = evaluate(step.value, values)
+        if hasattr(step, "name"):
+            values[step.name] = value
+    written: Written = {}
+    execute(program.body, values, program.nest.sources, written)
+    return written
+
+
+def execute(body: Body, values: dict[str, int], sources: tuple[str, ...], written: Written) -> None:
+    for statement in body:
+        step(statement, values, sources, written)
+
+
+def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...], written: Written) -> None:
+    def value(expr: Expr) -> int:
+        return evaluate(expr, values)
+
+    def write(at: int, element: tuple[str, int]) -> None:
+        assert at not in written, f"offset {at} is written twice"
+        written[at] = element
+
+    match statement:
+        case Let(name, expr):
+            values[name] = value(expr)
+        case Interval(first, last, base, coefficient, extent, count):
+            inside = [
+                d for d in range(value(count)) if 0 <= value(base) + value(coefficient) * d < value(extent)
+            ]
+            values[first] = inside[0] if inside else 0
+            values[last] = inside[-1] + 1 if inside else 0
+            assert inside == list(range(values[first], values[last]))
+        case Loop(name, start, stop, body):
+            for digit in range(value(start), value(stop)):
+                execute(body, values | {name: digit}, sources, written)
+        case If(tested, extent, inside_, outside):
+            execute(inside_ if 0 <= value(tested) < value(extent) else outside, values, sources, written)
+        case Copy(to, source, start, count):
+            for i in range(value(count)):
+                write(value(to) + i, (sources[source], value(start) + i))
+        case Fill(to, fill, count):
+            for i in range(value(count)):
+                write(value(to) + i, ("fill", fill))
+        case Transpose(to, to_stride, source, start, stride, rows, columns):
+            for i in range(value(rows)):
+                for j in range(value(columns)):
+                    write(
+                        value(to) + i * value(to_stride) + j,
+                        (sources[source], value(start) + i + j * value(stride)),
+                    )
+
+
+def leaves(nest: Nest) -> list[str]:
+    return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, Copy | Fill | Transpose)]
+
+
+# --- what is chosen ---------------------------------------------------------------------------
+
+
+def test_contiguous_digits_become_one_copy() -> None:
+    (copy,) = schedule(nests.identity()).body
+    assert isinstance(copy, Copy)
+    assert evaluate(copy.count, {"N": 2, "C": 3, "H": 4, "W": 5}) == 120
+
+
+def test_guards_become_loop_bounds_and_fill_runs() -> None:
+    body = schedule(nests.pad()).body
+    assert [type(s).__name__ for s in body] == ["Fill", "Loop", "Fill"]
+    assert leaves(nests.pad()) == ["Fill", "Fill", "Copy", "Fill", "Fill"]
+
+
+@pytest.mark.parametrize(
+    "nest",
+    [nests.transpose(), nests.space_to_depth(2), nests.depth_to_space(), nests.channels_last()],
+    ids=lambda nest: nest.name,
+)
+def test_different_fastest_digits_become_a_transpose(nest: Nest) -> None:
+    assert leaves(nest) == ["Transpose"]
+
+
+@pytest.mark.parametrize(
+    "nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name
+)
+def test_only_a_guard_over_a_carried_digit_is_tested_in_a_loop(nest: Nest) -> None:
+    assert not any(isinstance(s, If) for s in walk(schedule(nest).body))
+    assert any(isinstance(s, If) for s in walk(schedule(nests.carried_guard()).body))
+
+
+def test_a_step_of_unknown_sign_gets_its_bounds_at_run_time() -> None:
+    assert any(isinstance(s, Interval) for s in walk(schedule(nests.unknown_step()).body))
+    assert not any(isinstance(s, Interval) for s in walk(schedule(nests.space_to_batch()).body))
+
+
+def test_a_digit_of_extent_one_has_no_loop() -> None:
+    piece = Piece(
+        nests.digits(i=1, j=nests.W),
+        nests.affine(0, (0, nests.W), (1, 1)),
+        0,
+        nests.affine(5, (0, 7), (1, -1)),
+    )
+    (loop,) = schedule(nests.nest("one", "W", [piece], nests.W)).body
+    assert isinstance(loop, Loop)
+    assert loop.name == "j"
+
+
+def test_names_are_made_legal_and_unique() -> None:
+    hostile = Piece(
+        (Digit("for", Name("2;x")), Digit("for", Name('n"'))),
+        Affine(Literal(0), ((0, Name('n"')), (1, Literal(1)))),
+        0,
+        Affine(Literal(0), ((0, Literal(1)), (1, Name("2;x")))),
+    )
+    names = ("2;x", 'n"', "dst")
+    program = schedule(Nest("main", names, (), ("*/",), (None,), mul(Name("2;x"), Name('n"')), (hostile,)))
+    assert program.nest.name == "main_"
+    assert program.nest.parameters == ("v2_x", "n_", "dst_")
+    assert program.nest.sources == ("v__",)
+
+
+# --- the same meaning -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nest", nests.ALL, ids=lambda nest: nest.name)
+def test_schedule_of_a_hand_made_nest(nest: Nest) -> None:
+    program = schedule(nest)
+    for scale in range(12):
+        values = {name: (scale * (k + 2)) % 5 for k, name in enumerate(nest.parameters)}
+        try:
+            expected = simulate(nest, values)
+        except ValueError:
+            continue
+        assert run(program, values) == expected, values
+
+
+PARAMETERS = ("m", "n", "k")
+COEFFICIENTS = st.one_of(st.integers(-3, 4).map(Literal), st.sampled_from(PARAMETERS).map(Name))
+EXTENTS = st.one_of(st.integers(0, 4).map(Literal), st.sampled_from(PARAMETERS).map(Name))
+
+
+@st.composite
+def affines(draw: st.DrawFn, digits: int) -> Affine:
+    terms = draw(st.lists(st.tuples(st.integers(0, digits - 1), COEFFICIENTS), max_size=3)) if digits else []
+    constant = draw(st.one_of(COEFFICIENTS, COEFFICIENTS.map(lambda c: add(c, mul(-1, Name("m"))))))
+    return Affine(constant, tuple(terms))
+
+
+@st.composite
+def pieces(draw: st.DrawFn) -> Piece:
+    """Draw a box whose output face is row-major in some order of the digits, the rest at random."""
+    extents: list[Expr] = draw(st.lists(EXTENTS, max_size=4))
+    count = len(extents)
+
+    def row_major() -> Affine:
+        order = draw(st.permutations(range(count)))
+        strides: list[Expr] = list(accumulate((extents[k] for k in order), mul, initial=Literal(1)))
+        return Affine(Literal(0), tuple(zip(order, strides, strict=False)))
+
+    output = row_major()
+    # A source face that is row-major too, in this or another order, meets the runs and the transposes.
+    offset = draw(st.sampled_from((output, row_major(), draw(affines(count)))))
+    carried = [
+        Carried(f"c{i}", draw(affines(count + i)), Literal(draw(st.integers(1, 4))))
+        for i in range(draw(st.sampled_from((0, 0, 0, 1, 2))))
+    ]
+    window = st.builds(Window, affines(count + len(carried)), EXTENTS)
+    return Piece(
+        tuple(Digit("ijkl"[k], extent) for k, extent in enumerate(extents)),
+        output,
+        0,
+        offset,
+        tuple(carried),
+        tuple(draw(st.lists(window, max_size=2))),
+        tuple(draw(st.lists(st.builds(Guard, window, st.integers(0, 2)), max_size=3))),
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(pieces(), st.lists(st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)), min_size=1, max_size=3))
+def test_schedule_of_a_random_nest(piece: Piece, samples: list[tuple[int, ...]]) -> None:
+    positive = frozenset(map(Name, PARAMETERS))
+    nest = Nest("random", PARAMETERS, (), ("x",), (None,), None, (piece,), fills=3, positive=positive)
+    # Without the facts other bounds are chosen; the meaning is the same.
+    programs = [schedule(nest), schedule(replace(nest, positive=frozenset()))]
+    for sample in samples:
+        values = dict(zip(PARAMETERS, sample, strict=True))
+        expected = simulate(nest, values)
+        for program in programs:
+            assert run(program, values) == expected, values
+
+
+def test_random_nests_reach_every_statement() -> None:
+    """The strategy above would prove little if it never made, say, a guard that must be tested."""
+    missing = {Let, Interval, Loop, If, Copy, Fill, Transpose}
+
+    @settings(max_examples=300, deadline=None, database=None, derandomize=True)
+    @given(pieces())
+    def collect(piece: Piece) -> None:
+        nest = Nest("random", PARAMETERS, (), ("x",), (None,), None, (piece,), fills=3)
+        missing.difference_update(map(type, walk(schedule(nest).body)))
+
+    collect()
+    assert not missing
