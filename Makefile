@@ -29,7 +29,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/test.stamp
-	EXAMPLES=$(or $(EXAMPLES),100000) $(BIN)/python -m pytest -q tests/test_equivalence.py
+	$(BIN)/python -m tests.fuzz $(or $(EXAMPLES),100000)
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

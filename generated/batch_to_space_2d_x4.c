@@ -4,7 +4,7 @@
          + i0, (i1 + top)//b0, (i2 + left)//b1, i3)
  * source x : (N, H, W, C)
  * output : (N/(b0*b1), H*b0 - bottom - top, W*b1 - left - right, C), row-major
- * requires (N) % (b0*b1) == 0
+ * requires N % (b0*b1) == 0
  * requires H*b0 - bottom - top >= 0
  * requires W*b1 - left - right >= 0
  */
@@ -37,7 +37,7 @@ int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
         return SL_INFEASIBLE;  /* right >= 0 */
     int overflow = 0;
     if (sl_checked_floor_mod(N, sl_mul(b0, b1, &overflow), &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (N) % (b0*b1) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* N % (b0*b1) == 0 */
     if (sl_mul(H, b0, &overflow) < sl_add(bottom, top, &overflow))
         return overflow ? SL_OVERFLOW : SL_CROP_EXCEEDS;  /* H*b0 - bottom - top >= 0 */
     if (sl_mul(W, b1, &overflow) < sl_add(left, right, &overflow))

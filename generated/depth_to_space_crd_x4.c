@@ -3,7 +3,7 @@
  * depth_to_space_crd_x4 : (i0, i1, i2, i3) -> (i0, i1*b**2 + (i2%b)*b + (i3%b), i2//b, i3//b)
  * source x : (N, C, H, W)
  * output : (N, C/(b**2), H*b, W*b), row-major
- * requires (C) % (b**2) == 0
+ * requires C % (b**2) == 0
  */
 #include "symlayout_kernels.h"
 #define SL_ELEMENT_SIZE 4
@@ -24,7 +24,7 @@ int32_t depth_to_space_crd_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_
         return SL_INFEASIBLE;  /* b >= 1 */
     int overflow = 0;
     if (sl_checked_floor_mod(C, sl_mul(b, b, &overflow), &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (C) % (b**2) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* C % (b**2) == 0 */
     const int64_t C_b_2 = sl_checked_floor_div(C, sl_mul(b, b, &overflow), &overflow);
     if (sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;

@@ -4,7 +4,7 @@
          i3//b)
  * source x : (N, C, H, W)
  * output : (N, C/(b**2), H*b, W*b), row-major
- * requires (C) % (b**2) == 0
+ * requires C % (b**2) == 0
  */
 #include "symlayout_kernels.h"
 #define SL_ELEMENT_SIZE 4
@@ -25,7 +25,7 @@ int32_t depth_to_space_dcr_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_
         return SL_INFEASIBLE;  /* b >= 1 */
     int overflow = 0;
     if (sl_checked_floor_mod(C, sl_mul(b, b, &overflow), &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (C) % (b**2) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* C % (b**2) == 0 */
     const int64_t C_b_2 = sl_checked_floor_div(C, sl_mul(b, b, &overflow), &overflow);
     if (sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;

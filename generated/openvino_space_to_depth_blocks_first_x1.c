@@ -19,11 +19,7 @@ int32_t openvino_space_to_depth_blocks_first_x1(const void *src, void *dst)
     for (int64_t i0 = 0; i0 < 5; ++i0) {  /* output axis 0 < 5 */
         for (int64_t i1_0 = 0; i1_0 < 2; ++i1_0) {  /* output axis 1, a digit of it < 2 */
             for (int64_t i2 = 0; i2 < 14; ++i2) {  /* output axis 2 < 2 */
-                for (int64_t i1_1_0 = 0; i1_1_0 < 2; ++i1_1_0) {  /* output axis 1, a digit of it < 2 */
-                    to[168*i0 + 84*i1_0 + 42*i1_1_0 + 3*i2] = from0[168*i0 + 6*i1_0 + i1_1_0 + 12*i2];
-                    to[168*i0 + 84*i1_0 + 42*i1_1_0 + 3*i2 + 1] = from0[168*i0 + 6*i1_0 + i1_1_0 + 12*i2 + 2];
-                    to[168*i0 + 84*i1_0 + 42*i1_1_0 + 3*i2 + 2] = from0[168*i0 + 6*i1_0 + i1_1_0 + 12*i2 + 4];
-                }
+                sl_transpose(to, 168*i0 + 84*i1_0 + 3*i2, 42, from0, 168*i0 + 6*i1_0 + 12*i2, 2, 2, 3);
             }
         }
     }

@@ -18,13 +18,7 @@ int32_t openvino_space_to_depth_depth_first_x1(const void *src, void *dst)
     for (int64_t i1_0 = 0; i1_0 < 35; ++i1_0) {  /* output axis 1, a digit of it < 7 */
         for (int64_t i1_1_0 = 0; i1_1_0 < 2; ++i1_1_0) {  /* output axis 1, a digit of it < 2 */
             for (int64_t i2 = 0; i2 < 2; ++i2) {  /* output axis 2 < 2 */
-                for (int64_t i1_1_1 = 0; i1_1_1 < 2; ++i1_1_1) {  /* output axis 1, a digit of it < 2 */
-                    to[24*i1_0 + 12*i1_1_0 + 6*i1_1_1 + 3*i2] = from0[24*i1_0 + 6*i1_1_0 + i1_1_1 + 12*i2];
-                    to[24*i1_0 + 12*i1_1_0 + 6*i1_1_1 + 3*i2 + 1] = from0[24*i1_0 + 6*i1_1_0 + i1_1_1 + 12*i2
-                            + 2];
-                    to[24*i1_0 + 12*i1_1_0 + 6*i1_1_1 + 3*i2 + 2] = from0[24*i1_0 + 6*i1_1_0 + i1_1_1 + 12*i2
-                            + 4];
-                }
+                sl_transpose(to, 24*i1_0 + 12*i1_1_0 + 3*i2, 6, from0, 24*i1_0 + 6*i1_1_0 + 12*i2, 2, 2, 3);
             }
         }
     }

@@ -4,8 +4,8 @@
          i3) if 0 <= i1*b0 + (i0//(N*b1)) - top < H and 0 <= i2*b1 + ((i0//N)%b1) - left < W else 0
  * source x : (N, H, W, C)
  * output : (N*b0*b1, (H + bottom + top)/b0, (W + left + right)/b1, C), row-major
- * requires (H + bottom + top) % (b0) == 0
- * requires (W + left + right) % (b1) == 0
+ * requires (H + bottom + top) % b0 == 0
+ * requires (W + left + right) % b1 == 0
  * fill[0] : 0
  */
 #include "symlayout_kernels.h"
@@ -38,9 +38,9 @@ int32_t space_to_batch_2d_x1(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
         return SL_INFEASIBLE;  /* right >= 0 */
     int overflow = 0;
     if (sl_checked_floor_mod(sl_add(sl_add(H, bottom, &overflow), top, &overflow), b0, &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (H + bottom + top) % (b0) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (H + bottom + top) % b0 == 0 */
     if (sl_checked_floor_mod(sl_add(sl_add(W, left, &overflow), right, &overflow), b1, &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (W + left + right) % (b1) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (W + left + right) % b1 == 0 */
     const int64_t H_bottom_top_b0 = sl_checked_floor_div(sl_add(sl_add(H, bottom, &overflow), top,
             &overflow), b0, &overflow);
     const int64_t W_left_right_b1 = sl_checked_floor_div(sl_add(sl_add(W, left, &overflow), right,

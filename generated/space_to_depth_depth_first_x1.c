@@ -3,8 +3,8 @@
  * space_to_depth_depth_first_x1 : (i0, i1, i2, i3) -> (i0, i1//(b**2), i2*b + ((i1//b)%b), i3*b + (i1%b))
  * source x : (N, C, H, W)
  * output : (N, C*b**2, H/b, W/b), row-major
- * requires (H) % (b) == 0
- * requires (W) % (b) == 0
+ * requires H % b == 0
+ * requires W % b == 0
  */
 #include "symlayout_kernels.h"
 #define SL_ELEMENT_SIZE 1
@@ -25,9 +25,9 @@ int32_t space_to_depth_depth_first_x1(int64_t N, int64_t C, int64_t H, int64_t W
         return SL_INFEASIBLE;  /* b >= 1 */
     int overflow = 0;
     if (sl_checked_floor_mod(H, b, &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (H) % (b) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* H % b == 0 */
     if (sl_checked_floor_mod(W, b, &overflow) != 0)
-        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* (W) % (b) == 0 */
+        return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* W % b == 0 */
     const int64_t H_b = sl_checked_floor_div(H, b, &overflow);
     const int64_t W_b = sl_checked_floor_div(W, b, &overflow);
     if (sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow) == 0)

@@ -17,10 +17,7 @@ int32_t tensorflow_space_to_batch_nd_3_x4(const void *src, void *dst)
 
     for (int64_t i0_0 = 0; i0_0 < 2; ++i0_0) {  /* output axis 0, a digit of it < 2 */
         for (int64_t i1 = 0; i1 < 2; ++i1) {  /* output axis 1 < 2 */
-            for (int64_t i0_1 = 0; i0_1 < 2; ++i0_1) {  /* output axis 0, a digit of it < 2 */
-                to[8*i0_0 + 4*i0_1 + 2*i1] = from0[4*i0_0 + i0_1 + 8*i1];
-                to[8*i0_0 + 4*i0_1 + 2*i1 + 1] = from0[4*i0_0 + i0_1 + 8*i1 + 2];
-            }
+            sl_transpose(to, 8*i0_0 + 2*i1, 4, from0, 4*i0_0 + 8*i1, 2, 2, 2);
         }
     }
     return SL_OK;

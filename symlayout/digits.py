@@ -194,7 +194,7 @@ def renew(facts: Facts) -> None:
         if name[0] == DIGIT or name in facts.solved:
             continue
         value = _floor(facts, facts.reduce(n), facts.reduce(d))
-        if value != symbol(name) and name not in names_of(value):
+        if value != symbol(name) and not facts.is_made_of(value, name):
             facts.replace_floor(name, value)
 
 

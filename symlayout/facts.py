@@ -13,7 +13,7 @@ from math import gcd
 
 from symlayout.errors import ShapeError
 from symlayout.inequalities import Inequalities
-from symlayout.intervals import Interval, at
+from symlayout.intervals import Interval, at, positive_part
 from symlayout.polynomial import (
     Extent,
     Monomial,
@@ -29,7 +29,7 @@ from symlayout.polynomial import (
     terms_of,
     text,
 )
-from symlayout.system import INT64_MAX, Definition, Dim, Requirement, describe_dim, lowest_terms, parenthesised
+from symlayout.system import INT64_MAX, Definition, Dim, Requirement, describe_dim, parenthesised
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
@@ -55,8 +55,8 @@ class Facts(Inequalities):
                     "dim_conflict",
                 )
             return
-        if dim.max is not None and dim.max < dim.min:
-            raise ShapeError(f"dim {dim.name} has no values: min {dim.min} > max {dim.max}", "infeasible")
+        if dim.max is not None and dim.max < -(-dim.min // dim.multiple_of) * dim.multiple_of:
+            raise ShapeError(f"dim {dim.name} has no values: {describe_dim(dim)}", "infeasible")
         self.dims[dim.name] = dim
         self.low[dim.name], self.high[dim.name] = dim.min, dim.max
         self._samples = None
@@ -83,7 +83,7 @@ class Facts(Inequalities):
             raise ShapeError(f"{at(where)}{n} is not a multiple of {d}", kind)
         top, below = self.to_user(n)
         bottom, above = self.to_user(d)
-        value, modulus = lowest_terms(top * above, bottom * below)
+        value, modulus = self.lowest_terms(top * above, bottom * below)
         self._proofs.clear()
         quotient = self._solve_constant(n, d) if isinstance(d, int) else self._solve_symbolic(n, d)
         if quotient is None:
@@ -161,8 +161,10 @@ class Facts(Inequalities):
             numerator, denominator = self.floors[name]
             self.assume_nonnegative(numerator - denominator, where)
         elif (d := self.definitions.get(name)) is not None and d.form == "max" and 0 in (d.left, d.right):
-            self.eliminate(name, self.reduce(d.right if d.left == 0 else d.left))
-            self.tighten(where)
+            value = self.reduce(d.right if d.left == 0 else d.left)
+            if not self.is_made_of(value, name):
+                self.eliminate(name, value)
+                self.tighten(where)
 
     # ------------------------------------------------------------------ solving
 
@@ -185,6 +187,8 @@ class Facts(Inequalities):
             split = coefficient_of(residue, name) if (name,) in residue.terms else None
             if split is None or not isinstance(split[0], int) or gcd(split[0], modulus) != 1:
                 continue
+            if self.is_made_of(split[1], name):
+                continue
             shift = _modulo(pow(split[0], -1, modulus) * split[1], modulus)
             t = self._quotient(symbol(name) + shift, modulus)
             self.eliminate(name, t * modulus - shift)
@@ -193,7 +197,7 @@ class Facts(Inequalities):
 
     def _solve_symbolic(self, n: Extent, d: Poly) -> Extent | None:
         """Solve ``d | n`` for one symbol of *n* that *d* lacks; return the quotient."""
-        n, reduced = lowest_terms(n, d)
+        n, reduced = self.lowest_terms(n, d)
         if isinstance(reduced, int):
             return exact_quotient(n, reduced) or self._solve_constant(n, reduced)
         d = reduced
@@ -204,7 +208,7 @@ class Facts(Inequalities):
                 if name in used or not isinstance(rest, Poly) or (name,) not in rest.terms:
                     continue
                 split = coefficient_of(rest, name)
-                if split is not None and split[0] in (1, -1):
+                if split is not None and split[0] in (1, -1) and not self.is_made_of(split[1] + d, name):
                     shift = split[1] * split[0]
                     t = self._quotient(symbol(name) + shift, d)
                     self.eliminate(name, d * t - shift)
@@ -235,6 +239,8 @@ class Facts(Inequalities):
         value = collapse({lead: 1}) - equation * terms_of(equation)[lead]
         if lead in [m for m, _ in self.rules] or replace_monomial(value, lead, 0) != value:
             return
+        if any(self.is_made_of(value, name) for name in lead):
+            return
         self.rules.append((lead, value))
         self._renew()
 
@@ -248,7 +254,7 @@ class Facts(Inequalities):
             return None
         for name in reversed(self.low):
             split = coefficient_of(e, name) if (name,) in e.terms and name not in self.floors else None
-            if split is not None and split[0] in (1, -1):
+            if split is not None and split[0] in (1, -1) and not self.is_made_of(split[1], name):
                 return name, -split[1] * split[0]
         return None
 
@@ -256,7 +262,7 @@ class Facts(Inequalities):
         """Return the symbol for the integer ``numerator / denominator``, named after it."""
         top, below = self.to_user(numerator)
         bottom, above = self.to_user(denominator)
-        n, d = lowest_terms(top * above, bottom * below)
+        n, d = self.lowest_terms(top * above, bottom * below)
         name = f"{parenthesised(n)}/{parenthesised(d)}"
         if name not in self.quotients:
             self.quotients[name] = (n, d)
@@ -264,6 +270,7 @@ class Facts(Inequalities):
             self.low[name], self.high[name] = _quotient_interval(
                 self.interval(numerator), self.interval(denominator)
             )
+            self.check_interval(name)
         return symbol(name)
 
     # ------------------------------------------------------------------ two systems
@@ -280,6 +287,10 @@ class Facts(Inequalities):
         """
         for dim in other.dims.values():
             self.declare(dim)
+        if all(any(r is mine for mine in self.requirements) for r in other.requirements) and (
+            other.definitions.keys() <= self.definitions.keys() and other.quotients.keys() <= self.quotients.keys()
+        ):
+            return  # an earlier stage of this same system
         meaning: dict[str, Extent] = {}
 
         def translate(e: Extent) -> Extent:
@@ -357,7 +368,7 @@ def _tightest(e: Extent) -> Extent:
 def _quotient_interval(n: Interval, d: Interval) -> Interval:
     """Return the integers between ``n/d``, for ``d >= 1``."""
     n_low, n_high = n
-    d_low, d_high = max(d[0] or 1, 1), d[1]
+    d_low, d_high = positive_part(d)
     if n_low is None:
         low = None
     elif n_low >= 0:

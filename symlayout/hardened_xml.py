@@ -19,7 +19,7 @@ from symlayout.errors import FormatError
 
 MAX_BYTES = 8 << 20
 MAX_DEPTH = 64
-MAX_ELEMENTS = 200_000
+MAX_ELEMENTS = 100_000
 MAX_ATTRIBUTES = 64  # of one element
 MAX_NAMES = 10_000  # different tags and attribute names
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout.intervals import Interval, Intervals, holds_at
+from symlayout.intervals import Interval, Intervals, holds_at, positive_part
 from symlayout.polynomial import (
     Extent,
     Poly,
@@ -22,7 +22,7 @@ from symlayout.polynomial import (
     terms_of,
     text,
 )
-from symlayout.system import DIGIT, Definition, drop, lowest_terms, parenthesised, short
+from symlayout.system import DIGIT, Definition, drop, parenthesised, short
 
 _SEARCH_DEPTH = 3  # how many known facts one proof may combine
 _SEARCH_STEPS = 2000  # goals one proof may visit before it gives up
@@ -146,8 +146,9 @@ class Inequalities(Intervals):
             else:  # denominator*e > -denominator says e >= 0, since e is an integer
                 bound = denominator * rest + c * numerator + denominator - 1
                 bounds.append(bound - c * (denominator - 1) if rising else bound)
-        if rising and self.low[name] == 0:
-            bounds.append(rest)
+        end = self.low[name] if rising else self.high[name]
+        if end is not None:
+            bounds.append(rest + c * end)
         return bounds
 
     def coarsens(self, e: Poly, name: str) -> list[tuple[Extent, Extent]]:
@@ -219,12 +220,27 @@ class Inequalities(Intervals):
         name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
         if name not in self.low:
             low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
-            self.low[name], self.high[name] = (0 if self.nonnegative(numerator) else None) if low is None else low, high
+            if low is None and self.nonnegative(numerator):
+                low = 0
+            self.low[name], self.high[name] = low, self._floor_high(numerator, denominator) if high is None else high
             self.floors[name] = (numerator, denominator)
             self.bounded.append(name)
             self._define(name, "floor", numerator, denominator)
             self._extend_samples(name)
         return symbol(name)
+
+    def _floor_high(self, numerator: Extent, denominator: Extent) -> Extent | None:
+        """Return the largest value of a floor as a polynomial, where the digits' ends divide exactly."""
+        top = numerator
+        for name in reversed(self.bounded):
+            if not isinstance(top, Poly) or name not in top.names:
+                continue
+            split, high = coefficient_of(top, name), self.high[name]
+            if split is None or high is None or name in self.floors or not self.nonnegative(split[0]):
+                return None
+            top = split[1] + split[0] * high
+        quotient = exact_quotient(self.reduce(top + 1), denominator)
+        return None if quotient is None else quotient - 1
 
     def _extend_samples(self, name: str) -> None:
         if self._samples is None:
@@ -239,6 +255,7 @@ class Inequalities(Intervals):
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
         """Return the larger of two extents: one of them if that is proved, else a new symbol."""
+        a, b = self.reduce(a), self.reduce(b)
         if self.nonnegative(a - b):
             return a
         if self.nonnegative(b - a):
@@ -247,6 +264,7 @@ class Inequalities(Intervals):
 
     def minimum(self, a: Extent, b: Extent) -> Extent:
         """Return the smaller of two extents, as `maximum`."""
+        a, b = self.reduce(a), self.reduce(b)
         if self.nonnegative(a - b):
             return b
         if self.nonnegative(b - a):
@@ -290,7 +308,7 @@ class Inequalities(Intervals):
             return  # a coordinate: not part of any shape
         (top, below), (bottom, above) = self.to_user(left), self.to_user(right)
         if form == "floor":
-            top, bottom = lowest_terms(top * above, bottom * below)
+            top, bottom = self.lowest_terms(top * above, bottom * below)
         elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
             top, bottom = left, right
         self.definitions[name] = Definition(form, top, bottom)
@@ -298,7 +316,7 @@ class Inequalities(Intervals):
 
 def _floor_interval(n: Interval, d: Interval) -> Interval:
     """Return the bounds of ``floor(n/d)``, for ``d >= 1``."""
-    d_low, d_high = max(d[0] or 1, 1), d[1]
+    d_low, d_high = positive_part(d)
     low = high = None
     if n[0] is not None:
         low = n[0] // d_low if n[0] < 0 else 0 if d_high is None else n[0] // d_high

@@ -9,6 +9,7 @@ from symlayout.polynomial import (
     Poly,
     coefficient_of,
     names_of,
+    replace_monomial,
     substitute,
     symbol,
     terms_of,
@@ -114,7 +115,8 @@ class Intervals(System):
         """Bring every stored expression back to the symbols that remain."""
         if name is not None:
             self.solved = {k: substitute(v, {name: self.solved[name]}) for k, v in self.solved.items()}
-            self.rules = [(m, substitute(v, self.solved)) for m, v in self.rules if name not in m]
+            rules = [(m, substitute(v, self.solved)) for m, v in self.rules if name not in m]
+            self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would not end
             self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
             self.high = {k: self.reduce(v) if isinstance(v, Poly) else v for k, v in self.high.items()}
         self.solved = {k: self.reduce(v) for k, v in self.solved.items()}
@@ -168,27 +170,28 @@ class Intervals(System):
             least = -(most // c_high)
             if low is None or least > low:
                 self.low[name] = least
-                self._check_interval(name, where)
+                self.check_interval(name, where)
                 return True
         elif isinstance(c, int) and c > 0:
             least = -(most // c)
             if low is None or least > low:
                 self.low[name] = least
-                self._check_interval(name, where)
+                self.check_interval(name, where)
                 return True
         elif c_low is not None and c_low >= 0 and most < 0 and low is not None and low < 1 <= -most:
             self.low[name] = 1
-            self._check_interval(name, where)
+            self.check_interval(name, where)
             return True
         if c_high is not None and c_high < 0 and (most >= 0 or isinstance(c, int)):
             greatest = most // -c_high
             if high is None or (isinstance(high, int) and greatest < high):
                 self.high[name] = greatest
-                self._check_interval(name, where)
+                self.check_interval(name, where)
                 return True
         return False
 
-    def _check_interval(self, name: str, where: str) -> None:
+    def check_interval(self, name: str, where: str = "") -> None:
+        """Raise ``infeasible`` if the bounds of a symbol leave no value."""
         self._proofs.clear()
         self._samples = None
         low, high = self.low[name], self.high[name]
@@ -206,6 +209,12 @@ def holds_at(e: Poly, values: dict[str, int]) -> bool:
             coefficient *= values[name]
         total += coefficient
     return total >= 0
+
+
+def positive_part(d: Interval) -> tuple[int, int | None]:
+    """Return the bounds of a divisor, which is >= 1; one that cannot be is no size at all, and counts as 1."""
+    low, high = max(d[0] or 1, 1), d[1]
+    return low, None if high is None else max(high, low)
 
 
 def at(where: str) -> str:

@@ -42,6 +42,7 @@ from symlayout.syntax import (
     Negative,
     Power,
     Range,
+    Size,
     Slice,
     Step,
     Tree,
@@ -59,6 +60,7 @@ MAX_AXES = 64
 MAX_FACTORS = 64
 MAX_EXPONENT = 64
 MAX_BITS = 4096
+MAX_TERMS = 65_536
 
 WORDS = frozenset({"mode", "data_format", "pad_mode"})
 CONSTANTS: Mapping[str, bool | float] = {
@@ -366,12 +368,23 @@ class _Reader:
         if not taken:
             return operands[0]
         self._check_number(operands[-1])
-        sizes = [_bits(tree) for tree in operands]
-        additive = "+" in signs
-        bits = max(sizes) + len(sizes).bit_length() if additive else sum(sizes)
-        if not additive and (len(operands) > MAX_FACTORS or bits > MAX_BITS):
-            raise self.error(f"a product has at most {MAX_FACTORS} factors and stays below 2**{MAX_BITS}")
-        return Chain(operands[0], tuple(zip(taken, operands[1:], strict=True)), bits)
+        sizes = [_size(tree) for tree in operands]
+        if "+" in signs:
+            size = Size(
+                max(part.bits for part in sizes) + len(sizes).bit_length(), sum(part.terms for part in sizes)
+            )
+        else:
+            size = Size(sum(part.bits for part in sizes), math.prod(part.terms for part in sizes))
+            self._check_product(len(sizes), size)
+        return Chain(operands[0], tuple(zip(taken, operands[1:], strict=True)), size)
+
+    def _check_product(self, factors: int, size: Size) -> None:
+        """Check that a product stays small when it is multiplied out."""
+        if factors > MAX_FACTORS or size.bits > MAX_BITS or size.terms > MAX_TERMS:
+            raise self.error(
+                f"a product has at most {MAX_FACTORS} factors, {MAX_TERMS} terms when it is multiplied out, "
+                f"and coefficients below 2**{MAX_BITS}"
+            )
 
     def _check_number(self, tree: Tree) -> None:
         """Check that *tree* is something to calculate with."""
@@ -427,14 +440,14 @@ class _Reader:
         return inner
 
 
-def _bits(tree: Tree) -> int:
-    """Return a bound on the bits of the integer coefficients of *tree*."""
+def _size(tree: Tree) -> Size:
+    """Return how large *tree* can get when it is multiplied out."""
     match tree:
         case Int(value):
-            return value.bit_length()
+            return Size(value.bit_length())
         case Negative(operand):
-            return _bits(operand)
-        case Chain(bits=bits):
-            return bits
+            return _size(operand)
+        case Chain(size=size):
+            return size
         case _:
-            return 0
+            return Size()

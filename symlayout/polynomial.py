@@ -282,16 +282,15 @@ def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
     >>> replace_monomial(h * w * 3 + h, ("h", "w"), q * 2)
     h + 6*q
     """
-    result: Extent = 0
-    changed = False
+    kept: dict[Monomial, int] = {}
+    cofactors: dict[Monomial, int] = {}
     for term, coefficient in terms_of(e).items():
         cofactor = _without(term, monomial)
         if cofactor is None:
-            result = collapse({term: coefficient}) + result
+            kept[term] = coefficient
         else:
-            changed = True
-            result = result + value * collapse({cofactor: coefficient})
-    return result if changed else e
+            cofactors[cofactor] = coefficient
+    return collapse(kept) + value * collapse(cofactors) if cofactors else e
 
 
 def text(e: Extent, spell: Callable[[str], str] = str) -> str:

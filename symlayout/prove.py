@@ -10,20 +10,22 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from symlayout import symbols
 from symlayout.arrays import same_fill
+from symlayout.digits import digit_name
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.facts import Facts
 from symlayout.index_map import spell_coordinate
 from symlayout.infer import requirements
 from symlayout.interpret import gathers
 from symlayout.normalise import Guard, Read, Window, normalise, output_digits
-from symlayout.polynomial import Extent, product
+from symlayout.polynomial import Extent, evaluate, product
 from symlayout.tensor import Tensor
 
 DEFAULT_BUDGET = 2000  # points of D that a search for a witness evaluates
@@ -68,7 +70,6 @@ class Witness:
         return f"{at + ': ' if at else ''}{where} {_read_text(self.left)} and {_read_text(self.right)}"
 
 
-@dataclass(frozen=True)
 class Proof:
     """What was found out about the claim that two tensors are equal.
 
@@ -78,28 +79,33 @@ class Proof:
         PROVED, REFUTED or UNKNOWN.
     witness : Witness or None
         With REFUTED, a point where the sides differ: of the smallest sum of dims that the search met.
-    requires : tuple
-        The conditions of validity of both sides, as SymPy relations: the claim is about the dims that
-        meet them.
-    same_requires : bool
-        Whether the two sides are valid for the same dims.
     obligation : str
         With UNKNOWN, what could not be decided.
     searched : int
         How many points of the sizes were evaluated in search of a witness.
     """
 
-    verdict: Verdict
-    witness: Witness | None
-    requires: tuple[Any, ...]
-    same_requires: bool
-    obligation: str = ""
-    searched: int = 0
-    derivation: tuple[str, ...] = field(default=(), repr=False)
+    def __init__(
+        self, claim: _Claim, verdict: Verdict, witness: Witness | None = None, obligation: str = "", searched: int = 0
+    ) -> None:
+        self._claim = claim
+        self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
+
+    @cached_property
+    def requires(self) -> tuple[Any, ...]:
+        """The conditions of validity of both sides, as SymPy relations: the claim is about dims that meet them."""
+        facts = self._claim.facts
+        return tuple(symbols.to_relation(r, facts) for r in requirements(Tensor("claim", None, (), facts)))
+
+    @cached_property
+    def same_requires(self) -> bool:
+        """Whether the two sides are valid for the same dims, as far as that is proved."""
+        left, right = self._claim.left.facts, self._claim.right.facts
+        return _implies(left, right) and _implies(right, left)
 
     def explain(self) -> str:
         """Return the derivation as text: the steps of both sides, and why they agree or where they differ."""
-        return "\n".join((*self.derivation, self._conclusion()))
+        return "\n".join((*self._claim.derivation(), self._conclusion()))
 
     def _conclusion(self) -> str:
         if self.verdict is Verdict.PROVED:
@@ -147,18 +153,15 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET) ->
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
     claim = _Claim(left, right, facts)
-    obligation, derivation = claim.derive()
-    both = Tensor("claim", None, (), facts)
-    requires = tuple(symbols.to_relation(r, facts) for r in requirements(both))
-    same = _implies(left.facts, right.facts) and _implies(right.facts, left.facts)
+    obligation = claim.derive()
     if not obligation:
-        return Proof(Verdict.PROVED, None, requires, same, derivation=derivation)
+        return Proof(claim, Verdict.PROVED)
     witness, searched, complete = claim.search(budget)
     if witness is not None:
-        return Proof(Verdict.REFUTED, witness, requires, same, searched=searched, derivation=derivation)
-    if complete:
-        return Proof(Verdict.PROVED, None, requires, same, searched=searched, derivation=(*derivation, "every element compared"))
-    return Proof(Verdict.UNKNOWN, None, requires, same, obligation, searched, derivation)
+        return Proof(claim, Verdict.REFUTED, witness, searched=searched)
+    if complete:  # no dims, and every element compared
+        return Proof(claim, Verdict.PROVED, searched=searched)
+    return Proof(claim, Verdict.UNKNOWN, None, obligation, searched)
 
 
 def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:
@@ -191,39 +194,43 @@ class _Claim:
     def __init__(self, left: Tensor, right: Tensor, facts: Facts) -> None:
         self.left, self.right, self.facts = left, right, facts
         self.dtype = left.dtype if left.dtype is not None else right.dtype
+        self.names = {digit_name(k): f"i{k}" for k in range(left.rank)}
+        self.reads: list[list[Read]] = []
 
     # ------------------------------------------------------------------ the normal form
 
-    def derive(self) -> tuple[str, tuple[str, ...]]:
-        """Return what is not decided by the normal form (empty if it proves the claim), and the derivation."""
-        spell = self.facts.spell
-        sides = (("left", self.left), ("right", self.right))
-        lines = [f"{name}: ({', '.join(spell(self.facts.reduce(e)) for e in t.extents)})" for name, t in sides]
+    def derive(self) -> str:
+        """Return what the normal form does not decide; empty if it proves the claim."""
         if self.left.rank != self.right.rank:
-            return "the ranks differ", tuple(lines)
+            return "the ranks are equal"
         for axis, (a, b) in enumerate(zip(self.left.extents, self.right.extents, strict=True)):
             if not _equal(a, b, self.facts):
-                return f"the extents of axis {axis} are equal: {spell(self.facts.reduce(a))} and {spell(self.facts.reduce(b))}", tuple(lines)
+                a, b = (self.facts.spell(self.facts.reduce(e)) for e in (a, b))
+                return f"the extents of axis {axis} are equal: {a} and {b}"
         facts = self.facts.fork()
         try:
             digits = output_digits(self.left, facts)
         except ShapeError:  # some extent can only be 0, so there is no element to compare
-            return "", (*lines, "the output is empty for all such sizes")
-        names = {f"#{k}": f"i{k}" for k in range(self.left.rank)}
+            return ""
         try:
-            reads = [normalise(t, facts.fork(), digits) for _, t in sides]
+            self.reads = [normalise(t, facts.fork(), digits) for t in (self.left, self.right)]
         except InconclusiveError as error:
-            return error.claim, tuple(lines)
-        for (name, _), parts in zip(sides, reads, strict=True):
-            for read in parts:
-                lines += _trail(name, read, names)
-        for a, b in itertools.product(*reads):
-            obligation = self._compare(a, b, names)
-            if obligation:
-                return obligation, tuple(lines)
-        return "", tuple(lines)
+            return error.claim
+        obligations = (self._compare(a, b) for a, b in itertools.product(*self.reads))
+        return next((o for o in obligations if o), "")
 
-    def _compare(self, a: Read, b: Read, names: dict[str, str]) -> str:
+    def derivation(self) -> list[str]:
+        """Return the steps of both sides, a line each."""
+        lines = []
+        for side, t in (("left", self.left), ("right", self.right)):
+            shape = ", ".join(self.facts.spell(self.facts.reduce(e)) for e in t.extents)
+            lines.append(f"{side}: the shape is ({shape})")
+        for side, reads in zip(("left", "right"), self.reads, strict=False):
+            for read in reads:
+                lines += _trail(side, read, self.names)
+        return lines
+
+    def _compare(self, a: Read, b: Read) -> str:
         """Return what keeps two reads from being equal where both apply; empty if nothing does."""
         facts = a.facts.fork()
         facts.adopt(b.facts)
@@ -232,25 +239,26 @@ class _Claim:
                 _hold(window, facts)
         except ShapeError:
             return ""  # no point is in both
-        if (a.guards or b.guards) and (obligation := self._compare_guards(a, b, facts, names)):
+        if (a.guards or b.guards) and (obligation := self._compare_guards(a, b, facts)):
             return obligation
         if a.leaf.key != b.leaf.key:
             return f"{a.leaf.name} and {b.leaf.name} are one input"
         for axis, (x, y) in enumerate(zip(a.coords, b.coords, strict=True)):
             if not _equal(x, y, facts):
-                return f"{spell_coordinate(x, facts, names)} == {spell_coordinate(y, facts, names)} (axis {axis} of {a.leaf.name})"
+                left, right = (spell_coordinate(e, facts, self.names) for e in (x, y))
+                return f"{left} == {right} on axis {axis} of {a.leaf.name}"
         return ""
 
-    def _compare_guards(self, a: Read, b: Read, facts: Facts, names: dict[str, str]) -> str:
+    def _compare_guards(self, a: Read, b: Read, facts: Facts) -> str:
         fills = [g.fill for g in (*a.guards, *b.guards)]
         if all(same_fill(fills[0], f, self.dtype) for f in fills[1:]):
             for one, other in ((a, b), (b, a)):
                 for g in other.guards:
                     if not _inside(g.window, one, facts):
-                        return (
-                            f"0 <= {spell_coordinate(g.window.value, facts, names)} < "
-                            f"{spell_coordinate(g.window.extent, facts, names)} wherever the other side reads its input"
+                        value, extent = (
+                            spell_coordinate(e, facts, self.names) for e in (g.window.value, g.window.extent)
                         )
+                        return f"0 <= {value} < {extent} wherever the other side reads its input"
             return ""
         if len(a.guards) == len(b.guards) and all(self._same_guard(g, h, facts) for g, h in zip(a.guards, b.guards, strict=True)):
             return ""
@@ -275,6 +283,8 @@ class _Claim:
             known = self.facts.values(values)
             if not all(r.holds(known) for r in self.facts.requirements):
                 continue
+            if self._is_empty(known):
+                continue
             searched += 1
             try:
                 witness, compared = self._differ(values)
@@ -285,6 +295,17 @@ class _Claim:
             if not dims:
                 return None, searched, compared
         return None, searched, False
+
+    def _is_empty(self, known: dict[str, int]) -> bool:
+        """Return whether both shapes are the same and hold no element, so that nothing can differ."""
+        shapes = []
+        for t in (self.left, self.right):
+            parts = [t.facts.to_user(e) for e in t.extents]
+            try:
+                shapes.append([evaluate(n, known) // (evaluate(d, known) or 1) for n, d in parts])
+            except KeyError:  # a symbol of one side that the joint system has solved differently
+                return False
+        return shapes[0] == shapes[1] and 0 in shapes[0]
 
     def _points(self) -> Iterator[dict[str, int]]:
         """Yield values of the dims within their bounds, by sum, then in lexicographic order."""

@@ -15,6 +15,14 @@ from symlayout.errors import FormatError
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """How large an expression can get when it is multiplied out: bits of a coefficient, and terms."""
+
+    bits: int = 0
+    terms: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Int:
     """An integer literal."""
 
@@ -71,7 +79,7 @@ class Chain:
 
     first: Tree
     rest: tuple[tuple[str, Tree], ...]
-    bits: int = field(default=0, compare=False, repr=False)  # bound on the size of its coefficients
+    size: Size = field(default=Size(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Requirement:
 
     def __str__(self) -> str:
         if self.relation == "divides":
-            return f"({text(self.value)}) % ({text(self.modulus)}) == 0"
+            return f"{parenthesised(self.value)} % {parenthesised(self.modulus)} == 0"
         return f"{text(self.value)} {'>=' if self.relation == 'nonnegative' else '=='} 0"
 
 
@@ -83,10 +83,12 @@ class Definition:
     left: Extent
     right: Extent
 
-    def value(self, values: Mapping[str, int]) -> int:
-        """Return the integer where the names have the given values."""
+    def value(self, values: Mapping[str, int]) -> int | None:
+        """Return the integer where the names have the given values; None for a division by 0."""
         left, right = evaluate(self.left, values), evaluate(self.right, values)
-        return left // right if self.form == "floor" else max(left, right) if self.form == "max" else min(left, right)
+        if self.form == "floor":
+            return left // right if right else None
+        return max(left, right) if self.form == "max" else min(left, right)
 
 
 @dataclass(slots=True)
@@ -158,6 +160,19 @@ class System:
                 break
         return e
 
+    def is_made_of(self, e: Extent, name: str) -> bool:
+        """Return whether a floor, maximum or minimum in *e* depends on *name*: then *e* cannot replace it."""
+        todo, seen = set(names_of(e)), set[str]()
+        while todo:
+            derived = todo.pop()
+            seen.add(derived)
+            parts = self.floors.get(derived)
+            if parts is None and (d := self.definitions.get(derived)) is not None:
+                parts = self.reduce(d.left), self.reduce(d.right)
+            if parts is not None:
+                todo |= (names_of(parts[0]) | names_of(parts[1])) - seen
+        return name in seen
+
     def to_user(self, e: Extent) -> tuple[Extent, Extent]:
         """Return ``(n, d)`` in the user's dims with ``e == n/d``, in lowest terms where that is easy."""
         used = [name for name in names_of(e) if name in self.quotients]
@@ -185,10 +200,37 @@ class System:
                     denominator = divisor * denominator
                 else:
                     numerator = smaller
-        return lowest_terms(numerator, denominator)
+        return self.lowest_terms(numerator, denominator)
+
+    def lowest_terms(self, numerator: Extent, denominator: Extent) -> tuple[Extent, Extent]:
+        """Cancel the whole denominator, or else common integer factors and symbols that are never negative.
+
+        Such a symbol is a factor of a denominator that is >= 1, so it is >= 1, and so is what remains.
+        """
+        if denominator == 1:
+            return numerator, 1
+        whole = exact_quotient(numerator, denominator)
+        if whole is not None:
+            return whole, 1
+        top, bottom = terms_of(numerator), terms_of(denominator)
+        common = gcd(content(top), content(bottom))
+        if common > 1:
+            top = {m: c // common for m, c in top.items()}
+            bottom = {m: c // common for m, c in bottom.items()}
+        for name in next(iter(bottom)):
+            least = self.dims[name].min if name in self.dims else self.low.get(name)
+            if least is None or least < 0:
+                continue
+            if all(name in m for m in top) and all(name in m for m in bottom):
+                top = {drop(m, name): c for m, c in top.items()}
+                bottom = {drop(m, name): c for m, c in bottom.items()}
+        return collapse(dict(top)), collapse(dict(bottom))
 
     def values(self, dims: Mapping[str, int]) -> dict[str, int]:
-        """Return the values of all symbols that follow from those of the dims."""
+        """Return the values of all symbols that follow from those of the dims.
+
+        Where the dims do not meet the requirements, a symbol may be left without a value.
+        """
         found = dict(dims)
         waiting = {**self.quotients, **self.definitions}
         while True:
@@ -197,10 +239,10 @@ class System:
                 return found
             for name in ready:
                 d = waiting.pop(name)
-                if isinstance(d, Definition):
-                    found[name] = d.value(found)
-                elif bottom := evaluate(d[1], found):
-                    found[name] = evaluate(d[0], found) // bottom
+                if not isinstance(d, Definition):
+                    d = Definition("floor", *d)
+                if (value := d.value(found)) is not None:
+                    found[name] = value
 
     def spell(self, e: Extent) -> str:
         """Return *e* as text in the user's dims."""
@@ -214,28 +256,6 @@ class System:
         parts = [describe_dim(dim) for name, dim in self.dims.items() if name in names]
         parts += [str(r) for r in self.requirements if names & (names_of(r.value) | names_of(r.modulus))]
         return ", ".join(parts) or "nothing"
-
-
-def lowest_terms(numerator: Extent, denominator: Extent) -> tuple[Extent, Extent]:
-    """Cancel the whole denominator, or else common integer and monomial factors.
-
-    Symbols cancelled are factors of a denominator that is >= 1, so they are not 0.
-    """
-    if denominator == 1:
-        return numerator, 1
-    whole = exact_quotient(numerator, denominator)
-    if whole is not None:
-        return whole, 1
-    top, bottom = terms_of(numerator), terms_of(denominator)
-    common = gcd(content(top), content(bottom))
-    if common > 1:
-        top = {m: c // common for m, c in top.items()}
-        bottom = {m: c // common for m, c in bottom.items()}
-    for name in next(iter(bottom)):
-        if all(name in m for m in top) and all(name in m for m in bottom):
-            top = {drop(m, name): c for m, c in top.items()}
-            bottom = {drop(m, name): c for m, c in bottom.items()}
-    return collapse(dict(top)), collapse(dict(bottom))
 
 
 def drop(monomial: Monomial, name: str) -> Monomial:

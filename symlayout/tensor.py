@@ -298,7 +298,7 @@ def _parsed(text: str) -> list[Any]:
     from symlayout.parse import evaluate, names_of, parse_shape
 
     entries = parse_shape(text)
-    named = {name: symbols.dim(name) for entry in entries for name in names_of(entry)}
+    named = {name: symbols.dim(name, *limits) for name, limits in names_of(*entries).items()}
     return [evaluate(entry, named) for entry in entries]
 
 
@@ -354,8 +354,11 @@ def apply(
     facts = operand.facts
     extents = tuple(facts.reduce(e) for e in declared.domain)
 
+    earlier = values or {}
+
     def again(bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
-        return apply(declaration, bound, args, kwargs, values)
+        merged = {**values, **{name: substitute(e, values) for name, e in earlier.items()}}
+        return apply(declaration, bound, args, kwargs, merged)
 
     return Tensor(declaration.__name__, x.dtype, extents, facts, declared, inputs, again)
 

@@ -48,7 +48,7 @@ def imports(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
             for alias in node.names:
                 yield f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
+            yield from (str(arg.value) for arg in node.args if isinstance(arg, ast.Constant))
 
 
 def run_at_once(tree: ast.AST) -> Iterator[ast.AST]:

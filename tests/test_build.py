@@ -1,4 +1,4 @@
-"""A compiler that is absent, fails, hangs or lies gives a CompilerError, soon; a good one gives a function."""
+"""A compiler that is absent, fails, hangs or lies is a CompilerError, soon; a good one gives a function."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch
     assert not state.exists() or " Z " in state.read_text()
 
 
-def test_compiler_that_prints_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CC", "yes")
+def test_compiler_that_prints_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", script(tmp_path, "exec yes"))
     error = failure()
     assert "printed more than" in str(error)
     assert len(error.log) <= 1 << 20
@@ -146,12 +146,9 @@ def _compile_in_child() -> None:
 
 
 def test_a_fork_while_another_thread_builds_does_not_hang() -> None:
-    command = find_compiler()
-    program = nests.transpose()
-    compile_nest(program, 8)
+    _compile_in_child()
     (key,) = build._loaded
     build._loaded.clear()
-    assert command
     with build._locks[key]:  # as if another thread were building just now
         child = multiprocessing.get_context("fork").Process(target=_compile_in_child)
         child.start()
@@ -162,8 +159,8 @@ def test_a_fork_while_another_thread_builds_does_not_hang() -> None:
 def test_importing_the_package_imports_neither_cffi_nor_the_schedule() -> None:
     program = (
         "import sys, symlayout_codegen.errors;"
-        "print([m for m in ('cffi', '_cffi_backend', 'numpy', 'sympy', 'symlayout', 'symlayout_codegen.schedule')"
-        " if m in sys.modules]);"
+        "print([m for m in ('cffi', '_cffi_backend', 'numpy', 'sympy', 'symlayout',"
+        " 'symlayout_codegen.schedule') if m in sys.modules]);"
         "import symlayout_codegen.kernel;"
         "print([m for m in ('cffi', '_cffi_backend', 'numpy', 'sympy', 'symlayout') if m in sys.modules])"
     )

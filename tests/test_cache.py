@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,13 +28,13 @@ assert np.array_equal(out, x.T)
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give an empty cache folder, and a process that has loaded nothing yet."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(folder))
     monkeypatch.setattr(build, "_loaded", {})
     cache._warn_untrusted.cache_clear()
-    yield folder
+    return folder
 
 
 def compile_and_forget() -> None:
@@ -137,9 +136,14 @@ def test_eight_processes_leave_one_library(root: Path) -> None:
 
 
 def test_threads_compile_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = []
+    ran: list[str] = []
     run = build._run
-    monkeypatch.setattr(build, "_run", lambda *arguments: ran.append(1) or run(*arguments))
+
+    def counted(arguments: list[str], folder: Path) -> str:
+        ran.append(arguments[0])
+        return run(arguments, folder)
+
+    monkeypatch.setattr(build, "_run", counted)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: compile_nest(nests.transpose(), 4), range(8)))
     assert len(ran) == 1

@@ -7,10 +7,8 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -428,7 +426,8 @@ def test_an_error_is_data_too(symlayout: Command) -> None:
     "words",
     [
         [], ["nonsense"], ["infer"], ["infer", "N", "--nonsense"], ["run", "N"], ["emit"], ["emit", "N"],
-        ["emit", "N", "--catalogue", "x"], ["cache", "nonsense"], ["cache", "--all"], ["run", "-", "-i", "-", "-o", "b"],
+        ["emit", "N", "--catalogue", "x"], ["cache", "nonsense"], ["cache", "--all"],
+        ["run", "-", "-i", "-", "-o", "b"],
     ],
 )  # fmt: skip
 def test_a_wrong_command_line_has_status_2(symlayout: Command, words: list[str]) -> None:
@@ -466,9 +465,7 @@ def test_the_examples_of_the_help_run(
     _, *words = shlex.split(line)
     words += ["--seconds", "0"] if words[0] == "bench" else []
     done = symlayout(*words)
-    refuted = "flip(1)" in line
-    assert done.status == (1 if refuted else 0), done.out + done.err
-    assert "Traceback" not in done.err
+    assert done.status == 0, done.out + done.err
 
 
 def test_a_defect_is_one_message_too(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -494,15 +491,13 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert err == b""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
-def test_an_interrupt_ends_quietly() -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with process("infer", "-", **pipes) as running:
-        time.sleep(3)  # until it waits for its standard input
-        running.send_signal(signal.SIGINT)
-        assert running.stderr is not None
-        err = running.stderr.read()
-    assert (running.returncode, err) == (cli.INTERRUPTED, b"")
+def test_an_interrupt_ends_quietly(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subject, "read", interrupted)
+    done = symlayout("infer", "N")
+    assert (done.status, done.out, done.err) == (130, "", "")
 
 
 def test_nothing_is_shown_on_standard_error_without_a_terminal(symlayout: Command) -> None:

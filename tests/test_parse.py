@@ -211,6 +211,8 @@ HOSTILE = {
     "many factors": "*".join(["N"] * 32_000),
     "large product": "*".join(["9" * 40] * 1_500),
     "hidden product": "*".join(["(" + "*".join(["9" * 40] * 25) + ")"] * 60),
+    "many terms": "*".join(["(N+M+K+L)"] * 60),
+    "hidden terms": "*".join(["(" + "*".join(["(N+M)"] * 10) + ")"] * 6),
     "long integer": "9" * 60_000,
     "too long": "N" * 70_000,
     "spaces": " " * 65_000 + ";",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
+from symlayout_codegen.expressions import ONE
 from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Nest, Piece, Window, simulate
 from symlayout_codegen.schedule import (
     Body,
@@ -187,9 +187,12 @@ def pieces(draw: st.DrawFn) -> Piece:
     count = len(extents)
 
     def row_major() -> Affine:
-        order = draw(st.permutations(range(count)))
-        strides: list[Expr] = list(accumulate((extents[k] for k in order), mul, initial=Literal(1)))
-        return Affine(Literal(0), tuple(zip(order, strides, strict=False)))
+        terms = []
+        stride: Expr = ONE
+        for k in draw(st.permutations(range(count))):
+            terms.append((k, stride))
+            stride = mul(stride, extents[k])
+        return Affine(Literal(0), tuple(terms))
 
     output = row_major()
     # A source face that is row-major too, in this or another order, meets the runs and the transposes.

@@ -90,22 +90,17 @@ class CompiledKernel:
         PreconditionFailed
             The arguments break a rule; its ``kind`` says which.  `out` has not been written.
         """
-        pointers = [self.pointer(source) for source in sources]
-        pointers.append(self.pointer(out, writable=True))
+        cast, void, from_buffer = self._cast, self._void, self._from_buffer
+        pointers = [cast(void, s) if isinstance(s, int) else from_buffer(s) for s in sources]
+        pointers.append(cast(void, out) if isinstance(out, int) else from_buffer("char[]", out, True))
         if fill is not None:
-            pointers.append(self.pointer(fill))
+            pointers.append(cast(void, fill) if isinstance(fill, int) else from_buffer(fill))
         try:
             status = self.function(*arguments, *pointers)
         except OverflowError:  # an argument is not an int64
             status = STATUS["overflow"]
         if status:
             raise self.failure(arguments, status)
-
-    def pointer(self, memory: Any, writable: bool = False) -> Any:
-        """Return an address or a buffer as the pointer that `function` takes."""
-        if isinstance(memory, int):
-            return self._cast(self._void, memory)
-        return self._from_buffer(memory, require_writable=writable)
 
     def failure(self, arguments: tuple[int, ...], status: int) -> PreconditionFailed:
         """Return the error of a call that returned *status*: the first rule that exact integers break."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from string import Template
+from textwrap import wrap
 
 from symlayout_codegen.cir import (
     Expr,
@@ -186,8 +187,19 @@ def _wrapped(start: str, items: Sequence[str], end: str) -> str:
 
 
 def _folded(line: str) -> str:
-    """Return *line*, continued on further lines at its last spaces where it is too long."""
-    indent = len(line) - len(line.lstrip()) + 8
+    """Return *line*, continued on further lines at its last spaces where it is too long.
+
+    A comment at its end goes on a line of its own, before it.
+    """
+    if len(line) <= _WIDTH:
+        return line
+    margin = line[: len(line) - len(line.lstrip())]
+    if line.startswith(" * "):
+        return "\n".join(wrap(line, _WIDTH, subsequent_indent=" *   ", break_on_hyphens=False))
+    if line.endswith(" */"):
+        code, comment = line.rsplit("  /*", 1)
+        return f"{margin}/*{comment}\n{_folded(code)}"
+    indent = len(margin) + 8
     folded = []
     while len(line) > _WIDTH and "\n" not in line:
         at = line.rfind(" ", indent, _WIDTH)

@@ -35,7 +35,12 @@ Array = np.ndarray[Any, Any]
 Contender = Callable[[], Any]
 TARGET_BYTES = 1 << 20
 LARGEST_BYTES = 1 << 32
-NUMPY = {"transpose": np.transpose, "reshape": np.reshape, "pad": np.pad, "flip": np.flip}
+NUMPY: dict[str, Callable[..., Any]] = {
+    "transpose": np.transpose,
+    "reshape": np.reshape,
+    "pad": np.pad,
+    "flip": np.flip,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +116,7 @@ def enlarged(t: sl.Tensor, itemsize: int) -> tuple[sl.Tensor, dict[str, int]]:
 
 
 def _bytes(t: sl.Tensor, itemsize: int) -> int:
-    return max(prod(part.shape) for part in (t, *t.leaves())) * itemsize
+    return max(int(prod(part.shape)) for part in (t, *t.leaves())) * itemsize
 
 
 def _line(taken: Sequence[float], base: float) -> str:

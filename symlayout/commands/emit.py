@@ -43,11 +43,13 @@ def run(arguments: argparse.Namespace) -> Report:
         return _written(arguments.catalogue, catalogue(), whole=True)
     if arguments.out is None:
         raise argparse.ArgumentError(None, "say where to write: -o DIR")
+    arguments.subject = subject.expand(arguments.subject)  # so that the comment says what was read
     (t,) = subject.read(arguments)
     t = subject.bind(t, arguments.dims)
     size = arguments.element_size or (4 if t.dtype is None else t.dtype.itemsize)
     words = ["symlayout", "emit", *arguments.subject, "--name", arguments.name, "--element-size", str(size)]
     words += ["--dims", arguments.dims] if arguments.dims else []
+    words += ["--output", arguments.output] if arguments.output else []
     unit = Unit(t, arguments.name, size, f"{shlex.join(words)} -o .")
     return _written(arguments.out, emit([unit]))
 
