@@ -11,7 +11,7 @@ help:
 	@echo "make test    all tests, with doctests and the README's snippets"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
-	@echo "make fuzz    a long run of the random-chain tests; EXAMPLES=n for its length"
+	@echo "make fuzz    a long run of random chains and claims; N=n for its length"
 	@echo "make clean   remove what these targets made"
 
 demo: $(VENV)/demo.stamp
@@ -29,7 +29,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/test.stamp
-	$(BIN)/python -m tests.fuzz $(or $(EXAMPLES),100000)
+	$(BIN)/python -m tests.fuzz $(or $(N),100000)
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

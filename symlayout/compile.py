@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,9 +148,10 @@ class Kernel:
         fills = None
         if native is not None:
             if strided:
-                arguments += _strides(shape, dtype, out) + tuple(s for a in inputs for s in _element_strides(a))
+                arguments += _contiguous(shape) if out is None else _element_strides(out)
+                arguments += tuple(s for a in inputs for s in _element_strides(a))
             held = self._nests[strided][1]
-            fills = np.stack([fill_element(f, dtype) for f in held]) if held else None
+            fills = np.frombuffer(b"".join(fill_element(f, dtype).tobytes() for f in held), np.uint8) if held else None
         plan = _Plan(shape, dtype, arguments, native, fills, values, 0 in shape)
         if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
@@ -248,16 +250,9 @@ def _overlaps_itself(a: Array) -> bool:
     return False
 
 
-def _strides(shape: tuple[int, ...], dtype: np.dtype[Any], out: Array | None) -> tuple[int, ...]:
-    return _element_strides(np.lib.stride_tricks.as_strided(np.empty(0, dtype), shape, _contiguous(shape, dtype))
-                            if out is None else out)
-
-
-def _contiguous(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
-    strides = [dtype.itemsize]
-    for n in reversed(shape[1:]):
-        strides.append(strides[-1] * n)
-    return tuple(strides[::-1])
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a row-major array."""
+    return tuple(prod(shape[k + 1 :]) for k in range(len(shape)))
 
 
 def _element_strides(a: Array) -> tuple[int, ...]:

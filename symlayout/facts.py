@@ -33,6 +33,8 @@ from symlayout.system import INT64_MAX, Definition, Dim, Requirement, describe_d
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
+QUOTIENT = "quotient"  # where a division comes from that nothing but the mention of its quotient asks for
+
 
 class Facts(Inequalities):
     """A system of facts.  `fork` before adding to one that others share."""
@@ -145,8 +147,16 @@ class Facts(Inequalities):
         self.tighten(where)
 
     def assume_nonnegative(self, e: Extent, where: str = "") -> None:
-        """Add ``e >= 0`` as a fact that needs no requirement."""
+        """Add ``e >= 0`` as a fact that needs no requirement.
+
+        Raises
+        ------
+        ShapeError
+            ``infeasible`` if nothing satisfies it.
+        """
         e = self.reduce(e)
+        if isinstance(e, int) and e < 0:
+            raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
         if not isinstance(e, Poly) or e in self.known:
             return
         self.learn(e)
@@ -183,15 +193,15 @@ class Facts(Inequalities):
         residue = collapse({**rest, (): constant} if constant else rest)
         if not isinstance(residue, Poly):  # pragma: no cover - rest has a symbol
             raise AssertionError("a residue with symbols is a polynomial")
-        for name in self.low:
+        for name in [*reversed(self.low)]:  # the newest: the older a symbol, the more is written in it
             split = coefficient_of(residue, name) if (name,) in residue.terms else None
             if split is None or not isinstance(split[0], int) or gcd(split[0], modulus) != 1:
                 continue
-            if self.is_made_of(split[1], name):
-                continue
             shift = _modulo(pow(split[0], -1, modulus) * split[1], modulus)
-            t = self._quotient(symbol(name) + shift, modulus)
-            self.eliminate(name, t * modulus - shift)
+            value = self._quotient(symbol(name) + shift, modulus) * modulus - shift
+            if self.is_made_of(value, name):
+                continue
+            self.eliminate(name, value)
             return exact_quotient(self.reduce(n), d)
         return self._keep_equation(n, d)
 
@@ -204,14 +214,16 @@ class Facts(Inequalities):
         if isinstance(n, Poly):
             whole, rest = _split_multiples(n, d)
             used = names_of(d)
-            for name in self.low:
+            for name in [*reversed(self.low)]:
                 if name in used or not isinstance(rest, Poly) or (name,) not in rest.terms:
                     continue
                 split = coefficient_of(rest, name)
-                if split is not None and split[0] in (1, -1) and not self.is_made_of(split[1] + d, name):
+                if split is not None and split[0] in (1, -1):
                     shift = split[1] * split[0]
                     t = self._quotient(symbol(name) + shift, d)
-                    self.eliminate(name, d * t - shift)
+                    if self.is_made_of(value := d * t - shift, name):
+                        continue
+                    self.eliminate(name, value)
                     return whole + t * split[0]
         return self._keep_equation(n, d)
 
@@ -221,16 +233,33 @@ class Facts(Inequalities):
         if low == high == 0:
             return 0
         t = self._quotient(n, d)
-        equation = d * t - n
+        equation = self.reduce(d * t - n)
         self.learn(equation)
         self.learn(-equation)
-        if low is not None and low > 0:  # a divisor of what is positive is not larger
+        if isinstance(n, int):
+            self._learn_divisor(n, d)
+        elif low is not None and low > 0:  # a divisor of what is positive is not larger
             self.learn(n - d)
         self._rewrite_zero(equation)
         return t
 
+    def _learn_divisor(self, n: int, d: Extent) -> None:
+        """Draw on *d* dividing the constant *n*, and others: it divides their greatest common divisor."""
+        multiples = {
+            name: top
+            for name, (top, bottom) in self.quotients.items()
+            if isinstance(top, int) and self.reduce(bottom) == d and name in self.low
+        }
+        common = gcd(n, *multiples.values())
+        self.learn(common - d)
+        for name, top in multiples.items():  # top/d is at least as far from 0 as top/common
+            gap = symbol(name) * common - top
+            self.learn(gap if top > 0 else -gap)
+
     def _rewrite_zero(self, equation: Extent) -> None:
         """Use ``equation == 0`` as a rewrite of a monomial with coefficient +-1, if it has one."""
+        if not isinstance(equation, Poly):
+            return
         candidates = [m for m, c in terms_of(equation).items() if c in (1, -1) and len(m) > 1]
         if not candidates:
             return
@@ -258,8 +287,8 @@ class Facts(Inequalities):
                 return name, -split[1] * split[0]
         return None
 
-    def _quotient(self, numerator: Extent, denominator: Extent) -> Poly:
-        """Return the symbol for the integer ``numerator / denominator``, named after it."""
+    def _quotient(self, numerator: Extent, denominator: Extent) -> Extent:
+        """Return the symbol for the integer ``numerator / denominator``, named after it, or what it was solved to."""
         top, below = self.to_user(numerator)
         bottom, above = self.to_user(denominator)
         n, d = self.lowest_terms(top * above, bottom * below)
@@ -271,7 +300,7 @@ class Facts(Inequalities):
                 self.interval(numerator), self.interval(denominator)
             )
             self.check_interval(name)
-        return symbol(name)
+        return self.reduce(symbol(name))
 
     # ------------------------------------------------------------------ two systems
 
@@ -317,7 +346,7 @@ class Facts(Inequalities):
     def _meaning(self, name: str, other: Facts, translate: Callable[[Extent], Extent]) -> Extent:
         if name in other.quotients:
             top, bottom = other.quotients[name]
-            return self.divide(translate(top), translate(bottom), "non_divisible")
+            return self.divide(translate(top), translate(bottom), "non_divisible", QUOTIENT)
         if name not in other.definitions:
             return symbol(name)
         d = other.definitions[name]

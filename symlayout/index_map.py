@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symlayout import symbols
+from symlayout.arrays import same_fill
 from symlayout.digits import DIGIT, digit_name
 from symlayout.facts import Facts
-from symlayout.normalise import Read, normalise, output_digits
+from symlayout.normalise import Read, normalise
 from symlayout.polynomial import (
     Extent,
     Poly,
@@ -42,10 +43,8 @@ class IndexMap:
 
     def __init__(self, t: Tensor) -> None:
         self._t = t
-        self._facts = t.facts.fork()
-        self._digits = output_digits(t, self._facts)
         self.domain = t.shape
-        self.reads: list[Read] = normalise(t, self._facts.fork(), self._digits)
+        self.reads: list[Read] = normalise(t)
 
     @cached_property
     def indices(self) -> tuple[Any, ...]:
@@ -57,6 +56,8 @@ class IndexMap:
     @cached_property
     def coords(self) -> tuple[Any, ...]:
         """The coordinate that is read, as ints and SymPy expressions; of the first piece if there are more."""
+        if not self.reads:
+            return ()
         read = self.reads[0]
         return tuple(self._sympy(e, read.facts) for e in read.coords)
 
@@ -65,6 +66,8 @@ class IndexMap:
         """The condition under which the source is read, as a SymPy boolean; outside it is the fill."""
         import sympy
 
+        if not self.reads or self.reads[0].leaf is None:
+            return sympy.false
         read = self.reads[0]
         conditions = []
         for g in read.guards:
@@ -76,25 +79,39 @@ class IndexMap:
     def fill(self) -> Any:
         """The fill value, or None if every element comes from a source."""
         fills = [g.fill for read in self.reads for g in read.guards]
+        fills += [read.fill for read in self.reads if read.leaf is None]
         return fills[0] if fills else None
 
     def __str__(self) -> str:
         names = self._names()
-        return f"({', '.join(names)}) -> " + "; ".join(self._piece(read) for read in self.reads)
+        return f"({', '.join(names)}) -> " + ("; ".join(self._piece(read) for read in self.reads) or "nothing")
 
     __repr__ = __str__
 
     def _piece(self, read: Read) -> str:
         spell = self._speller(read.facts)
-        coords = ", ".join(spell(e) for e in read.coords)
-        several = len(self._t.leaves()) > 1
-        written = f"{read.leaf.name if several else ''}({coords})"
-        if read.guards:
-            conditions = [f"0 <= {spell(g.window.value)} < {spell(g.window.extent)}" for g in read.guards]
-            written += f" if {' and '.join(conditions)} else {read.guards[0].fill}"
+        if read.leaf is None:
+            written = str(read.fill)
+        else:
+            coords = ", ".join(spell(e) for e in read.coords)
+            written = f"{read.leaf.name if len(self._t.leaves()) > 1 else ''}({coords})"
+        for fill, conditions in self._otherwise(read, spell):
+            written += f" if {' and '.join(conditions)} else {fill}"
         if read.windows:
             written += " where " + " and ".join(f"0 <= {spell(w.value)} < {spell(w.extent)}" for w in read.windows)
         return written
+
+    def _otherwise(self, read: Read, spell: Callable[[Extent], str]) -> Iterator[tuple[Any, list[str]]]:
+        """Yield fills, innermost first, with the conditions of all guards up to theirs."""
+        conditions = [f"0 <= {spell(g.window.value)} < {spell(g.window.extent)}" for g in read.guards]
+        fills = [g.fill for g in read.guards]
+        last = len(fills)
+        while last:
+            first = last - 1
+            while first and same_fill(fills[first - 1], fills[last - 1], self._t.dtype):
+                first -= 1
+            yield fills[last - 1], conditions[:last]
+            last = first
 
     def _names(self) -> list[str]:
         taken = set(self._t.facts.dims)

@@ -7,6 +7,7 @@ one of a few feasible sample points is given up at once; samples never prove any
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gcd
 
 from symlayout.intervals import Interval, Intervals, holds_at, positive_part
@@ -59,6 +60,8 @@ class Inequalities(Intervals):
     # ------------------------------------------------------------------ the search
 
     def _prove(self, e: Extent, depth: int) -> bool:
+        if self.rules:  # products with a denominator may have made what a rule rewrites
+            e = self.reduce(e)
         if isinstance(e, int):
             return e >= 0
         if self._refuted(e):
@@ -66,10 +69,12 @@ class Inequalities(Intervals):
         self._steps += 1
         if self._steps > _SEARCH_STEPS:
             return False
-        primitive = self._primitive(e)
+        primitive = self._primitive(e, 1)
         if isinstance(primitive, int):
             return primitive >= 0
         e = primitive
+        if (fewer := self._primitive(e, 0)) is not e and self._prove(fewer, depth):
+            return True  # a factor that may be 0 decides nothing if the rest is negative
         names = names_of(e)
         candidates = self._movable(e, names)
         if not candidates:
@@ -78,21 +83,27 @@ class Inequalities(Intervals):
         for name in candidates:
             if any(self._prove(bound, depth) for bound in self._lower_bounds(e, name, depth)):
                 return True
-        if depth:
-            for fact in self.known:
-                for factor in _multipliers(e, fact):
-                    if (isinstance(factor, int) or self.holds_at_lows(factor)) and self._prove(
-                        e - factor * fact, depth - 1
-                    ):
-                        return True
-        return False
+        return depth > 0 and any(self._prove(rest, depth - 1) for rest in self._without_facts(e))
 
-    def _primitive(self, e: Poly) -> Extent:
-        """Return *e* without common factors that are >= 0, and its constant rounded down with them."""
+    def _without_facts(self, e: Poly) -> Iterator[Extent]:
+        """Yield goals that imply ``e >= 0`` together with one known fact each."""
+        for fact in self.known:
+            if fact.names.isdisjoint(e.names):
+                continue
+            for factor in _ratios(e, fact):
+                if self.holds_at_lows(factor):
+                    yield e - factor * fact
+            for scale in _ratios(fact, e):
+                # scale*e > -scale says e >= 0, since e is an integer
+                if scale != 1 and self.holds_at_lows(scale - 1):
+                    yield scale * e + (scale - 1) - fact
+
+    def _primitive(self, e: Poly, least: int) -> Extent:
+        """Return *e* without common factors that are >= *least*, and its constant rounded down with them."""
         terms = e.terms
         shared = set.intersection(*(set(m) for m in terms))
         for name in sorted(shared):
-            if (low := self.low.get(name)) is not None and low >= 0:
+            if (low := self.low.get(name)) is not None and low >= least:
                 terms = {drop(m, name): c for m, c in terms.items()}
         common = gcd(*(c for m, c in terms.items() if m))
         if common > 1:
@@ -325,13 +336,13 @@ def _floor_interval(n: Interval, d: Interval) -> Interval:
     return low, high
 
 
-def _multipliers(e: Extent, fact: Poly) -> list[Extent]:
-    """Return factors ``m``, one term each, for which ``e - m*fact`` loses a term of *e*."""
+def _ratios(e: Poly, divisor: Poly) -> list[Extent]:
+    """Return the one-term factors ``m`` for which ``e - m*divisor`` loses a term of *e*."""
     found: dict[Extent, None] = {}
-    for monomial, coefficient in fact.terms.items():
+    for monomial, coefficient in divisor.terms.items():
         if not monomial:
             continue
-        for term, value in terms_of(e).items():
+        for term, value in e.terms.items():
             if value * coefficient > 0 and value % coefficient == 0:
                 rest = exact_quotient(collapse({term: value}), collapse({monomial: coefficient}))
                 if rest is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symlayout.facts import Facts, Interval, Requirement
+from symlayout.errors import ShapeError
+from symlayout.facts import QUOTIENT, Facts, Interval, Requirement
 from symlayout.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, terms_of
 
 if TYPE_CHECKING:
@@ -93,12 +94,35 @@ def _remainder(before: Requirement, constant: int, modulus: int) -> tuple[int, i
     return (a + first * step) % total, total
 
 
+def _mentioned(requirements: list[Requirement], facts: Facts) -> set[str]:
+    """Return the symbols in requirements, and in what they are defined by."""
+    found: set[str] = set()
+    todo = [e for r in requirements for e in (r.value, r.modulus)]
+    while todo:
+        for name in names_of(todo.pop()) - found:
+            found.add(name)
+            if (d := facts.definitions.get(name)) is not None:
+                todo += (d.left, d.right)
+            todo += facts.quotients.get(name, ())
+    return found
+
+
 def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
     """Return whether the bounds of the dims and *others* are proved to imply *r*."""
+    mentioned = _mentioned([r, *others], facts)
     apart = Facts()
-    named = {n for d in facts.definitions.values() for n in names_of(d.left) | names_of(d.right)}
-    quotients = {name: q for name, q in facts.quotients.items() if name in named}
-    apart.merge(Facts(dims=facts.dims, definitions=facts.definitions, quotients=quotients, requirements=others))
+    system = Facts(
+        dims=facts.dims,
+        definitions={name: d for name, d in facts.definitions.items() if name in mentioned},
+        quotients={name: q for name, q in facts.quotients.items() if name in mentioned},
+        requirements=others,
+    )
+    try:
+        apart.merge(system)
+    except ShapeError:  # no sizes meet the others: which of them to leave out is no question
+        return False
+    if any(o.where == QUOTIENT for o in apart.requirements):
+        return False  # without r, what the others mention has no meaning
     value, modulus = apart.reduce(r.value), apart.reduce(r.modulus)
     if r.relation == "divides":
         return exact_quotient(value, modulus) is not None

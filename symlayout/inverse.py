@@ -14,7 +14,7 @@ from typing import Any
 from symlayout.declare import Declared, Fill, Operand, index_map
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
-from symlayout.normalise import Read
+from symlayout.normalise import Read, normalise
 from symlayout.ops.reshape import linear
 from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
 from symlayout.prove import Proof, Verdict, prove_equal
@@ -91,6 +91,9 @@ def inverse(t: Tensor) -> Inverse:
 
 def _faces(t: Tensor, leaf: Tensor) -> _Faces:
     """Return the faces by axes of the input, or else by the row-major number of its elements."""
+
+    if not any(read.leaf is leaf for read in normalise(t)):
+        raise InconclusiveError(f"{t!r} has an inverse: it reads nothing")
 
     def by_axes(box: Box, read: Read) -> list[Extent]:
         return [*box.coords, *read.coords]

@@ -175,7 +175,9 @@ class _Lowering:
         return facts.reduce(total)
 
     def _needed(self, box: Box, read: Read) -> list[Extent]:
-        offset = self._offset(read.coords, self.source_strides[read.leaf.key], read.facts)
+        offset: Extent = 0
+        if read.leaf is not None:
+            offset = self._offset(read.coords, self.source_strides[read.leaf.key], read.facts)
         output = self._offset(box.coords, self.output_strides, read.facts)
         windows = (*box.windows, *read.windows, *(g.window for g in read.guards))
         return [output, offset, *(w.value for w in windows)]
@@ -203,11 +205,12 @@ class _Lowering:
         return Piece(
             digits=digits,
             output=self._affine(output, numbers, read.facts),
-            source=[leaf.key for leaf in self.leaves].index(read.leaf.key),
-            offset=self._affine(offset, numbers, read.facts),
+            source=None if read.leaf is None else [leaf.key for leaf in self.leaves].index(read.leaf.key),
+            offset=None if read.leaf is None else self._affine(offset, numbers, read.facts),
             carried=tuple(carried),
             windows=tuple(self._window(w, numbers, read.facts) for w in windows),
             guards=guards,
+            fill=self._fill(read.fill) if read.leaf is None else None,
         )
 
     def _carried(self, expressions: Sequence[Extent], facts: Facts) -> list[str]:

@@ -7,12 +7,12 @@ coordinates that the maps after it produced.  What comes out is a list of disjoi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from symlayout.declare import Case
 from symlayout.digits import Coordinate, axis_digits
-from symlayout.errors import InconclusiveError
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
 from symlayout.polynomial import Extent
 from symlayout.tensor import Tensor, same_size
@@ -40,16 +40,17 @@ class Read:
     """What one part of the domain reads.
 
     The part is where all *windows* hold.  There the *guards* are tried in order, and the first
-    that fails gives the fill; if all hold, the element is *leaf* at *coords*.  ``facts`` holds
-    wherever the leaf is read.
+    that fails gives the fill; if all hold, the element is *leaf* at *coords*, or *fill* where *leaf* is
+    None.  ``facts`` holds wherever all guards do.
     """
 
-    leaf: Tensor
+    leaf: Tensor | None
     coords: tuple[Extent, ...]
     facts: Facts
     windows: tuple[Window, ...] = ()
     guards: tuple[Guard, ...] = ()
-    trail: tuple[tuple[str, tuple[Extent, ...]], ...] = field(default=())
+    trail: tuple[tuple[str, tuple[Extent, ...]], ...] = ()
+    fill: Any = None
 
 
 @dataclass(slots=True)
@@ -62,8 +63,10 @@ class _Visit:
     trail: tuple[tuple[str, tuple[Extent, ...]], ...]
 
 
-def normalise(t: Tensor, facts: Facts | None = None, digits: Sequence[Extent] | None = None) -> list[Read]:
-    """Return the reads of *t*, over one digit for each output axis.
+def normalise(
+    t: Tensor, facts: Facts | None = None, digits: Sequence[Extent] | None = None, *, shown: bool = False
+) -> list[Read]:
+    """Return the reads of *t*, over one digit for each output axis; none if the output is always empty.
 
     Parameters
     ----------
@@ -71,6 +74,8 @@ def normalise(t: Tensor, facts: Facts | None = None, digits: Sequence[Extent] | 
         The system to work in, which has the digits; a fork of the tensor's own if None.
     digits : sequence of Extent, optional
         The output coordinate; required with *facts*.
+    shown : bool
+        That every read is inside its source has been shown over other digits: leave it out.
 
     Raises
     ------
@@ -79,73 +84,96 @@ def normalise(t: Tensor, facts: Facts | None = None, digits: Sequence[Extent] | 
     """
     if facts is None or digits is None:
         facts = t.facts.fork()
-        digits = output_digits(t, facts)
+        try:
+            digits = output_digits(t, facts)
+        except ShapeError:
+            return []
     reads: list[Read] = []
     todo = [_Visit(t, list(digits), facts, (), (), ())]
     while todo:
         visit = todo.pop()
-        node = visit.node
-        if node.declared is None:
-            reads.append(Read(node, tuple(visit.coords), visit.facts, visit.windows, visit.guards, visit.trail))
+        if visit.node.declared is None:
+            reads.append(Read(visit.node, tuple(visit.coords), visit.facts, visit.windows, visit.guards, visit.trail))
             continue
-        single = len(node.declared.cases) == 1
-        todo.extend(_enter(case, visit, visit.facts if single else visit.facts.fork()) for case in reversed(node.declared.cases))
+        cases = visit.node.declared.cases
+        for case in reversed(cases):
+            try:
+                entered = _enter(case, visit, visit.facts if len(cases) == 1 else visit.facts.fork(), shown)
+            except ShapeError:  # no coordinate gets here, so only what the guards fill is left
+                if not visit.guards:
+                    continue
+                fill = visit.guards[-1].fill
+                entered = Read(None, (), visit.facts, visit.windows, visit.guards, visit.trail, fill)
+            if isinstance(entered, Read):
+                reads.append(entered)
+            else:
+                todo.append(entered)
     return reads
 
 
 def output_digits(t: Tensor, facts: Facts) -> list[Extent]:
-    """Add the digits of the output axes to *facts*, in which the output is not empty."""
-    extents = tuple(facts.reduce(e) for e in t.extents)
-    for e in extents:
+    """Add the digits of the output axes to *facts*, in which the output is not empty.
+
+    Raises
+    ------
+    ShapeError
+        ``infeasible``: the output is always empty.
+    """
+    for e in t.extents:
         facts.assume_nonnegative(e - 1)
-    extents = tuple(facts.reduce(e) for e in extents)
-    return axis_digits(extents, facts)
+    return axis_digits(tuple(facts.reduce(e) for e in t.extents), facts)
 
 
-def _enter(case: Case, visit: _Visit, facts: Facts) -> _Visit:
-    """Evaluate one case of a map on the coordinates of *visit*."""
+def _enter(case: Case, visit: _Visit, facts: Facts, shown: bool) -> _Visit | Read:
+    """Evaluate one case of a map on the coordinates of *visit*; a read if its source has no element."""
     node = visit.node
     source = node.inputs[case.source]
-    extents = [facts.reduce(e) for e in source.extents]
     given = [Coordinate(facts.reduce(e), facts) for e in visit.coords]
     windows = visit.windows
     if case.where is not None:
-        windows = windows + tuple(
-            Window(_plain(value), facts.reduce(extent)) for value, extent in case.where(*given)
-        )
+        windows += tuple(Window(_plain(value), facts.reduce(extent)) for value, extent in case.where(*given))
         for window in windows[len(visit.windows) :]:
-            _assume(window, facts)
-    if case.fill is None and same_size(extents, node.extents, facts):
+            assume(window, facts)
+    extents = [facts.reduce(e) for e in source.extents]
+    if case.fill is None and not all(facts.positive(e) for e in extents) and same_size(extents, node.extents, facts):
         # as many elements as the output, which has one: no axis of the source is empty
         for e in extents:
             facts.assume_nonnegative(e - 1)
     coords = [facts.reduce(_plain(c)) for c in case.coords(*given)]
-    guards = visit.guards
-    outside = [
-        Window(c, e)
-        for c, e in zip(coords, extents, strict=True)
-        if not (facts.nonnegative(c) and facts.nonnegative(e - 1 - c))
-    ]
-    if outside and case.fill is None:
-        w = outside[0]
-        raise InconclusiveError(
-            f"{node.name} reads inside its input: 0 <= {facts.spell(w.value)} < {facts.spell(w.extent)}",
-            [facts.describe(w.value + w.extent)],
-        )
-    if outside and case.fill is not None:
-        facts = facts.fork()
-        guards = guards + tuple(Guard(w, case.fill.value, node.name) for w in outside)
-        for w in outside:
-            _assume(w, facts)
-    for e in extents:
-        facts.assume_nonnegative(e - 1)
     trail = (*visit.trail, (node.name, tuple(coords)))
+    outside: list[Window] = []
+    if case.fill is not None or not shown:
+        outside = [Window(c, e) for c, e in zip(coords, extents, strict=True) if not _is_inside(c, e, facts)]
+    if not outside:
+        for e in extents:
+            facts.assume_nonnegative(e - 1)
+        return _Visit(source, coords, facts, windows, visit.guards, trail)
+    if case.fill is None:
+        value, extent = facts.spell(outside[0].value), facts.spell(outside[0].extent)
+        raise InconclusiveError(
+            f"{node.name} reads inside its input: 0 <= {value} < {extent}",
+            [facts.describe(outside[0].value + outside[0].extent)],
+        )
+    facts = facts.fork()
+    try:
+        for e in extents:
+            facts.assume_nonnegative(e - 1)
+        for w in outside:
+            assume(w, facts)
+    except ShapeError:  # no coordinate can be inside
+        return Read(None, (), facts, windows, visit.guards, trail, case.fill.value)
+    guards = visit.guards + tuple(Guard(w, case.fill.value, node.name) for w in outside)
     return _Visit(source, coords, facts, windows, guards, trail)
 
 
-def _assume(window: Window, facts: Facts) -> None:
+def assume(window: Window, facts: Facts) -> None:
+    """Add to *facts* that *window* holds; ``infeasible`` if it is seen never to."""
     facts.assume_nonnegative(window.value)
     facts.assume_nonnegative(window.extent - 1 - window.value)
+
+
+def _is_inside(coordinate: Extent, extent: Extent, facts: Facts) -> bool:
+    return facts.nonnegative(coordinate) and facts.nonnegative(extent - 1 - coordinate)
 
 
 def _plain(value: Any) -> Extent:

@@ -24,7 +24,7 @@ from symlayout.facts import Facts
 from symlayout.index_map import spell_coordinate
 from symlayout.infer import requirements
 from symlayout.interpret import gathers
-from symlayout.normalise import Guard, Read, Window, normalise, output_digits
+from symlayout.normalise import Guard, Read, Window, assume, normalise, output_digits
 from symlayout.polynomial import Extent, evaluate, product
 from symlayout.tensor import Tensor
 
@@ -213,7 +213,7 @@ class _Claim:
         except ShapeError:  # some extent can only be 0, so there is no element to compare
             return ""
         try:
-            self.reads = [normalise(t, facts.fork(), digits) for t in (self.left, self.right)]
+            self.reads = [normalise(t, facts.fork(), digits, shown=True) for t in (self.left, self.right)]
         except InconclusiveError as error:
             return error.claim
         obligations = (self._compare(a, b) for a, b in itertools.product(*self.reads))
@@ -236,11 +236,13 @@ class _Claim:
         facts.adopt(b.facts)
         try:
             for window in (*a.windows, *b.windows):
-                _hold(window, facts)
+                assume(window, facts)
         except ShapeError:
             return ""  # no point is in both
-        if (a.guards or b.guards) and (obligation := self._compare_guards(a, b, facts)):
+        if (a.guards or b.guards or a.leaf is None or b.leaf is None) and (obligation := self._compare_guards(a, b, facts)):
             return obligation
+        if a.leaf is None or b.leaf is None:
+            return "" if a.leaf is b.leaf else "one side is all fill"
         if a.leaf.key != b.leaf.key:
             return f"{a.leaf.name} and {b.leaf.name} are one input"
         for axis, (x, y) in enumerate(zip(a.coords, b.coords, strict=True)):
@@ -250,7 +252,7 @@ class _Claim:
         return ""
 
     def _compare_guards(self, a: Read, b: Read, facts: Facts) -> str:
-        fills = [g.fill for g in (*a.guards, *b.guards)]
+        fills = [g.fill for g in (*a.guards, *b.guards)] + [r.fill for r in (a, b) if r.leaf is None]
         if all(same_fill(fills[0], f, self.dtype) for f in fills[1:]):
             for one, other in ((a, b), (b, a)):
                 for g in other.guards:
@@ -397,11 +399,6 @@ def _inside(window: Window, where: Read, facts: Facts) -> bool:
     return local.nonnegative(window.value) and local.nonnegative(window.extent - 1 - window.value)
 
 
-def _hold(window: Window, facts: Facts) -> None:
-    facts.assume_nonnegative(window.value)
-    facts.assume_nonnegative(window.extent - 1 - window.value)
-
-
 def _trail(side: str, read: Read, names: dict[str, str]) -> list[str]:
     """Return one line per step: the coordinate that it reads."""
 
@@ -415,7 +412,8 @@ def _trail(side: str, read: Read, names: dict[str, str]) -> list[str]:
         f"{spell_coordinate(g.window.extent, read.facts, names)}"
         for g in read.guards
     ]
-    return [*lines, f"{side}: so it reads {read.leaf.name}{spell(read.coords)}"]
+    reads = f"fill {read.fill}" if read.leaf is None else f"{read.leaf.name}{spell(read.coords)}"
+    return [*lines, f"{side}: so it reads {reads}"]
 
 
 def _read_text(read: Any) -> str:

@@ -53,7 +53,7 @@ def refine(t: Tensor, part: int, needed: Callable[[Box, Read], list[Extent]]) ->
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
         for candidate in _candidates(box, read, floors):
-            tried = normalise(t, candidate.facts.fork(), candidate.coords)[part]
+            tried = normalise(t, candidate.facts.fork(), candidate.coords, shown=True)[part]
             if _progress(floors, read.facts, _floors(needed(candidate, tried), tried.facts), tried.facts):
                 box, read = candidate, tried
                 break

@@ -89,12 +89,12 @@ def rows() -> Iterator[Row]:
             yield Row(row.pop("id"), op, row.pop("attrs"), row.pop("input"), row.pop("expect"), row)
 
 
-def contains(outer: list[Any], inner: list[tuple[int, int | None]]) -> bool:
+def contains(outer: list[Any], inner: list[tuple[int | None, int | None]]) -> bool:
     """Return whether each of our intervals *inner* lies in the peer's (an int, -1, or ``[lo, hi]``)."""
     if len(outer) != len(inner):
         return False
     for theirs, (low, high) in zip(outer, inner, strict=True):
         lo, hi = theirs if isinstance(theirs, list) else (0, None) if theirs == -1 else (theirs, theirs)
-        if low < lo or (hi is not None and (high is None or high > hi)):
+        if low is None or low < lo or (hi is not None and (high is None or high > hi)):
             return False
     return True

@@ -115,7 +115,7 @@ def _reshape(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> d
     if size or 0 not in extents:
         extents.insert(draw(st.integers(0, len(extents))), rest)
     unknown = draw(st.integers(0, len(extents))) - 1
-    if unknown >= 0 and math.prod(n for k, n in enumerate(extents) if k != unknown):
+    if unknown >= 0 and 0 not in extents[:unknown] + extents[unknown + 1 :]:
         extents[unknown] = -1
     return {"shape": extents}
 

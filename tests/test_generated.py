@@ -32,8 +32,8 @@ def run(*command: str | Path, timeout: float = 300) -> str:
 
 
 def unspaced(text: str) -> str:
-    """Return *text* without spaces: a comment is broken into lines where it is long."""
-    return re.sub(r"\s", "", text)
+    """Return *text* without spaces and line starts: a comment is broken into lines where it is long."""
+    return re.sub(r"\n \*|\s", "", text)
 
 
 def test_the_folder_holds_what_the_catalogue_makes() -> None:
