@@ -29,7 +29,5 @@ if __name__ == "__main__":
         parser.add_argument(name)
     arguments = parser.parse_args()
     same = agrees(arguments.model, arguments.given, arguments.computed)
-    print(
-        f"{arguments.computed} {'equals' if same else 'DIFFERS FROM'} the interpreter's result, bit for bit"
-    )
+    print(f"{arguments.computed} {'equals' if same else 'DIFFERS FROM'} the interpreter's result, bit for bit")
     sys.exit(0 if same else 1)

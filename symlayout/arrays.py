@@ -32,7 +32,9 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     if isinstance(value, (str, list, tuple, int, float, complex, set, dict)) or value is None:
-        raise ArrayError(f"array {name} is a {type(value).__name__}, which is no array\n  help: pass numpy.asarray(...)")
+        raise ArrayError(
+            f"array {name} is a {type(value).__name__}, which is no array\n  help: pass numpy.asarray(...)"
+        )
     try:
         if hasattr(value, "__array_interface__"):
             return np.asarray(value)
@@ -49,7 +51,7 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
 def element_type(dtype: Any) -> np.dtype[Any]:
     """Return *dtype* as a NumPy dtype of fixed size; ``ArrayError`` if it is none."""
     try:
-        made = np.dtype(dtype)
+        made: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
         raise ArrayError(f"{dtype!r:.80} is no element type: {error}") from error
     _check(made, "dtype")

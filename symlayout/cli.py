@@ -21,8 +21,7 @@ from symlayout.commands.report import Report
 from symlayout.errors import SymlayoutError
 
 COMMANDS: dict[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (infer, show, prove, emit, run, bench, ops, doctor, cache)
+    module.__name__.rpartition(".")[2]: module for module in (infer, show, prove, emit, run, bench, ops, doctor, cache)
 }
 HOLDS, FAILS, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -44,9 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser.parse_args([_guarded(word) for word in words])
         arguments.right = right
         if right and arguments.command != "prove":
-            raise argparse.ArgumentError(
-                None, f"-- is for prove, which compares; {arguments.command} does not"
-            )
+            raise argparse.ArgumentError(None, f"-- is for prove, which compares; {arguments.command} does not")
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             report: Report = COMMANDS[arguments.command].run(arguments)
@@ -74,9 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = _Parser(
-        prog="symlayout", description="Tensor layouts as index maps: shapes, kernels and proofs."
-    )
+    parser = _Parser(prog="symlayout", description="Tensor layouts as index maps: shapes, kernels and proofs.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         text = module.__doc__ or ""

@@ -111,7 +111,7 @@ class Kernel:
             inputs = list(arrays)
         else:
             inputs = match_arrays(self.tensor, arrays, named)
-        key = (*((a.shape, a.strides, a.dtype) for a in inputs), out is None or out.strides)
+        key: tuple[Any, ...] = (*((a.shape, a.strides, a.dtype) for a in inputs), out is None or out.strides)
         if dims:
             key = (*key, *((str(k), v) for k, v in dims.items()))
         plan = self._plans.get(key)
@@ -188,9 +188,7 @@ class Kernel:
         return native
 
 
-def compile(
-    t: Tensor, dims: Mapping[Any, Any] | None = None, dtype: Any = None, *, strict: bool = False
-) -> Kernel:
+def compile(t: Tensor, dims: Mapping[Any, Any] | None = None, dtype: Any = None, *, strict: bool = False) -> Kernel:
     """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
 
     Parameters

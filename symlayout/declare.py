@@ -146,9 +146,7 @@ class Operand:
         if any(is_list(item) for item in items):
             raise ShapeError(f"{self.where}: {what} {values!r:.80} is nested, expected a flat list", "length_mismatch")
         if length is not None and len(items) != length:
-            raise ShapeError(
-                f"{self.where}: {what} has {len(items)} values, expected {length}", "length_mismatch"
-            )
+            raise ShapeError(f"{self.where}: {what} has {len(items)} values, expected {length}", "length_mismatch")
         return [self.extent(item, what) for item in items]
 
     def pairs(self, values: Any, what: str, length: int) -> list[tuple[Extent, Extent]]:

@@ -84,15 +84,9 @@ def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
 def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
     """Return ``(whole, rest)`` with ``e = k*whole + rest``: every multiple of *k* in *e*, term by term."""
     if isinstance(k, int):
-        whole_terms: dict[Monomial, int] = {}
-        rest_terms: dict[Monomial, int] = {}
-        for monomial, c in terms_of(e).items():
-            quotient = c // k if c >= 0 or not monomial else -(-c // k)
-            if quotient:
-                whole_terms[monomial] = quotient
-            if c - quotient * k:
-                rest_terms[monomial] = c - quotient * k
-        return collapse(whole_terms), collapse(rest_terms)
+        wholes = {m: c // k if c >= 0 or not m else -(-c // k) for m, c in terms_of(e).items()}
+        rests = {m: c - wholes[m] * k for m, c in terms_of(e).items()}
+        return collapse({m: c for m, c in wholes.items() if c}), collapse({m: c for m, c in rests.items() if c})
     whole: Extent = 0
     rest: Extent = 0
     lead = max(k.terms, key=lambda m: (len(m), m))

@@ -70,9 +70,7 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
 
 def _check(unit: Unit, taken: bool) -> None:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", unit.name):
-        raise FormatError(
-            f"{unit.name!r:.80} is not a C function's name\n  help: letters, digits and _, at most 63"
-        )
+        raise FormatError(f"{unit.name!r:.80} is not a C function's name\n  help: letters, digits and _, at most 63")
     if taken:
         raise FormatError(f"two kernels are called {unit.name}")
     if not 1 <= unit.element_size <= LARGEST_ELEMENT:

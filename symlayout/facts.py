@@ -296,9 +296,7 @@ class Facts(Inequalities):
         if name not in self.quotients:
             self.quotients[name] = (n, d)
             self._samples = None
-            self.low[name], self.high[name] = _quotient_interval(
-                self.interval(numerator), self.interval(denominator)
-            )
+            self.low[name], self.high[name] = _quotient_interval(self.interval(numerator), self.interval(denominator))
             self.check_interval(name)
         return self.reduce(symbol(name))
 

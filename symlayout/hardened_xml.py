@@ -85,9 +85,7 @@ def parse(data: bytes) -> Element:
         open_elements.pop()
 
     def doctype(*_: object) -> NoReturn:
-        raise FormatError(
-            f"XML declares a document type, which is refused\n  in: line {parser.CurrentLineNumber}"
-        )
+        raise FormatError(f"XML declares a document type, which is refused\n  in: line {parser.CurrentLineNumber}")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout import symbols
 from symlayout.arrays import same_fill
-from symlayout.digits import DIGIT, digit_name
+from symlayout.digits import digit_name
 from symlayout.facts import Facts
 from symlayout.normalise import Read, normalise
 from symlayout.polynomial import (
@@ -21,6 +21,7 @@ from symlayout.polynomial import (
     terms_of,
     text,
 )
+from symlayout.system import DIGIT
 
 if TYPE_CHECKING:
     from symlayout.tensor import Tensor
@@ -185,7 +186,9 @@ def spell_coordinate(e: Extent, facts: Facts, names: dict[str, str]) -> str:
             return f"({_grouped(n, facts, names)}{sign}{_grouped(d, facts, names)})"
         return f"({facts.spell(symbol(name))})" if name in facts.quotients else name
 
-    if isinstance(folded, Poly) and not any(n[0] in (DIGIT, REMAINDER) or (n in facts.floors and n not in facts.definitions) for n in names_of(folded)):
+    if isinstance(folded, Poly) and not any(
+        n[0] in (DIGIT, REMAINDER) or (n in facts.floors and n not in facts.definitions) for n in names_of(folded)
+    ):
         return facts.spell(folded)
     written = text(folded, spell)
     bare = len(terms_of(folded)) == 1 and written.startswith("(") and written.endswith(")")

@@ -20,7 +20,6 @@ from symlayout.polynomial import (
     exact_quotient,
     names_of,
     symbol,
-    terms_of,
     text,
 )
 from symlayout.system import DIGIT, Definition, drop, parenthesised, short
@@ -77,9 +76,8 @@ class Inequalities(Intervals):
             return True  # a factor that may be 0 decides nothing if the rest is negative
         names = names_of(e)
         candidates = self._movable(e, names)
-        if not candidates:
-            if self.holds_at_lows(e) or self._holds_at_highs(e, depth):
-                return True
+        if not candidates and (self.holds_at_lows(e) or self._holds_at_highs(e, depth)):
+            return True
         for name in candidates:
             if any(self._prove(bound, depth) for bound in self._lower_bounds(e, name, depth)):
                 return True
@@ -117,12 +115,12 @@ class Inequalities(Intervals):
         present = [name for name in reversed(self.bounded) if name in names]
         if len(present) < 2:
             return present
-        nested = []
-        for name in present:
-            if name in self.floors and (split := coefficient_of(e, name)) is not None:
-                if any(exact_quotient(split[0], m) is not None for _, m in self.coarsens(e, name)):
-                    nested.append(name)
+        nested = [name for name in present if name in self.floors and self._coarsens_exactly(e, name)]
         return list(dict.fromkeys((*nested, present[0])))
+
+    def _coarsens_exactly(self, e: Poly, name: str) -> bool:
+        split = coefficient_of(e, name)
+        return split is not None and any(exact_quotient(split[0], m) is not None for _, m in self.coarsens(e, name))
 
     def _holds_at_highs(self, e: Poly, depth: int) -> bool:
         """Move one symbol whose coefficient is <= 0 to its upper bound."""
@@ -233,7 +231,10 @@ class Inequalities(Intervals):
             low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
             if low is None and self.nonnegative(numerator):
                 low = 0
-            self.low[name], self.high[name] = low, self._floor_high(numerator, denominator) if high is None else high
+            self.low[name], self.high[name] = (
+                low,
+                self._floor_high(numerator, denominator) if high is None else high,
+            )
             self.floors[name] = (numerator, denominator)
             self.bounded.append(name)
             self._define(name, "floor", numerator, denominator)
@@ -290,11 +291,20 @@ class Inequalities(Intervals):
         name = short(f"{form}({text(a)}, {text(b)})")
         if name not in self.low:
             (a_low, a_high), (b_low, b_high) = self.interval(a), self.interval(b)
-            lows, highs = [x for x in (a_low, b_low) if x is not None], [x for x in (a_high, b_high) if x is not None]
+            lows, highs = (
+                [x for x in (a_low, b_low) if x is not None],
+                [x for x in (a_high, b_high) if x is not None],
+            )
             if form == "max":
-                self.low[name], self.high[name] = max(lows, default=None), max(highs) if len(highs) == 2 else None
+                self.low[name], self.high[name] = (
+                    max(lows, default=None),
+                    max(highs) if len(highs) == 2 else None,
+                )
             else:
-                self.low[name], self.high[name] = min(lows) if len(lows) == 2 else None, min(highs, default=None)
+                self.low[name], self.high[name] = (
+                    min(lows) if len(lows) == 2 else None,
+                    min(highs, default=None),
+                )
             self._define(name, form, a, b)
             self._samples = None
             for e in (a, b):

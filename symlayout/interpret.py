@@ -59,8 +59,7 @@ def interpret(t: Tensor, *arrays: Any, dims: Mapping[Any, Any] | None = None, **
     bound = t.bind(values)
     sources = {leaf.key: a for leaf, a in zip(leaves, inputs, strict=True)}
     dtype = result_type(inputs)
-    shape = tuple(int(e) for e in bound.extents if isinstance(e, int))
-    result = np.empty(shape, dtype)
+    result = np.empty(int_extents(bound), dtype)
     if not result.size:
         return result
     for part in gathers(bound):
@@ -73,7 +72,7 @@ def interpret(t: Tensor, *arrays: Any, dims: Mapping[Any, Any] | None = None, **
 
 def gathers(t: Tensor) -> Iterator[Gather]:
     """Yield disjoint parts that cover the output of *t*, which is not empty and whose extents are ints."""
-    grid = np.indices(t.extents, dtype=np.int64, sparse=True)
+    grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
     whole = np.ones((1,) * t.rank, dtype=np.bool_)
     todo: list[tuple[Tensor, list[Any], BoolArray]] = [(t, list(grid), whole)]
     while todo:
@@ -87,16 +86,24 @@ def gathers(t: Tensor) -> Iterator[Gather]:
                 for value, extent in case.where(*coords):
                     part = part & np.asarray((value >= 0) & (value < extent))
             source = node.inputs[case.source]
-            read = [np.asarray(c, dtype=np.int64).reshape((1,) * (t.rank - np.ndim(c)) + np.shape(c)) for c in case.coords(*coords)]
+            read = [
+                np.asarray(c, dtype=np.int64).reshape((1,) * (t.rank - np.ndim(c)) + np.shape(c))
+                for c in case.coords(*coords)
+            ]
             inside = part
-            for c, extent in zip(read, source.extents, strict=True):
+            for c, extent in zip(read, int_extents(source), strict=True):
                 inside = inside & ((c >= 0) & (c < extent))
             if case.fill is not None:
                 yield Gather(part & ~inside, None, (), case.fill.value)
-            elif not np.array_equal(*np.broadcast_arrays(inside, part)):
+            elif bool((part & ~inside).any()):
                 raise InconclusiveError(f"{node.name} reads inside its input: some coordinate is outside")
             if inside.any():  # else there is no coordinate to follow, and extents may be 0
                 todo.append((source, read, inside))
+
+
+def int_extents(t: Tensor) -> tuple[int, ...]:
+    """Return the extents of a tensor whose dims are all bound."""
+    return tuple(e for e in t.extents if isinstance(e, int))
 
 
 def _inside(part: Gather, shape: tuple[int, ...]) -> tuple[IntArray, ...]:
@@ -126,7 +133,7 @@ def match_arrays(t: Tensor, arrays: tuple[Any, ...], named: Mapping[str, Any]) -
 
 def result_type(arrays: list[np.ndarray[Any, Any]]) -> np.dtype[Any]:
     """Return the dtype that all *arrays* have; `ArrayError` if they differ."""
-    dtype = arrays[0].dtype
+    dtype: np.dtype[Any] = arrays[0].dtype
     for a in arrays[1:]:
         if a.dtype != dtype:
             raise ArrayError(f"the inputs have dtypes {dtype} and {a.dtype}; one is needed")

@@ -196,9 +196,7 @@ class Intervals(System):
         self._samples = None
         low, high = self.low[name], self.high[name]
         if low is not None and isinstance(high, int) and high < low:
-            raise ShapeError(
-                f"{at(where)}no sizes are left: {name} would lie between {low} and {high}", "infeasible"
-            )
+            raise ShapeError(f"{at(where)}no sizes are left: {name} would lie between {low} and {high}", "infeasible")
 
 
 def holds_at(e: Poly, values: dict[str, int]) -> bool:

@@ -78,7 +78,7 @@ def inverse(t: Tensor) -> Inverse:
     'left'
     """
     leaves = t.leaves()
-    if len(leaves) != 1 or t.declared is None and t is not leaves[0]:
+    if len(leaves) != 1:
         raise InconclusiveError(f"{t!r} has an inverse: it reads {len(leaves)} inputs")
     faces = _faces(t, leaves[0])
     z = _like(t)
@@ -91,7 +91,6 @@ def inverse(t: Tensor) -> Inverse:
 
 def _faces(t: Tensor, leaf: Tensor) -> _Faces:
     """Return the faces by axes of the input, or else by the row-major number of its elements."""
-
     if not any(read.leaf is leaf for read in normalise(t)):
         raise InconclusiveError(f"{t!r} has an inverse: it reads nothing")
 
@@ -191,7 +190,9 @@ class _Faces:
             span = step * extent
 
     def _not_a_box(self, axis: int) -> InconclusiveError:
-        return InconclusiveError(f"{self.t!r} reads axis {axis} of its input by digits that each occur once, without gaps")
+        return InconclusiveError(
+            f"{self.t!r} reads axis {axis} of its input by digits that each occur once, without gaps"
+        )
 
     def invert(self, z: Tensor) -> Tensor:
         """Return the input that *z* came from, as a tensor."""
@@ -261,5 +262,3 @@ class _Affine:
         for name, coefficient in self.terms:
             total = values[name] * coefficient + total
         return total
-
-

@@ -78,9 +78,7 @@ def _leaf_name(name: str, taken: set[str]) -> str:
     """Return *name* as an identifier that is not in *taken*, and add it there."""
     stem = re.sub(r"\W", "_", name[:_LONGEST_NAME], flags=re.ASCII)
     stem = stem if stem.isidentifier() else f"_{stem}"
-    made = next(
-        n for n in itertools.chain([stem], (f"{stem}_{k}" for k in itertools.count(2))) if n not in taken
-    )
+    made = next(n for n in itertools.chain([stem], (f"{stem}_{k}" for k in itertools.count(2))) if n not in taken)
     taken.add(made)
     return made
 

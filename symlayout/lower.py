@@ -11,17 +11,16 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, add, mul
-from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition
-from symlayout_codegen.nest import Window as NestWindow
-
 from symlayout.arrays import same_fill
-from symlayout.digits import DIGIT
 from symlayout.errors import InconclusiveError
 from symlayout.facts import Definition, Facts
 from symlayout.normalise import Read, Window, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, terms_of, text
 from symlayout.refine import Box, refine
+from symlayout.system import DIGIT
+from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, add, mul
+from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition
+from symlayout_codegen.nest import Window as NestWindow
 
 if TYPE_CHECKING:
     from symlayout.tensor import Tensor
@@ -62,13 +61,13 @@ class _Lowering:
         self.positive: set[Expr] = set()
         self.nonnegative: set[Expr] = set()
         self.output_strides = self._strides(t.extents, "out")
-        self.source_strides = {
-            leaf.key: self._strides(leaf.extents, f"src{k}") for k, leaf in enumerate(self.leaves)
-        }
+        self.source_strides = {leaf.key: self._strides(leaf.extents, f"src{k}") for k, leaf in enumerate(self.leaves)}
 
     def nest(self, name: str) -> tuple[Nest, list[object]]:
         dims = tuple(self._identifier(n) for n in self.facts.dims)
-        strides = [s for group in (self.output_strides, *self.source_strides.values()) for s in group] if self.strided else []
+        strides = (
+            [s for group in (self.output_strides, *self.source_strides.values()) for s in group] if self.strided else []
+        )
         parameters = dims + tuple(self._identifier(next(iter(names_of(s)))) for s in strides)
         self._demand()
         pieces = tuple(self._piece(k) for k in range(len(normalise(self.t))))
@@ -93,7 +92,7 @@ class _Lowering:
     def _demand(self) -> None:
         """Put the bounds of the dims and the requirements into the prelude."""
         for name, dim in self.facts.dims.items():
-            value = Name(self._identifier(name))
+            value: Expr = Name(self._identifier(name))
             self._check(add(value, -dim.min), ">=", "infeasible", f"{name} >= {dim.min}")
             if dim.max is not None:
                 self._check(add(dim.max, mul(-1, value)), ">=", "infeasible", f"{name} <= {dim.max}")
@@ -199,9 +198,7 @@ class _Lowering:
             carried.append(Carried(f"q{len(carried)}", value, self._expr(denominator)))
             numbers[name] = len(numbers)
         windows = (*box.windows, *read.windows)
-        guards = tuple(
-            Guard(self._window(g.window, numbers, read.facts), self._fill(g.fill)) for g in read.guards
-        )
+        guards = tuple(Guard(self._window(g.window, numbers, read.facts), self._fill(g.fill)) for g in read.guards)
         return Piece(
             digits=digits,
             output=self._affine(output, numbers, read.facts),
@@ -220,10 +217,9 @@ class _Lowering:
         def visit(e: Extent) -> bool:
             varies = False
             for name in sorted(names_of(e)):
-                if name in facts.floors:
-                    if name in order or visit(facts.floors[name][0]):
-                        order[name] = None
-                        varies = True
+                if name in facts.floors and (name in order or visit(facts.floors[name][0])):
+                    order[name] = None
+                    varies = True
                 varies |= name[0] == DIGIT
             return varies
 
@@ -241,10 +237,10 @@ class _Lowering:
             if split is None:
                 raise InconclusiveError(f"{text(e)} is affine in the loop digits")
             coefficient, rest = split
+            if any(n in numbers for n in names_of(coefficient)):
+                raise InconclusiveError(f"{text(e)} is affine in the loop digits")
             if coefficient != 0:
                 terms.append((number, self._expr(coefficient)))
-                if any(n in numbers for n in names_of(coefficient)):
-                    raise InconclusiveError(f"{text(e)} is affine in the loop digits")
         return Affine(self._expr(rest), tuple(terms))
 
     def _window(self, window: Window, numbers: dict[str, int], facts: Facts) -> NestWindow:

@@ -120,9 +120,7 @@ class Graph:
         shape = [_natural(entry, str(layer)) for entry in _entries(layer.attribute("shape"))]
         offset, size = (_natural(layer.attribute(name), str(layer)) for name in ("offset", "size"))
         if (count := math.prod(shape)) > MAX_CONSTANT:
-            raise FormatError(
-                f"constant of shape {shape} has more than {MAX_CONSTANT} elements\n  in: {layer}"
-            )
+            raise FormatError(f"constant of shape {shape} has more than {MAX_CONSTANT} elements\n  in: {layer}")
         if size != count * dtype.itemsize:
             raise FormatError(
                 f"constant has {size} bytes, {dtype} {shape} needs {count * dtype.itemsize}\n  in: {layer}"
@@ -171,9 +169,7 @@ def read(path: Path) -> Graph:
         net = hardened_xml.parse(file.read(hardened_xml.MAX_BYTES + 1))
     if net.tag != "net" or net.attributes.get("version") not in IR_VERSIONS:
         version, known = net.attributes.get("version", "")[:40], " and ".join(IR_VERSIONS)
-        raise FormatError(
-            f"root is <{net.tag[:40]}> of version {version!r}\n  known: <net> of version {known}"
-        )
+        raise FormatError(f"root is <{net.tag[:40]}> of version {version!r}\n  known: <net> of version {known}")
     elements: dict[int, Element] = {}
     for section in net.all("layers"):
         for element in section.all("layer"):
@@ -192,9 +188,7 @@ def read(path: Path) -> Graph:
     return Graph(_needed_in_order(results, layers), results, path.with_suffix(".bin"))
 
 
-def _sources(
-    net: Element, elements: dict[int, Element], outputs: dict[int, list[int]]
-) -> dict[int, tuple[Port, ...]]:
+def _sources(net: Element, elements: dict[int, Element], outputs: dict[int, list[int]]) -> dict[int, tuple[Port, ...]]:
     """Return the source of each input of each layer, from the edges."""
     found: dict[int, dict[int, Port | None]] = {
         number: dict.fromkeys(_ports(element, "input")) for number, element in elements.items()
@@ -204,23 +198,17 @@ def _sources(
             start, start_port = _number(edge, "from-layer"), _number(edge, "from-port")
             end, end_port = _number(edge, "to-layer"), _number(edge, "to-port")
             if start_port not in outputs.get(start, ()):
-                raise FormatError(
-                    f"edge from port {start_port} of layer {start}, no output\n  in: line {edge.line}"
-                )
+                raise FormatError(f"edge from port {start_port} of layer {start}, no output\n  in: line {edge.line}")
             if end_port not in found.get(end, ()):
                 raise FormatError(f"edge to port {end_port} of layer {end}, no input\n  in: line {edge.line}")
             if found[end][end_port] is not None:
-                raise FormatError(
-                    f"input port {end_port} of layer {end} has two edges\n  in: line {edge.line}"
-                )
+                raise FormatError(f"input port {end_port} of layer {end} has two edges\n  in: line {edge.line}")
             found[end][end_port] = Port(start, outputs[start].index(start_port))
     sources = {}
     for number, ports in found.items():
         connected = tuple(port for port in ports.values() if port is not None)
         if len(connected) < len(ports):
-            raise FormatError(
-                f"layer {number} has an input without an edge\n  in: line {elements[number].line}"
-            )
+            raise FormatError(f"layer {number} has an input without an edge\n  in: line {elements[number].line}")
         sources[number] = connected
     return sources
 
@@ -237,9 +225,7 @@ def _layer(number: int, element: Element, inputs: tuple[Port, ...]) -> Layer:
         attributes={name: text for data in element.all("data") for name, text in data.attributes.items()},
         inputs=inputs,
         tensor_names=tuple(
-            _names(port.attributes.get("names", ""))
-            for ports in element.all("output")
-            for port in ports.all("port")
+            _names(port.attributes.get("names", "")) for ports in element.all("output") for port in ports.all("port")
         ),
     )
 

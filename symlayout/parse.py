@@ -370,9 +370,7 @@ class _Reader:
         self._check_number(operands[-1])
         sizes = [_size(tree) for tree in operands]
         if "+" in signs:
-            size = Size(
-                max(part.bits for part in sizes) + len(sizes).bit_length(), sum(part.terms for part in sizes)
-            )
+            size = Size(max(part.bits for part in sizes) + len(sizes).bit_length(), sum(part.terms for part in sizes))
         else:
             size = Size(sum(part.bits for part in sizes), math.prod(part.terms for part in sizes))
             self._check_product(len(sizes), size)

@@ -65,9 +65,7 @@ def small(t: Tensor) -> tuple[Tensor, dict[str, int]]:
             empty = bound, values
     if empty is not None:
         return empty
-    raise InconclusiveError(
-        f"some dims with at most {MAX_CELLS} elements satisfy the chain", list(t.facts.dims)
-    )
+    raise InconclusiveError(f"some dims with at most {MAX_CELLS} elements satisfy the chain", list(t.facts.dims))
 
 
 def _candidates(t: Tensor) -> Iterator[dict[str, int]]:
@@ -123,9 +121,7 @@ def _side_by_side(blocks: list[list[str]]) -> Iterator[str]:
     wide = max(len(line) for block in blocks for line in block) + 3
     count = max(1, LINE // wide)
     for group in (blocks[k : k + count] for k in range(0, len(blocks), count)):
-        yield "\n".join(
-            "".join(f"{line:{wide}}" for line in lines).rstrip() for lines in zip(*group, strict=True)
-        )
+        yield "\n".join("".join(f"{line:{wide}}" for line in lines).rstrip() for lines in zip(*group, strict=True))
 
 
 def svg(drawn: Cells) -> str:

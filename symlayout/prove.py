@@ -86,7 +86,12 @@ class Proof:
     """
 
     def __init__(
-        self, claim: _Claim, verdict: Verdict, witness: Witness | None = None, obligation: str = "", searched: int = 0
+        self,
+        claim: _Claim,
+        verdict: Verdict,
+        witness: Witness | None = None,
+        obligation: str = "",
+        searched: int = 0,
     ) -> None:
         self._claim = claim
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
@@ -205,8 +210,8 @@ class _Claim:
             return "the ranks are equal"
         for axis, (a, b) in enumerate(zip(self.left.extents, self.right.extents, strict=True)):
             if not _equal(a, b, self.facts):
-                a, b = (self.facts.spell(self.facts.reduce(e)) for e in (a, b))
-                return f"the extents of axis {axis} are equal: {a} and {b}"
+                left, right = (self.facts.spell(self.facts.reduce(e)) for e in (a, b))
+                return f"the extents of axis {axis} are equal: {left} and {right}"
         facts = self.facts.fork()
         try:
             digits = output_digits(self.left, facts)
@@ -239,7 +244,9 @@ class _Claim:
                 assume(window, facts)
         except ShapeError:
             return ""  # no point is in both
-        if (a.guards or b.guards or a.leaf is None or b.leaf is None) and (obligation := self._compare_guards(a, b, facts)):
+        if (a.guards or b.guards or a.leaf is None or b.leaf is None) and (
+            obligation := self._compare_guards(a, b, facts)
+        ):
             return obligation
         if a.leaf is None or b.leaf is None:
             return "" if a.leaf is b.leaf else "one side is all fill"
@@ -254,6 +261,8 @@ class _Claim:
     def _compare_guards(self, a: Read, b: Read, facts: Facts) -> str:
         fills = [g.fill for g in (*a.guards, *b.guards)] + [r.fill for r in (a, b) if r.leaf is None]
         if all(same_fill(fills[0], f, self.dtype) for f in fills[1:]):
+            if a.leaf is None and b.leaf is None:
+                return ""
             for one, other in ((a, b), (b, a)):
                 for g in other.guards:
                     if not _inside(g.window, one, facts):
@@ -262,7 +271,9 @@ class _Claim:
                         )
                         return f"0 <= {value} < {extent} wherever the other side reads its input"
             return ""
-        if len(a.guards) == len(b.guards) and all(self._same_guard(g, h, facts) for g, h in zip(a.guards, b.guards, strict=True)):
+        if len(a.guards) == len(b.guards) and all(
+            self._same_guard(g, h, facts) for g, h in zip(a.guards, b.guards, strict=True)
+        ):
             return ""
         return "the fills agree wherever an input is left"
 
@@ -420,6 +431,3 @@ def _read_text(read: Any) -> str:
     if isinstance(read, tuple) and len(read) == 2 and isinstance(read[0], str):
         return f"fill {read[1]}" if read[0] == "fill" else f"{read[0]}{list(read[1])}"
     return str(read)
-
-
-

@@ -12,10 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from symlayout.digits import DIGIT, axis_digits, digit_name
+from symlayout.digits import axis_digits, digit_name
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
-from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, product, substitute, symbol
+from symlayout.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    exact_quotient,
+    names_of,
+    product,
+    substitute,
+    symbol,
+)
+from symlayout.system import DIGIT
 from symlayout.tensor import Tensor
 
 _MAX_SPLITS = 64

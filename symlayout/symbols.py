@@ -94,7 +94,7 @@ def _dim_symbol() -> type:
     """Return the class of dims: a SymPy symbol whose identity includes its `Dim`."""
     import sympy
 
-    class DimSymbol(sympy.Symbol):
+    class DimSymbol(sympy.Symbol):  # type: ignore[misc]  # SymPy has no types
         """A SymPy integer symbol with bounds."""
 
         __slots__ = ("record",)

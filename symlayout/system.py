@@ -232,7 +232,7 @@ class System:
         Where the dims do not meet the requirements, a symbol may be left without a value.
         """
         found = dict(dims)
-        waiting = {**self.quotients, **self.definitions}
+        waiting: dict[str, Definition | tuple[Extent, Extent]] = {**self.quotients, **self.definitions}
         while True:
             ready = [n for n, d in waiting.items() if _names_used(d) <= found.keys()]
             if not ready:
@@ -259,16 +259,19 @@ class System:
 
 
 def drop(monomial: Monomial, name: str) -> Monomial:
+    """Return *monomial* with one factor *name* less."""
     at = monomial.index(name)
     return monomial[:at] + monomial[at + 1 :]
 
 
 def parenthesised(e: Extent) -> str:
+    """Return *e* as text that can be a factor."""
     written = text(e)
     return written if len(terms_of(e)) <= 1 and "*" not in written and written[0] != "-" else f"({written})"
 
 
 def describe_dim(dim: Dim) -> str:
+    """Return the bounds of a dim in words."""
     upper = "" if dim.max is None else f" <= {dim.max}"
     multiple = "" if dim.multiple_of == 1 else f", multiple of {dim.multiple_of}"
     return f"{dim.min} <= {dim.name}{upper}{multiple}"

@@ -223,7 +223,9 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
         top, bottom = leaf.facts.to_user(e)
         extents.append(facts.divide(substitute(top, values), substitute(bottom, values), "non_divisible"))
     for axis, e in enumerate(extents):
-        facts.require_nonnegative(e, "infeasible", leaf.name, rule=f"extent {facts.spell(e)} of axis {axis} is negative")
+        facts.require_nonnegative(
+            e, "infeasible", leaf.name, rule=f"extent {facts.spell(e)} of axis {axis} is negative"
+        )
     return Tensor(leaf.name, leaf.dtype, tuple(extents), facts, key=leaf.key)
 
 
@@ -254,7 +256,10 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     Tensor(x: (N, 2*h))
     """
     if shape is None:
-        raise ShapeError("the rank is unknown\n  help: give one entry for each axis; None is an unknown extent", "unknown_rank")
+        raise ShapeError(
+            "the rank is unknown\n  help: give one entry for each axis; None is an unknown extent",
+            "unknown_rank",
+        )
     if name is not None and not str(name).isidentifier():
         raise FormatError(f"tensor name {name!r:.80} is not an identifier")
     label = name or "x"
@@ -269,7 +274,13 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
         operand.require(e, "infeasible", f"extent {facts.spell(e)} of axis {axis} is negative")
     check_countable(operand, extents)
     facts = operand.facts
-    return Tensor(label, _dtype(dtype), tuple(facts.reduce(e) for e in extents), facts, key=name or f"x.{next(_UNNAMED)}")
+    return Tensor(
+        label,
+        _dtype(dtype),
+        tuple(facts.reduce(e) for e in extents),
+        facts,
+        key=name or f"x.{next(_UNNAMED)}",
+    )
 
 
 def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
@@ -310,7 +321,9 @@ def _dtype(dtype: Any) -> np.dtype[Any] | None:
     return element_type(dtype)
 
 
-def operation(declaration: Callable[Concatenate[Operand, P], Declared]) -> Callable[Concatenate[Tensor, P], Tensor]:
+def operation(
+    declaration: Callable[Concatenate[Operand, P], Declared],
+) -> Callable[Concatenate[Tensor, P], Tensor]:
     """Make an operation on tensors from the declaration of its index map.
 
     The declaration gets the first argument as an `Operand`; the attributes pass through as they
@@ -328,10 +341,10 @@ def operation(declaration: Callable[Concatenate[Operand, P], Declared]) -> Calla
     (i0) -> (4 - i0)
     """
 
-    @functools.wraps(declaration)
-    def applied(x: Tensor, *args: P.args, **kwargs: P.kwargs) -> Tensor:
+    def applied(x: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         return apply(declaration, (x,), args, kwargs)
 
+    functools.update_wrapper(applied, declaration)
     return applied
 
 

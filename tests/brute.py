@@ -121,7 +121,9 @@ def run(chain: Chain, dims: Mapping[str, int]) -> Grid:
     grid = np.arange(1, math.prod(shape) + 1, dtype=np.int64).reshape(shape)
     for name, attributes in chain.steps:
         given = {k: v if k in PLAIN else value(v, dims) for k, v in attributes.items()}
-        if name == "reshape" and any(n < 0 and e != -1 for n, e in zip(given["shape"], attributes["shape"], strict=True)):
+        if name == "reshape" and any(
+            n < 0 and e != -1 for n, e in zip(given["shape"], attributes["shape"], strict=True)
+        ):
             raise Invalid  # only a -1 that is written as such stands for what remains
         if not _fits(grid.ndim, given):
             raise Invalid
@@ -167,9 +169,7 @@ def _pad(x: Grid, pad_width: Sequence[Sequence[int]], constant_values: int = 0) 
     if not pad_width:  # np.pad has no rank 0
         return x
     whole = np.pad(x, [[max(n, 0) for n in pair] for pair in pad_width], constant_values=constant_values)
-    return whole[
-        tuple(slice(max(-b, 0), n - max(-e, 0)) for n, (b, e) in zip(whole.shape, pad_width, strict=True))
-    ]
+    return whole[tuple(slice(max(-b, 0), n - max(-e, 0)) for n, (b, e) in zip(whole.shape, pad_width, strict=True))]
 
 
 def _getitem(x: Grid, key: Sequence[Any]) -> Grid:

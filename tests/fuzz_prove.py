@@ -91,9 +91,7 @@ def random_leaf(rnd: random.Random) -> Draft:
     shape: list[Expression] = []
     for name in names:
         shape.append(
-            rnd.choice(
-                (name, name, name, ("*", "b", name), ("*", 2, name), ("*", name, "b"), ("+", name, 1), 2, 4)
-            )
+            rnd.choice((name, name, name, ("*", "b", name), ("*", 2, name), ("*", name, "b"), ("+", name, 1), 2, 4))
         )
     return Draft(Chain(tuple(shape)), shape)
 
@@ -133,9 +131,7 @@ def _getitem(rnd: random.Random, d: Draft) -> Draft:
     bound = [rnd.choice((None, None, 0, 1, 2, -1, -2)) for _ in range(2)]
     cut = slice(*bound, rnd.choice((None, None, 1, 2, 3, -1, -2)))
     extent = d.shape[axis] if cut in (slice(None), slice(None, None, 1), slice(None, None, -1)) else None
-    return d.then(
-        ("getitem", {"key": [slice(None)] * axis + [cut]}), [*d.shape[:axis], extent, *d.shape[axis + 1 :]]
-    )
+    return d.then(("getitem", {"key": [slice(None)] * axis + [cut]}), [*d.shape[:axis], extent, *d.shape[axis + 1 :]])
 
 
 def _slice(rnd: random.Random, d: Draft) -> Draft:
@@ -568,9 +564,7 @@ def valid_point(chain: Chain, claim: Claim) -> dict[str, int] | None:
 
 def most(claim: Claim) -> int:
     """Return how far the dims are enumerated, so that the points are not too many."""
-    return next(
-        (k for k in (6, 5, 4) if (k + 1) ** len(claim.dims) <= MOST_POINTS), MOST - (len(claim.dims) > 5)
-    )
+    return next((k for k in (6, 5, 4) if (k + 1) ** len(claim.dims) <= MOST_POINTS), MOST - (len(claim.dims) > 5))
 
 
 def shape_of(obligation: str) -> str:

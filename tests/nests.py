@@ -289,9 +289,7 @@ def unknown_step() -> Nest:
         guards=(Guard(Window(affine(p, (0, 1), (1, q)), W), 0),),
     )
     prelude = not_negative("H", "W")
-    return nest(
-        "unknown_step", "H W p q", [piece], mul(H, W), prelude=prelude, fills=1, nonnegative=frozenset()
-    )
+    return nest("unknown_step", "H W p q", [piece], mul(H, W), prelude=prelude, fills=1, nonnegative=frozenset())
 
 
 def concatenate() -> Nest:
@@ -324,9 +322,7 @@ def strided() -> Nest:
     """Read a source of any strides: parameters that may be negative or 0."""
     s, t = Name("s"), Name("t")
     piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(0, (0, s), (1, t)))
-    return nest(
-        "strided", "H W s t", [piece], mul(H, W), prelude=not_negative("H", "W"), nonnegative=frozenset()
-    )
+    return nest("strided", "H W s t", [piece], mul(H, W), prelude=not_negative("H", "W"), nonnegative=frozenset())
 
 
 def scalar() -> Nest:

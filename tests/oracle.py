@@ -59,9 +59,7 @@ def grid(array: np.ndarray[Any, Any]) -> Grid:
 
 def transpose(x: Grid, axes: Sequence[int] | None = None) -> Grid:
     order = list(axes) if axes is not None else list(range(len(x.shape)))[::-1]
-    return x.with_cells(
-        (x.shape[a] for a in order), {tuple(c[a] for a in order): cell for c, cell in x.cells.items()}
-    )
+    return x.with_cells((x.shape[a] for a in order), {tuple(c[a] for a in order): cell for c, cell in x.cells.items()})
 
 
 def reshape(x: Grid, shape: Sequence[int]) -> Grid:
@@ -91,9 +89,7 @@ def flip(x: Grid, axis: int | Sequence[int] | None = None) -> Grid:
     return x.with_cells(
         x.shape,
         {
-            tuple(
-                n - 1 - i if a in flipped else i for a, (i, n) in enumerate(zip(c, x.shape, strict=True))
-            ): cell
+            tuple(n - 1 - i if a in flipped else i for a, (i, n) in enumerate(zip(c, x.shape, strict=True))): cell
             for c, cell in x.cells.items()
         },
     )
@@ -143,18 +139,13 @@ def batch_to_space(x: Grid, block_shape: Sequence[int], crops: Pairs) -> Grid:
     m = len(block_shape)
     blocks = list(box(block_shape))
     batch = x.shape[0] // len(blocks)
-    spatial = [
-        n * b - begin - end for n, b, (begin, end) in zip(x.shape[1 : m + 1], block_shape, crops, strict=True)
-    ]
+    spatial = [n * b - begin - end for n, b, (begin, end) in zip(x.shape[1 : m + 1], block_shape, crops, strict=True)]
     shape = (batch, *spatial, *x.shape[m + 1 :])
     places = set(box(shape))
     cells = {}
     for (n, *rest), cell in x.cells.items():
         digits = blocks[n // batch]
-        moved = (
-            i * b + d - begin
-            for i, b, d, (begin, _end) in zip(rest, block_shape, digits, crops, strict=False)
-        )
+        moved = (i * b + d - begin for i, b, d, (begin, _end) in zip(rest, block_shape, digits, crops, strict=False))
         place = (n % batch, *moved, *rest[m:])
         if place in places:
             cells[place] = cell

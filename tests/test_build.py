@@ -56,9 +56,7 @@ def test_cc_that_is_not_quoted_right(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(failure()).startswith('CC="gcc \'oops" cannot be split into words: ')
 
 
-def test_cc_with_arguments_and_cflags_reach_the_compiler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cc_with_arguments_and_cflags_reach_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = tmp_path / "seen"
     real = shutil.which("cc")
     monkeypatch.setenv("CC", script(tmp_path, f'echo "$@" > {seen}; shift; exec {real} "$@"') + " -Done")
@@ -117,9 +115,7 @@ def test_compiler_that_is_no_program_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert "cannot be started" in str(failure())
 
 
-def test_key_tells_apart_whatever_decides_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_tells_apart_whatever_decides_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = find_compiler()
     other = tmp_path / "cc"
     shutil.copy(os.path.realpath(command[0]), other)
@@ -165,7 +161,5 @@ def test_importing_the_package_imports_neither_cffi_nor_the_schedule() -> None:
         "print([m for m in ('cffi', '_cffi_backend', 'numpy', 'sympy', 'symlayout') if m in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n[]\n"

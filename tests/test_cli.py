@@ -63,9 +63,7 @@ def process(*words: str, **options: Any) -> subprocess.Popen[bytes]:
 
 
 def test_infer_prints_shape_requirements_and_bounds(symlayout: Command) -> None:
-    done = symlayout(
-        "infer", "N,H,W,C", "tensorflow:SpaceToBatchND(block_shape=[2,b>=1], paddings=[[1,1],[0,0]])"
-    )
+    done = symlayout("infer", "N,H,W,C", "tensorflow:SpaceToBatchND(block_shape=[2,b>=1], paddings=[[1,1],[0,0]])")
     assert done.status == 0
     assert done.out == (
         "shape     (2*N*b, H/2 + 1, W/b, C)\n"
@@ -91,9 +89,7 @@ def test_the_chain_of_the_contract(symlayout: Command) -> None:
 
 
 def test_a_shape_that_is_printed_is_read_again(symlayout: Command) -> None:
-    (shape,) = [
-        line for line in symlayout("infer", "N,H,W,C", PAD).out.splitlines() if line.startswith("shape")
-    ]
+    (shape,) = [line for line in symlayout("infer", "N,H,W,C", PAD).out.splitlines() if line.startswith("shape")]
     again = symlayout("infer", shape.removeprefix("shape").strip())
     assert again.out.splitlines()[0] == shape
     assert "H is a multiple of 2" in again.out
@@ -174,14 +170,10 @@ def test_only_prove_has_a_right_side(symlayout: Command) -> None:
 
 def test_show_draws_what_the_map_reads(symlayout: Command, tmp_path: Path) -> None:
     svg = tmp_path / "map.svg"
-    done = symlayout(
-        "show", "H,W", "pad([[1,0],[0,2]])", "flip(1)", "--dims", "H=2,W=3", "--svg", svg, "--json"
-    )
+    done = symlayout("show", "H,W", "pad([[1,0],[0,2]])", "flip(1)", "--dims", "H=2,W=3", "--svg", svg, "--json")
     assert done.status == 0, done.err
     x = sl.tensor("H, W", name="x")
-    numbers = sl.interpret(
-        sl.flip(sl.pad(x, [[1, 0], [0, 2]], constant_values=-1), 1), np.arange(6).reshape(2, 3)
-    )
+    numbers = sl.interpret(sl.flip(sl.pad(x, [[1, 0], [0, 2]], constant_values=-1), 1), np.arange(6).reshape(2, 3))
     assert done.data["picture"] == numbers.tolist()
     assert done.data["dims"] == {"H": 2, "W": 3}
     texts = [e.text for e in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text") if e.text]
@@ -219,9 +211,7 @@ def test_run_computes_and_writes(symlayout: Command, tmp_path: Path) -> None:
     chain = ["N,C,2*h,2*w", "onnx:SpaceToDepth(blocksize=2)", "transpose(0,2,3,1)"]
     done = symlayout("run", *chain, "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy", "--json")
     assert done.data == {"shape": [2, 2, 3, 12], "dtype": "int16", "out": str(tmp_path / "b.npy")}
-    expected = (
-        array.reshape(2, 3, 2, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 12, 2, 3).transpose(0, 2, 3, 1)
-    )
+    expected = array.reshape(2, 3, 2, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 12, 2, 3).transpose(0, 2, 3, 1)
     result = np.load(tmp_path / "b.npy")
     assert result.dtype == np.int16
     assert np.array_equal(result, expected)
@@ -286,9 +276,7 @@ def test_a_result_that_cannot_be_written_leaves_what_was_there(symlayout: Comman
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 def test_emit_writes_c_that_compiles_alone(symlayout: Command, tmp_path: Path) -> None:
     chain = ["N,H,W,C", "transpose(0,3,1,2)", "pad([[0,0],[0,0],[1,1],[1,1]])"]
-    done = symlayout(
-        "emit", *chain, "--dims", "W=8", "--name", "to_nchw", "--dtype", "float64", "-o", tmp_path / "c"
-    )
+    done = symlayout("emit", *chain, "--dims", "W=8", "--name", "to_nchw", "--dtype", "float64", "-o", tmp_path / "c")
     assert done.status == 0, done.err
     text = (tmp_path / "c" / "to_nchw.c").read_text()
     assert "#define SL_ELEMENT_SIZE 8" in text

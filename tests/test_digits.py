@@ -64,14 +64,24 @@ RULES = (
     Rule("a remainder", lambda q, r, k: (k * q + r) // k, lambda q, r, k: q, lambda q, r, k: 0 <= r < k),
     Rule("one above", lambda q, r, k: (k * q + r) // k, lambda q, r, k: q + 1, lambda q, r, k: k <= r < 2 * k),
     Rule("one below", lambda q, r, k: (k * q + r) // k, lambda q, r, k: q - 1, lambda q, r, k: -k <= r < 0),
-    Rule("a factor", lambda r, g, m: r // (g * m), lambda r, g, m: r // g // m, lambda r, g, m: g >= 1 and m >= 1),
+    Rule(
+        "a factor",
+        lambda r, g, m: r // (g * m),
+        lambda r, g, m: r // g // m,
+        lambda r, g, m: g >= 1 and m >= 1,
+    ),
     Rule(
         "a floor in a floor",
         lambda n, d, k: (n // d + 2) // k,
         lambda n, d, k: (n + 2 * d) // (d * k),
         lambda n, d, k: d >= 1 and k >= 1,
     ),
-    Rule("a falling number", lambda r, _, k: r // k, lambda r, _, k: -((k - 1 - r) // k), lambda r, _, k: k >= 1),
+    Rule(
+        "a falling number",
+        lambda r, _, k: r // k,
+        lambda r, _, k: -((k - 1 - r) // k),
+        lambda r, _, k: k >= 1,
+    ),
 )
 
 

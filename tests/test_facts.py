@@ -351,7 +351,12 @@ BOUNDS = (
     Bound("symbols at their lower bounds", lambda f: H + W, lambda f: H - W, {"H": 0, "W": 1}),
     Bound("a shift by the lower bound", lambda f: H * B - H, lambda f: H * W - H, {"H": 1, "W": 0}),
     Bound("a common factor that is not negative", lambda f: H * (B - 1), lambda f: H * (B - 2), {"H": 1, "b": 1}),
-    Bound("the constant rounds down with the gcd", lambda f: 2 * (B - 1) + 1, lambda f: 2 * (B - 1) - 1, {"b": 1}),
+    Bound(
+        "the constant rounds down with the gcd",
+        lambda f: 2 * (B - 1) + 1,
+        lambda f: 2 * (B - 1) - 1,
+        {"b": 1},
+    ),
     Bound("a rising digit starts at 0", lambda f: digit(f, H), lambda f: digit(f, H) - 1, {"H": 2, "#0": 0}),
     Bound(
         "a falling digit ends below its extent",

@@ -103,9 +103,7 @@ def test_an_array_is_no_tensor() -> None:
     for name in names():
         parameters = list(inspect.signature(sl.op(name)).parameters.values())[1:]
         lists = ("block_shape", "paddings", "crops")
-        given: dict[str, Any] = {
-            p.name: [] if p.name in lists else 2 for p in parameters if p.default is p.empty
-        }
+        given: dict[str, Any] = {p.name: [] if p.name in lists else 2 for p in parameters if p.default is p.empty}
         with pytest.raises(TypeError, match="takes a symlayout tensor, not ndarray"):
             sl.op(name)(np.zeros((2, 2)), **given)
 
@@ -209,17 +207,13 @@ def test_what_is_no_integer_is_refused(block: Any) -> None:
     assert kind_of(lambda: sl.openvino.space_to_batch(x, block, [0] * 3, [0] * 3)) == "attr_dtype"
 
 
-@pytest.mark.parametrize(
-    "block", [[], [1], [1, 2, 2, 1], 2, "1,2,2", [[1, 2, 2]], [1, [2], 2], np.ones((3, 1), int)]
-)
+@pytest.mark.parametrize("block", [[], [1], [1, 2, 2, 1], 2, "1,2,2", [[1, 2, 2]], [1, [2], 2], np.ones((3, 1), int)])
 def test_what_is_no_list_of_one_per_axis_is_refused(block: Any) -> None:
     x = sl.tensor((4, 4, 4))
     assert kind_of(lambda: sl.openvino.space_to_batch(x, block, [0] * 3, [0] * 3)) == "length_mismatch"
 
 
-@pytest.mark.parametrize(
-    "pads", [0, [0, 0], [[0], [0]], [[0, 0, 0]] * 2, [[0, 0]], [[0, 0]] * 3, [[[0, 0]] * 2]]
-)
+@pytest.mark.parametrize("pads", [0, [0, 0], [[0], [0]], [[0, 0, 0]] * 2, [[0, 0]], [[0, 0]] * 3, [[[0, 0]] * 2]])
 def test_what_is_no_list_of_pairs_is_refused(pads: Any) -> None:
     x = sl.tensor((4, 4, 4))
     assert kind_of(lambda: sl.tensorflow.space_to_batch_nd(x, [2, 2], pads)) == "length_mismatch"
@@ -286,9 +280,7 @@ def test_unknown_attributes_are_dims_within_the_range_of_the_specification() -> 
 
 
 def test_block_and_pairs_cannot_both_be_unknown_where_the_rank_says_nothing() -> None:
-    assert (
-        kind_of(lambda: sl.tensorflow.space_to_batch_nd(sl.tensor((4, 4)), None, None)) == "length_mismatch"
-    )
+    assert kind_of(lambda: sl.tensorflow.space_to_batch_nd(sl.tensor((4, 4)), None, None)) == "length_mismatch"
 
 
 # -- which modes coincide

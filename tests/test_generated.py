@@ -38,9 +38,7 @@ def unspaced(text: str) -> str:
 
 def test_the_folder_holds_what_the_catalogue_makes() -> None:
     made = emit.catalogue()
-    committed = {
-        path.name: path.read_text("ascii") for path in GENERATED.iterdir() if path.name != "README.md"
-    }
+    committed = {path.name: path.read_text("ascii") for path in GENERATED.iterdir() if path.name != "README.md"}
     hint = "the folder is stale: symlayout emit --catalogue generated"
     assert sorted(committed) == sorted(made), hint
     assert [name for name in made if committed[name] != made[name]] == [], hint

@@ -377,9 +377,7 @@ def test_hostile_file_is_a_format_error_within_a_second(tmp_path: Path, case: st
         ),
     ],
 )
-def test_wrong_attributes_have_the_kind_of_the_operation(
-    tmp_path: Path, before: str, after: str, kind: str
-) -> None:
+def test_wrong_attributes_have_the_kind_of_the_operation(tmp_path: Path, before: str, after: str, kind: str) -> None:
     xml = changed(before, after)
     if kind == "attr_missing":
         xml = xml.replace('<edge from-layer="3" from-port="0" to-layer="4" to-port="3" />', "")

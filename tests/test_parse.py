@@ -117,9 +117,7 @@ def test_names_come_in_order_of_first_use_with_all_of_their_bounds() -> None:
     [
         (
             "N, (2*)",
-            "expected a number or a dim such as N, found ')', at column 7 of a shape\n"
-            "  in: N, (2*)\n"
-            "            ^",
+            "expected a number or a dim such as N, found ')', at column 7 of a shape\n  in: N, (2*)\n            ^",
         ),
         (
             "N 2",

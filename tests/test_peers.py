@@ -20,9 +20,7 @@ Array = np.ndarray[Any, Any]
 Peer = Callable[[Array, dict[str, Any]], Array]
 
 
-def check(
-    op: str, peer: Peer, case: Callable[[random.Random], tuple[tuple[int, ...], dict[str, Any]]]
-) -> None:
+def check(op: str, peer: Peer, case: Callable[[random.Random], tuple[tuple[int, ...], dict[str, Any]]]) -> None:
     """Assert that *peer* and the interpreter agree on random cases."""
     rng = random.Random(op)
     for number in range(CASES):
@@ -93,9 +91,7 @@ def tensorflow_batch_to_space(rng: random.Random) -> tuple[tuple[int, ...], dict
     }
 
 
-def depth(
-    name: str, *, deep: bool, axes: Any = (2,), least: int = 1, last: bool = False, **choices: Any
-) -> Any:
+def depth(name: str, *, deep: bool, axes: Any = (2,), least: int = 1, last: bool = False, **choices: Any) -> Any:
     """Return a strategy for ops with one block: *deep* inputs hold the blocks in the depth."""
 
     def case(rng: random.Random) -> tuple[tuple[int, ...], dict[str, Any]]:
@@ -133,9 +129,7 @@ def test_openvino(op: str, case: Any) -> None:
 
     def peer(x: Array, attributes: dict[str, Any]) -> Array:
         data = opset.parameter(x.shape, x.dtype)
-        name = {"Space": "space_to_", "Batch": "batch_to_", "Depth": "depth_to_"}[op[9:14]] + op[
-            16:21
-        ].lower()
+        name = {"Space": "space_to_", "Batch": "batch_to_", "Depth": "depth_to_"}[op[9:14]] + op[16:21].lower()
         inputs = [np.array(v, np.int64) if isinstance(v, list) else v for v in attributes.values()]
         if "mode" in attributes:
             inputs = [attributes["mode"], attributes["block_size"]]
@@ -206,11 +200,7 @@ def test_tensorflow(op: str, case: Any, tensorflow: Any) -> None:
     function = getattr(tensorflow.raw_ops, op.partition(":")[2])
 
     def peer(x: Array, attributes: dict[str, Any]) -> Array:
-        pairs = {
-            k: np.array(v, np.int64).reshape(-1, 2)
-            for k, v in attributes.items()
-            if k in ("paddings", "crops")
-        }
+        pairs = {k: np.array(v, np.int64).reshape(-1, 2) for k, v in attributes.items() if k in ("paddings", "crops")}
         blocks = {k: np.array(v, np.int64) for k, v in attributes.items() if k == "block_shape"}
         result: Array = function(input=x, **{**attributes, **pairs, **blocks}).numpy()
         return result

@@ -40,9 +40,7 @@ EXTENTS = [random_extent(random.Random(seed)) for seed in range(120)]
 PAIRS = list(zip(EXTENTS, EXTENTS[1:] + EXTENTS[:1], strict=True))
 
 
-@pytest.mark.parametrize(
-    "operator", [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b], ids=["+", "-", "*"]
-)
+@pytest.mark.parametrize("operator", [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b], ids=["+", "-", "*"])
 def test_arithmetic_is_that_of_integers(operator: object) -> None:
     assert callable(operator)
     for a, b in PAIRS:

@@ -60,9 +60,7 @@ def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...],
         case Let(name, expr):
             values[name] = value(expr)
         case Interval(first, last, base, coefficient, extent, count):
-            inside = [
-                d for d in range(value(count)) if 0 <= value(base) + value(coefficient) * d < value(extent)
-            ]
+            inside = [d for d in range(value(count)) if 0 <= value(base) + value(coefficient) * d < value(extent)]
             values[first] = inside[0] if inside else 0
             values[last] = inside[-1] + 1 if inside else 0
             assert inside == list(range(values[first], values[last]))
@@ -114,9 +112,7 @@ def test_different_fastest_digits_become_a_transpose(nest: Nest) -> None:
     assert leaves(nest) == ["Transpose"]
 
 
-@pytest.mark.parametrize(
-    "nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name
-)
+@pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name)
 def test_only_a_guard_over_a_carried_digit_is_tested_in_a_loop(nest: Nest) -> None:
     assert not any(isinstance(s, If) for s in walk(schedule(nest).body))
     assert any(isinstance(s, If) for s in walk(schedule(nests.carried_guard()).body))

@@ -56,9 +56,7 @@ class CompiledKernel:
 
     __slots__ = ("_cast", "_from_buffer", "_program", "_void", "element_size", "function", "nest", "source")
 
-    def __init__(
-        self, program: Program, nest: Nest, element_size: int, source: str, function: Function
-    ) -> None:
+    def __init__(self, program: Program, nest: Nest, element_size: int, source: str, function: Function) -> None:
         self._program = program
         self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
         ffi = foreign_functions()

@@ -92,12 +92,9 @@ def _rename_piece(piece: Piece, values: Mapping[str, Expr], taken: set[str]) -> 
 
     return replace(
         piece,
-        digits=tuple(
-            Digit(identifier(d.name, taken), substitute(d.extent, values), d.comment) for d in piece.digits
-        ),
+        digits=tuple(Digit(identifier(d.name, taken), substitute(d.extent, values), d.comment) for d in piece.digits),
         carried=tuple(
-            Carried(identifier(c.name, taken), affine(c.value), substitute(c.divisor, values))
-            for c in piece.carried
+            Carried(identifier(c.name, taken), affine(c.value), substitute(c.divisor, values)) for c in piece.carried
         ),
         output=affine(piece.output),
         offset=affine(piece.offset) if piece.offset is not None else None,

@@ -297,9 +297,7 @@ class _Bounder:
     def value(self, affine: Affine, without: int | None = None) -> Expr:
         """Return *affine* as an expression, its digit *without* left out."""
         terms = [
-            mul(coefficient, Name(self.names[k]))
-            for k, coefficient in _coefficients(affine).items()
-            if k != without
+            mul(coefficient, Name(self.names[k])) for k, coefficient in _coefficients(affine).items() if k != without
         ]
         return add(*terms, affine.constant)
 
@@ -352,9 +350,7 @@ class _Bounder:
                 start, stop = self.narrow(bound, start, stop, lets)
         return (*lets, *self.segments(depth, start, stop, guards, target))
 
-    def segments(
-        self, depth: int, start: Expr, stop: Expr, guards: tuple[_Pending, ...], target: _Target
-    ) -> Body:
+    def segments(self, depth: int, start: Expr, stop: Expr, guards: tuple[_Pending, ...], target: _Target) -> Body:
         """Return the loop at *depth* over ``[start, stop)``, split where a guard's bounds end."""
         if equal(start, stop):
             return ()
@@ -529,9 +525,7 @@ def _write_out(body: Body) -> Body:
     written: list[Statement] = []
     for statement in body:
         match statement:
-            case Loop(name, Literal(start), Literal(stop), (Copy() | Fill() as leaf,)) if (
-                stop - start <= SHORT
-            ):
+            case Loop(name, Literal(start), Literal(stop), (Copy() | Fill() as leaf,)) if stop - start <= SHORT:
                 written += (_map_leaf(leaf, {name: Literal(k)}) for k in range(start, stop))
             case Loop():
                 written.append(replace(statement, body=_write_out(statement.body)))

@@ -76,9 +76,7 @@ def run(arguments: argparse.Namespace) -> Report:
     }
     expected = sl.interpret(t, source, dims=dims)
     wrong = [
-        name
-        for name, call in contenders.items()
-        if name != "memcpy" and not np.array_equal(_array(call()), expected)
+        name for name, call in contenders.items() if name != "memcpy" and not np.array_equal(_array(call()), expected)
     ]
     times = _measure({n: call for n, call in contenders.items() if n not in wrong}, arguments.seconds)
     base = statistics.median(times["memcpy"])
@@ -142,11 +140,7 @@ def _measure(contenders: dict[str, Contender], seconds: float) -> dict[str, list
 
 
 def _array(value: Any) -> Array:
-    return (
-        value.numpy()
-        if hasattr(value, "numpy")
-        else np.asarray(value[0] if isinstance(value, list) else value)
-    )
+    return value.numpy() if hasattr(value, "numpy") else np.asarray(value[0] if isinstance(value, list) else value)
 
 
 # --- who else can do it ------------------------------------------------------------------------

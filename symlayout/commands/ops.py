@@ -34,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Report:
     """List."""
     wanted = [word.lower() for word in arguments.words]
-    names = [
-        name for name in (*subject.CORE_OPS, *registry.names()) if all(w in name.lower() for w in wanted)
-    ]
+    names = [name for name in (*subject.CORE_OPS, *registry.names()) if all(w in name.lower() for w in wanted)]
     described = [_describe(name) for name in names]
     rows = [(op.name, f"({', '.join(op.parameters)})  {op.summary}".rstrip()) for op in described]
     data = {"ops": [asdict(op) for op in described]}

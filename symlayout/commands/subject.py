@@ -175,9 +175,7 @@ def _model_output(path: str, name: str | None) -> sl.Tensor:
     outputs = sl.load(path)
     known = ", ".join(outputs)
     if name is None and len(outputs) != 1:
-        raise FormatError(
-            f"{path} has {len(outputs)} outputs\n  known: {known}\n  help: choose one with --output"
-        )
+        raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {known}\n  help: choose one with --output")
     if name is not None and name not in outputs:
         raise FormatError(f"{path} has no output {name!r:.80}\n  known: {known}")
     result: sl.Tensor = next(iter(outputs.values())) if name is None else outputs[name]

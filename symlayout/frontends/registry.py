@@ -75,9 +75,7 @@ def _unknown(name: str) -> str:
     return f"no operation is called {name!r}\n  help: {'the nearest are' if near else 'there are'} {known}"
 
 
-def _check_names(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
+def _check_names(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise `AttributeNameError` if the arguments do not fit *signature*."""
     try:
         signature.bind(*args, **kwargs)

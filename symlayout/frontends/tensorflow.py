@@ -97,9 +97,7 @@ def space_to_batch(input: Tensor, paddings: Any, block_size: Any) -> Tensor:
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``negative_pad``, ``non_divisible``, ``overflow``.
     """
-    return space_batch.space_to_batch(
-        input, *_square("SpaceToBatch", input, block_size, "paddings", paddings)
-    )
+    return space_batch.space_to_batch(input, *_square("SpaceToBatch", input, block_size, "paddings", paddings))
 
 
 @register("tensorflow:BatchToSpace")
@@ -171,9 +169,7 @@ def depth_to_space(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
     return space_depth.depth_to_space(input, _block_size(block_size), depth_axis=depth, spatial_axes=spatial)
 
 
-def _nd(
-    op: str, input: Tensor, block_shape: Any, name: str, amounts: Any
-) -> tuple[list[Any], list[list[Any]]]:
+def _nd(op: str, input: Tensor, block_shape: Any, name: str, amounts: Any) -> tuple[list[Any], list[list[Any]]]:
     """Return block shape and pairs; where one of them is unknown, the other one says how many there are."""
     if block_shape is None:
         found = attributes.pairs(name, amounts, None)
@@ -185,9 +181,7 @@ def _nd(
     return attributes.fill("block_shape", block, 1), attributes.fill_pairs(name, found)
 
 
-def _square(
-    op: str, input: Tensor, block_size: Any, name: str, amounts: Any
-) -> tuple[list[Any], list[list[Any]]]:
+def _square(op: str, input: Tensor, block_size: Any, name: str, amounts: Any) -> tuple[list[Any], list[list[Any]]]:
     """Return block shape and pairs of the older ops: one block for height and width."""
     require_rank(op, input, 4, 4)
     pairs = attributes.fill_pairs(name, attributes.pairs(name, amounts, 2))

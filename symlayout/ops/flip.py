@@ -29,5 +29,6 @@ def flip(x: Operand, axis: Any = None) -> Declared:
     if len(set(axes)) != len(axes):
         raise ShapeError(f"{x.where}: axis {axis} repeats an axis", "bad_axis")
     return index_map(
-        x.shape, lambda *o: [n - 1 - c if k in axes else c for k, (c, n) in enumerate(zip(o, x.shape, strict=True))]
+        x.shape,
+        lambda *o: [n - 1 - c if k in axes else c for k, (c, n) in enumerate(zip(o, x.shape, strict=True))],
     )

@@ -42,7 +42,10 @@ def reshape(x: Operand, shape: Any) -> Declared:
         new[free[0]] = x.divide(size, others, "size_mismatch")
     else:
         x.require_equal(
-            size, others, "size_mismatch", f"{x.spell(size)} elements do not fill a shape of {x.spell(others)}"
+            size,
+            others,
+            "size_mismatch",
+            f"{x.spell(size)} elements do not fill a shape of {x.spell(others)}",
         )
 
     def coords(*o: Any) -> list[Any]:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.declare import Declared, Fill, Operand, index_map
-from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.errors import ShapeError
+from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.polynomial import Extent, product
 from symlayout.tensor import operation
 
@@ -40,9 +40,7 @@ def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
     block, pads = _blocks(x, block_shape, paddings, "paddings", "negative_pad")
     batch, space, rest = x.shape[0], x.shape[1 : len(block) + 1], x.shape[len(block) + 1 :]
     moved = x.countable(batch * x.countable(product(block), "block size"), "batch")
-    cells = [
-        x.divide(begin + n + end, b) for n, b, (begin, end) in zip(space, block, pads, strict=True)
-    ]
+    cells = [x.divide(begin + n + end, b) for n, b, (begin, end) in zip(space, block, pads, strict=True)]
 
     def coords(place: Any, *o: Any) -> list[Any]:
         *digits, n = mixed_radix(place, [*block, batch])
