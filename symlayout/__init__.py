@@ -21,6 +21,7 @@ from symlayout.index_map import IndexMap
 from symlayout.interpret import interpret
 from symlayout.inverse import Inverse, inverse
 from symlayout.load import load
+from symlayout.ops.concatenate import concatenate, stack
 from symlayout.ops.flip import flip
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
@@ -50,6 +51,7 @@ __all__ = [
     "Witness",
     "batch_to_space",
     "compile",
+    "concatenate",
     "depth_to_space",
     "dim",
     "dims",
@@ -66,6 +68,7 @@ __all__ = [
     "reshape",
     "space_to_batch",
     "space_to_depth",
+    "stack",
     "tensor",
     "tensorflow",
     "torch",

@@ -64,29 +64,40 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
 
 
 class Operand:
-    """An input of an operation, as its declaration sees it.
+    """What an operation is applied to, as its declaration sees it.
 
     Attributes
     ----------
-    shape : tuple of Extent
-        The extents: ints or polynomials.
+    shapes : tuple of tuple of Extent
+        The extents of each input: ints or polynomials.
+    where : str
+        The operation's name, for messages.
     """
 
-    __slots__ = ("_facts", "_owned", "_values", "shape", "where")
+    __slots__ = ("_facts", "_owned", "_values", "shapes", "where")
 
     def __init__(
-        self, shape: tuple[Extent, ...], facts: Facts, where: str, values: Mapping[str, Extent] | None = None
+        self,
+        shapes: tuple[tuple[Extent, ...], ...],
+        facts: Facts,
+        where: str,
+        values: Mapping[str, Extent] | None = None,
     ) -> None:
-        self.shape = shape
+        self.shapes = shapes
         self.where = where
         self._facts = facts
         self._owned = False
         self._values = values or {}
 
     @property
+    def shape(self) -> tuple[Extent, ...]:
+        """The extents of the first input."""
+        return self.shapes[0]
+
+    @property
     def rank(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
+        """The number of axes of the first input."""
+        return len(self.shapes[0])
 
     @property
     def facts(self) -> Facts:
@@ -126,8 +137,7 @@ class Operand:
         for name in sorted(names_of(top) | names_of(bottom)):
             if (d := facts.definitions.get(name)) is not None:
                 left, right = self.translate(d.left, facts), self.translate(d.right, facts)
-                forms = {"floor": self.floor_div, "max": self.maximum, "min": self.minimum}
-                meaning[name] = forms[d.form](left, right)
+                meaning[name] = self.floor_div(left, right) if d.form == "floor" else self.maximum(left, right)
             elif name in self._values:
                 meaning[name] = self._values[name]
             else:

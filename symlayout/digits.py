@@ -10,6 +10,7 @@ may be symbols.  Every rule has its side condition proved by `Facts` when it is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gcd
 from typing import Any
 
@@ -54,20 +55,17 @@ def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
     if isinstance(e, int) and isinstance(k, int):
         return e // k
     whole, rest = _divide_terms(e, k)
-    # a remainder: 0 <= rest < k
-    if facts.nonnegative(rest):
-        if facts.nonnegative(k - 1 - rest):
-            return whole
-        if facts.nonnegative(rest - k) and facts.nonnegative(2 * k - 1 - rest):
-            return whole + 1
-    elif facts.nonnegative(-1 - rest) and facts.nonnegative(rest + k):
-        return whole - 1
+    for m in _candidates(facts, rest, k):  # m*k <= rest < (m + 1)*k
+        if facts.nonnegative(rest - m * k) and facts.nonnegative((m + 1) * k - 1 - rest):
+            return whole + m
     # a factor of the divisor that some term has: floor(rest/(g*m)) = floor(floor(rest/g)/m)
     g = _factor(facts, rest, k)
     if g is not None:
         m = exact_quotient(k, g)
         if m is not None:
             return whole + _floor(facts, _floor(facts, rest, g), m)
+    if (pair := facts.either(rest)) is not None:  # floor is monotone: it takes a maximum to the floors' maximum
+        return whole + facts.maximum(*(_floor(facts, e, k) for e in pair))
     names = sorted(_variables(facts, rest))
     if len(names) == 1 and (split := coefficient_of(rest, names[0]) if isinstance(rest, Poly) else None):
         c, constant = split
@@ -79,6 +77,17 @@ def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
     if not names and isinstance(rest, int) and isinstance(k, int):
         return whole + rest // k
     return whole + facts.add_floor(rest, k)
+
+
+def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
+    """Yield what ``floor(rest / k)`` may be: 0, its neighbours, and what a known lower bound of *rest* suggests."""
+    yield from (0, 1, -1)
+    if isinstance(rest, Poly):
+        for fact in facts.known:
+            if not fact.names.isdisjoint(rest.names) and fact.names & rest.names & set(facts.bounded):
+                m = exact_quotient(rest - fact, k)
+                if m is not None and m not in (0, 1, -1):
+                    yield m
 
 
 def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:

@@ -328,12 +328,15 @@ class Facts(Inequalities):
 
         for r in other.requirements:
             value, where = translate(r.value), r.where
-            if r.relation == "divides":
-                self.divide(value, translate(r.modulus), r.kind, where)
-            elif r.relation == "nonnegative":
-                self.require_nonnegative(value, r.kind, where)
-            else:
-                self.require_zero(value, r.kind, where)
+            try:
+                if r.relation == "divides":
+                    self.divide(value, translate(r.modulus), r.kind, where)
+                elif r.relation == "nonnegative":
+                    self.require_nonnegative(value, r.kind, where)
+                else:
+                    self.require_zero(value, r.kind, where)
+            except ShapeError as error:  # each system alone has sizes, both together have none
+                raise ShapeError(str(error), "infeasible") from error
         for name in (*other.quotients, *other.definitions):
             value = translate(symbol(name))
             if name not in self.low and value != symbol(name):
@@ -351,7 +354,7 @@ class Facts(Inequalities):
         left, right = translate(d.left), translate(d.right)
         if d.form == "floor":
             return self.add_floor(left, right)
-        return self.maximum(left, right) if d.form == "max" else self.minimum(left, right)
+        return self.maximum(left, right)
 
     def adopt(self, other: Facts) -> None:
         """Take over the floors of a fork of the same system, which are definitions and assume nothing."""

@@ -19,13 +19,14 @@ from symlayout.polynomial import (
     evaluate,
     exact_quotient,
     names_of,
+    substitute,
     symbol,
     text,
 )
 from symlayout.system import DIGIT, Definition, drop, parenthesised, short
 
 _SEARCH_DEPTH = 3  # how many known facts one proof may combine
-_SEARCH_STEPS = 2000  # goals one proof may visit before it gives up
+_SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 16
 
@@ -81,7 +82,25 @@ class Inequalities(Intervals):
         for name in candidates:
             if any(self._prove(bound, depth) for bound in self._lower_bounds(e, name, depth)):
                 return True
+        if (split := self._either(e)) is not None and all(self._prove(goal, depth) for goal in split):
+            return True
         return depth > 0 and any(self._prove(rest, depth - 1) for rest in self._without_facts(e))
+
+    def either(self, e: Extent) -> tuple[Extent, Extent] | None:
+        """Return ``(c, s + c)`` where *e* is ``max(0, s) + c``; else None."""
+        if isinstance(e, Poly):
+            for name in sorted(e.names & self.definitions.keys()):
+                split = coefficient_of(e, name)
+                if self.definitions[name].form == "max" and split is not None and split[0] == 1:
+                    return split[1], self.reduce(split[1] + self.definitions[name].right)
+        return None
+
+    def _either(self, e: Poly) -> tuple[Extent, Extent] | None:
+        """Return both values of *e* where it mentions a ``max(0, s)``, which is 0 or *s*."""
+        name = next((n for n in sorted(e.names & self.definitions.keys()) if self.definitions[n].form == "max"), None)
+        if name is None:
+            return None
+        return substitute(e, {name: 0}), self.reduce(substitute(e, {name: self.reduce(self.definitions[name].right)}))
 
     def _without_facts(self, e: Poly) -> Iterator[Extent]:
         """Yield goals that imply ``e >= 0`` together with one known fact each."""
@@ -201,8 +220,7 @@ class Inequalities(Intervals):
                 numerator, denominator = (evaluate(e, values) for e in self.floors[name])
                 return numerator // denominator if denominator > 0 else None
             if (d := self.definitions.get(name)) is not None:
-                left, right = (evaluate(self.reduce(e), values) for e in (d.left, d.right))
-                return max(left, right) if d.form == "max" else min(left, right)
+                return max(0, evaluate(self.reduce(d.right), values))
             low, top = self.low[name], self.high[name]
             high = None if top is None else evaluate(top, values)
         except KeyError:  # made of a symbol that comes later
@@ -266,63 +284,34 @@ class Inequalities(Intervals):
         self._samples = extended
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
-        """Return the larger of two extents: one of them if that is proved, else a new symbol."""
-        a, b = self.reduce(a), self.reduce(b)
-        if self.nonnegative(a - b):
-            return a
-        if self.nonnegative(b - a):
-            return b
-        return self._extreme("max", a, b)
+        """Return the larger of two extents: one of them if that is proved, else ``b + max(0, a - b)``."""
+        return b + self._excess(a - b)
 
     def minimum(self, a: Extent, b: Extent) -> Extent:
-        """Return the smaller of two extents, as `maximum`."""
-        a, b = self.reduce(a), self.reduce(b)
-        if self.nonnegative(a - b):
-            return b
-        if self.nonnegative(b - a):
-            return a
-        return self._extreme("min", a, b)
+        """Return the smaller of two extents: one of them if that is proved, else ``a - max(0, a - b)``."""
+        return a - self._excess(a - b)
 
-    def _extreme(self, form: str, a: Extent, b: Extent) -> Extent:
-        flat = self._flatten(form, a, b) or self._flatten(form, b, a)
-        if flat is not None:
-            return flat
-        a, b = sorted((a, b), key=text)
-        name = short(f"{form}({text(a)}, {text(b)})")
+    def _excess(self, e: Extent) -> Extent:
+        """Return ``max(0, e)``: 0 or *e* if that is proved, else in terms of one symbol."""
+        e = self.reduce(e)
+        if self.nonnegative(e):
+            return e
+        if self.nonnegative(-e) or not isinstance(e, Poly):
+            return 0
+        lead = max((m for m in e.terms if m), key=lambda m: (len(m), m))
+        if e.terms[lead] < 0:  # max(0, e) = e + max(0, -e)
+            return e + self._excess(-e)
+        for inner in sorted(e.names & self.definitions.keys()):
+            d, split = self.definitions[inner], coefficient_of(e, inner)
+            if d.form == "max" and split is not None and split[0] == 1 and self.nonnegative(-split[1]):
+                return self._excess(self.reduce(d.right) + split[1])  # max(0, max(0, s) - k) = max(0, s - k)
+        name = short(f"max(0, {text(e)})")
         if name not in self.low:
-            (a_low, a_high), (b_low, b_high) = self.interval(a), self.interval(b)
-            lows, highs = (
-                [x for x in (a_low, b_low) if x is not None],
-                [x for x in (a_high, b_high) if x is not None],
-            )
-            if form == "max":
-                self.low[name], self.high[name] = (
-                    max(lows, default=None),
-                    max(highs) if len(highs) == 2 else None,
-                )
-            else:
-                self.low[name], self.high[name] = (
-                    min(lows) if len(lows) == 2 else None,
-                    min(highs, default=None),
-                )
-            self._define(name, form, a, b)
+            self.low[name], self.high[name] = 0, self.interval(e)[1]
+            self._define(name, "max", 0, e)
             self._samples = None
-            for e in (a, b):
-                self.learn(symbol(name) - e if form == "max" else e - symbol(name))
+            self.learn(symbol(name) - e)
         return symbol(name)
-
-    def _flatten(self, form: str, a: Extent, b: Extent) -> Extent | None:
-        """Return ``max(a, max(c, d) + k)`` as ``max(a, d + k)`` where ``c + k <= a``; None if it is no such."""
-        for name in sorted(names_of(b)):
-            d = self.definitions.get(name)
-            shift = b - symbol(name)
-            if d is None or d.form != form or name in names_of(shift):
-                continue
-            for inner, other in ((d.left, d.right), (d.right, d.left)):
-                gap = a - inner - shift if form == "max" else inner + shift - a
-                if self.nonnegative(self.reduce(gap)):
-                    return self.maximum(a, other + shift) if form == "max" else self.minimum(a, other + shift)
-        return None
 
     def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
         if any(n[0] == DIGIT for n in names_of(left) | names_of(right)):

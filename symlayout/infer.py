@@ -109,6 +109,8 @@ def _mentioned(requirements: list[Requirement], facts: Facts) -> set[str]:
 
 def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
     """Return whether the bounds of the dims and *others* are proved to imply *r*."""
+    if any((o.relation, o.value, o.modulus) == (r.relation, r.value, r.modulus) for o in others):
+        return True
     mentioned = _mentioned([r, *others], facts)
     apart = Facts()
     system = Facts(

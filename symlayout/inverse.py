@@ -91,8 +91,9 @@ def inverse(t: Tensor) -> Inverse:
 
 def _faces(t: Tensor, leaf: Tensor) -> _Faces:
     """Return the faces by axes of the input, or else by the row-major number of its elements."""
-    if not any(read.leaf is leaf for read in normalise(t)):
-        raise InconclusiveError(f"{t!r} has an inverse: it reads nothing")
+    reads = normalise(t)
+    if len(reads) != 1 or reads[0].leaf is not leaf:
+        raise InconclusiveError(f"{t!r} has an inverse: it reads {len(reads)} pieces")
 
     def by_axes(box: Box, read: Read) -> list[Extent]:
         return [*box.coords, *read.coords]
@@ -101,10 +102,10 @@ def _faces(t: Tensor, leaf: Tensor) -> _Faces:
         return [*box.coords, _number(read, leaf)]
 
     try:
-        box, read = refine(t, 0, by_axes)
+        box, read = refine(t, reads[0].path, by_axes)
         return _Faces(t, leaf, box, read.facts, read.coords)
     except InconclusiveError:
-        box, read = refine(t, 0, by_number)
+        box, read = refine(t, reads[0].path, by_number)
         return _Faces(t, leaf, box, read.facts, None, _number(read, leaf))
 
 

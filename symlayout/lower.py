@@ -18,7 +18,7 @@ from symlayout.normalise import Read, Window, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, terms_of, text
 from symlayout.refine import Box, refine
 from symlayout.system import DIGIT
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, add, mul
+from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition
 from symlayout_codegen.nest import Window as NestWindow
 
@@ -70,7 +70,7 @@ class _Lowering:
         )
         parameters = dims + tuple(self._identifier(next(iter(names_of(s)))) for s in strides)
         self._demand()
-        pieces = tuple(self._piece(k) for k in range(len(normalise(self.t))))
+        pieces = tuple(self._piece(read.path) for read in normalise(self.t))
         sizes = tuple(None if self.strided else self._expr(product(leaf.extents)) for leaf in self.leaves)
         nest = Nest(
             name=name,
@@ -141,7 +141,7 @@ class _Lowering:
         left, right = self._expr(d.left), self._expr(d.right)
         if d.form == "floor":
             return FloorDiv(left, right)
-        return Maximum(left, right) if d.form == "max" else Minimum(left, right)
+        return Maximum(left, right)
 
     def _identifier(self, name: str) -> str:
         if name not in self.identifiers:
@@ -181,7 +181,7 @@ class _Lowering:
         windows = (*box.windows, *read.windows, *(g.window for g in read.guards))
         return [output, offset, *(w.value for w in windows)]
 
-    def _piece(self, part: int) -> Piece:
+    def _piece(self, part: tuple[int, ...]) -> Piece:
         box, read = refine(self.t, part, self._needed)
         self.facts = box.facts  # which knows the splits' quotients too
         output, offset, *_ = self._needed(box, read)

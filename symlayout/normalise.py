@@ -51,6 +51,7 @@ class Read:
     guards: tuple[Guard, ...] = ()
     trail: tuple[tuple[str, tuple[Extent, ...]], ...] = ()
     fill: Any = None
+    path: tuple[int, ...] = ()  # the number of the case taken at each step
 
 
 @dataclass(slots=True)
@@ -61,6 +62,7 @@ class _Visit:
     windows: tuple[Window, ...]
     guards: tuple[Guard, ...]
     trail: tuple[tuple[str, tuple[Extent, ...]], ...]
+    path: tuple[int, ...]
 
 
 def normalise(
@@ -89,24 +91,18 @@ def normalise(
         except ShapeError:
             return []
     reads: list[Read] = []
-    todo = [_Visit(t, list(digits), facts, (), (), ())]
+    todo = [_Visit(t, list(digits), facts, (), (), (), ())]
     while todo:
         visit = todo.pop()
         if visit.node.declared is None:
-            reads.append(Read(visit.node, tuple(visit.coords), visit.facts, visit.windows, visit.guards, visit.trail))
+            reads.append(Read(visit.node, tuple(visit.coords), visit.facts, visit.windows, visit.guards, visit.trail, None, visit.path))
             continue
         cases = visit.node.declared.cases
-        for case in reversed(cases):
-            try:
-                entered = _enter(case, visit, visit.facts if len(cases) == 1 else visit.facts.fork(), shown)
-            except ShapeError:  # no coordinate gets here, so only what the guards fill is left
-                if not visit.guards:
-                    continue
-                fill = visit.guards[-1].fill
-                entered = Read(None, (), visit.facts, visit.windows, visit.guards, visit.trail, fill)
+        for number, case in reversed(list(enumerate(cases))):
+            entered = _enter(case, number, visit, visit.facts if len(cases) == 1 else visit.facts.fork(), shown)
             if isinstance(entered, Read):
                 reads.append(entered)
-            else:
+            elif entered is not None:
                 todo.append(entered)
     return reads
 
@@ -124,30 +120,39 @@ def output_digits(t: Tensor, facts: Facts) -> list[Extent]:
     return axis_digits(tuple(facts.reduce(e) for e in t.extents), facts)
 
 
-def _enter(case: Case, visit: _Visit, facts: Facts, shown: bool) -> _Visit | Read:
-    """Evaluate one case of a map on the coordinates of *visit*; a read if its source has no element."""
+def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) -> _Visit | Read | None:
+    """Evaluate one case of a map on the coordinates of *visit*.
+
+    Return a read if no coordinate can be inside the source, None if the case holds nowhere.
+    """
     node = visit.node
     source = node.inputs[case.source]
     given = [Coordinate(facts.reduce(e), facts) for e in visit.coords]
     windows = visit.windows
     if case.where is not None:
         windows += tuple(Window(_plain(value), facts.reduce(extent)) for value, extent in case.where(*given))
-        for window in windows[len(visit.windows) :]:
-            assume(window, facts)
+        try:
+            for window in windows[len(visit.windows) :]:
+                assume(window, facts)
+        except ShapeError:
+            return None
     extents = [facts.reduce(e) for e in source.extents]
     if case.fill is None and not all(facts.positive(e) for e in extents) and same_size(extents, node.extents, facts):
         # as many elements as the output, which has one: no axis of the source is empty
         for e in extents:
             facts.assume_nonnegative(e - 1)
     coords = [facts.reduce(_plain(c)) for c in case.coords(*given)]
-    trail = (*visit.trail, (node.name, tuple(coords)))
+    trail, path = (*visit.trail, (node.name, tuple(coords))), (*visit.path, number)
     outside: list[Window] = []
     if case.fill is not None or not shown:
         outside = [Window(c, e) for c, e in zip(coords, extents, strict=True) if not _is_inside(c, e, facts)]
     if not outside:
-        for e in extents:
-            facts.assume_nonnegative(e - 1)
-        return _Visit(source, coords, facts, windows, visit.guards, trail)
+        try:
+            for e in extents:
+                facts.assume_nonnegative(e - 1)
+        except ShapeError:  # the source is empty, so the case has no point
+            return None
+        return _Visit(source, coords, facts, windows, visit.guards, trail, path)
     if case.fill is None:
         value, extent = facts.spell(outside[0].value), facts.spell(outside[0].extent)
         raise InconclusiveError(
@@ -161,9 +166,9 @@ def _enter(case: Case, visit: _Visit, facts: Facts, shown: bool) -> _Visit | Rea
         for w in outside:
             assume(w, facts)
     except ShapeError:  # no coordinate can be inside
-        return Read(None, (), facts, windows, visit.guards, trail, case.fill.value)
+        return Read(None, (), facts, windows, visit.guards, trail, case.fill.value, path)
     guards = visit.guards + tuple(Guard(w, case.fill.value, node.name) for w in outside)
-    return _Visit(source, coords, facts, windows, guards, trail)
+    return _Visit(source, coords, facts, windows, guards, trail, path)
 
 
 def assume(window: Window, facts: Facts) -> None:

@@ -221,8 +221,25 @@ class _Claim:
             self.reads = [normalise(t, facts.fork(), digits, shown=True) for t in (self.left, self.right)]
         except InconclusiveError as error:
             return error.claim
-        obligations = (self._compare(a, b) for a, b in itertools.product(*self.reads))
-        return next((o for o in obligations if o), "")
+        if len(self.reads[0]) == len(self.reads[1]) == 1:
+            pairs = [(self.reads[0][0], self.reads[1][0])]
+        else:
+            pairs = [pair for a, b in itertools.product(*self.reads) for pair in self._both(a, b, facts, digits)]
+        return next((o for a, b in pairs if (o := self._compare(a, b))), "")
+
+    def _both(self, a: Read, b: Read, facts: Facts, digits: list[Extent]) -> list[tuple[Read, Read]]:
+        """Return two reads as they are where both apply: evaluated again with all their windows known."""
+        here = facts.fork()
+        try:
+            for window in (*a.windows, *b.windows):
+                assume(window, here)
+        except ShapeError:
+            return []  # no point is in both
+        again = [
+            next((r for r in normalise(t, here.fork(), digits, shown=True) if r.path == read.path), None)
+            for t, read in ((self.left, a), (self.right, b))
+        ]
+        return [(again[0], again[1])] if again[0] is not None and again[1] is not None else []
 
     def derivation(self) -> list[str]:
         """Return the steps of both sides, a line each."""

@@ -53,18 +53,19 @@ def output_box(t: Tensor) -> Box:
     return Box(facts, coords, extents)
 
 
-def refine(t: Tensor, part: int, needed: Callable[[Box, Read], list[Extent]]) -> tuple[Box, Read]:
-    """Return a box over which read number *part* of *t* is affine, as far as digits can make it.
+def refine(t: Tensor, part: tuple[int, ...], needed: Callable[[Box, Read], list[Extent]]) -> tuple[Box, Read]:
+    """Return a box over which the read of *t* at path *part* is affine, as far as digits can make it.
 
     ``needed(box, read)`` lists the expressions that matter; only floors that they mention are removed.
     """
     box = output_box(t)
-    read = normalise(t, box.facts.fork(), box.coords)[part]
+    (read,) = (r for r in normalise(t, box.facts.fork(), box.coords) if r.path == part)
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
         for candidate in _candidates(box, read, floors):
-            tried = normalise(t, candidate.facts.fork(), candidate.coords, shown=True)[part]
-            if _progress(floors, read.facts, _floors(needed(candidate, tried), tried.facts), tried.facts):
+            reads = normalise(t, candidate.facts.fork(), candidate.coords, shown=True)
+            tried = next((r for r in reads if r.path == part), None)
+            if tried is not None and _progress(floors, read.facts, _floors(needed(candidate, tried), tried.facts), tried.facts):
                 box, read = candidate, tried
                 break
         else:

@@ -233,6 +233,11 @@ def to_sympy(e: Extent, facts: Facts) -> Any:
     if isinstance(e, int):
         return e
     top, bottom = facts.to_user(e)
+    if bottom == 1 and (pair := facts.extremes(top)) is not None:
+        import sympy
+
+        form, a, b = pair
+        return (sympy.Max if form == "max" else sympy.Min)(to_sympy(a, facts), to_sympy(b, facts))
     written = _polynomial(top, facts)
     return written if bottom == 1 else written / _polynomial(bottom, facts)
 
@@ -259,7 +264,7 @@ def _named(name: str, facts: Facts) -> Any:
         return to_sympy(symbol(name), facts)
     d = facts.definitions[name]
     if d.form != "floor":
-        return (sympy.Max if d.form == "max" else sympy.Min)(to_sympy(d.left, facts), to_sympy(d.right, facts))
+        return sympy.Max(to_sympy(d.left, facts), to_sympy(d.right, facts))
     if isinstance(d.right, int) and terms_of(d.left).get((), 0) == d.right - 1:
         return sympy.ceiling(to_sympy(d.left - (d.right - 1), facts) / d.right)
     return sympy.floor(to_sympy(d.left, facts) / to_sympy(d.right, facts))

@@ -23,6 +23,7 @@ from symlayout.polynomial import (
     names_of,
     replace_monomial,
     substitute,
+    symbol,
     terms_of,
     text,
 )
@@ -74,7 +75,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a symbol stands for that is no polynomial: ``floor(left/right)``, ``max`` or ``min``.
+    """What a symbol stands for that is no polynomial: ``floor(left/right)`` or ``max(left, right)``.
 
     The two values are in the user's dims and in symbols that were defined before.
     """
@@ -88,7 +89,7 @@ class Definition:
         left, right = evaluate(self.left, values), evaluate(self.right, values)
         if self.form == "floor":
             return left // right if right else None
-        return max(left, right) if self.form == "max" else min(left, right)
+        return max(left, right)
 
 
 @dataclass(slots=True)
@@ -247,7 +248,24 @@ class System:
     def spell(self, e: Extent) -> str:
         """Return *e* as text in the user's dims."""
         top, bottom = self.to_user(e)
+        if bottom == 1 and (pair := self.extremes(top)) is not None:
+            form, a, b = pair
+            return f"{form}({self.spell(a)}, {self.spell(b)})"
         return text(top) if bottom == 1 else f"{parenthesised(top)}/{parenthesised(bottom)}"
+
+    def extremes(self, e: Extent) -> tuple[str, Extent, Extent] | None:
+        """Return ``("min" | "max", a, b)`` where *e* is ``a -+ max(0, s)``, as people write it; else None."""
+        if not isinstance(e, Poly):
+            return None
+        for name in sorted(e.names & self.definitions.keys()):
+            d = self.definitions[name]
+            sign = e.terms.get((name,), 0)
+            rest = e - symbol(name) * sign
+            if d.form == "max" and sign in (1, -1) and names_of(rest).isdisjoint(self.definitions):
+                form = "max" if sign == 1 else "min"
+                a, b = sorted((rest, rest + d.right * sign), key=lambda side: (len(terms_of(side)), text(side)))
+                return form, a, b
+        return None
 
     def describe(self, e: Extent) -> str:
         """Return the bounds of the dims that *e* depends on, and the requirements on them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from symlayout import symbols
 from symlayout.declare import Declared, Operand, as_list, check_countable
-from symlayout.errors import FormatError, ShapeError
+from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.facts import Dim, Facts, Interval
 from symlayout.polynomial import Extent, Poly, names_of, product, substitute, symbol
 
@@ -269,7 +269,7 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     else:
         entries = as_list(shape) if not hasattr(shape, "free_symbols") else [shape]
     extents = tuple(_entry(entry, axis, label, facts) for axis, entry in enumerate(entries))
-    operand = Operand(extents, facts, f"tensor {label}")
+    operand = Operand((extents,), facts, f"tensor {label}")
     for axis, e in enumerate(extents):
         operand.require(e, "infeasible", f"extent {facts.spell(e)} of axis {axis} is negative")
     check_countable(operand, extents)
@@ -348,6 +348,20 @@ def operation(
     return applied
 
 
+def joint_operation(
+    declaration: Callable[Concatenate[Operand, P], Declared],
+) -> Callable[Concatenate[Sequence[Tensor], P], Tensor]:
+    """Make an operation on a sequence of tensors; the declaration reads their shapes in ``x.shapes``."""
+
+    def applied(xs: Sequence[Tensor], /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
+        if isinstance(xs, Tensor) or not xs:
+            raise TypeError(f"{declaration.__name__} takes a sequence of one or more tensors")
+        return apply(declaration, tuple(xs), args, kwargs)
+
+    functools.update_wrapper(applied, declaration)
+    return applied
+
+
 def apply(
     declaration: Callable[..., Declared],
     inputs: tuple[Tensor, ...],
@@ -355,13 +369,26 @@ def apply(
     kwargs: Mapping[str, Any],
     values: Mapping[str, Extent] | None = None,
 ) -> Tensor:
-    """Apply a declaration to a tensor, with the dims of *values* replaced in its attributes."""
-    (x,) = inputs
-    if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{declaration.__name__} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()"
-        )
-    operand = Operand(x.extents, x.facts, declaration.__name__, values)
+    """Apply a declaration to tensors, with the dims of *values* replaced in its attributes.
+
+    Raises
+    ------
+    ArrayError
+        The tensors' dtypes differ.
+    ShapeError
+        Whatever the declaration demands, and ``dim_conflict`` between the tensors.
+    """
+    name = declaration.__name__
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
+    facts = inputs[0].facts
+    for x in inputs[1:]:
+        if x.facts is not facts:
+            facts = facts.fork()
+            facts.merge(x.facts)
+    shapes = tuple(tuple(facts.reduce(e) for e in x.extents) for x in inputs)
+    operand = Operand(shapes, facts, name, values)
     declared = declaration(operand, *args, **kwargs)
     check_countable(operand, declared.domain)
     facts = operand.facts
@@ -373,21 +400,17 @@ def apply(
         merged = {**values, **{name: substitute(e, values) for name, e in earlier.items()}}
         return apply(declaration, bound, args, kwargs, merged)
 
-    return Tensor(declaration.__name__, x.dtype, extents, facts, declared, inputs, again)
+    return Tensor(name, _common_dtype(inputs, name), extents, facts, declared, inputs, again)
+
+
+def _common_dtype(inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:
+    dtypes = [x.dtype for x in inputs if x.dtype is not None]
+    for dtype in dtypes[1:]:
+        if dtype != dtypes[0]:
+            raise ArrayError(f"{name}: the inputs have dtypes {dtypes[0]} and {dtype}")
+    return dtypes[0] if dtypes else None
 
 
 def same_size(left: Sequence[Extent], right: Sequence[Extent], facts: Facts) -> bool:
     """Return whether two shapes are proved to hold the same number of elements."""
     return bool(facts.reduce(product(left)) == facts.reduce(product(right)))
-
-
-def dims_of(t: Tensor) -> list[str]:
-    """Return the names of the dims that the extents and requirements of *t* mention, in order of use."""
-    used: set[str] = set()
-    for node in t.nodes():
-        for e in node.extents:
-            top, bottom = node.facts.to_user(e)
-            used |= names_of(top) | names_of(bottom)
-    for r in t.facts.requirements:
-        used |= names_of(r.value) | names_of(r.modulus)
-    return [name for name in t.facts.dims if name in used or isinstance(t.facts.reduce(symbol(name)), Poly)]

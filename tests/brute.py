@@ -149,7 +149,8 @@ def _transpose(x: Grid, axes: Sequence[int]) -> Grid:
 
 
 def _flip(x: Grid, axis: Sequence[int]) -> Grid:
-    return np.flip(x, axis)
+    flipped: Grid = np.flip(x, tuple(axis))
+    return flipped
 
 
 def _reshape(x: Grid, shape: Sequence[int]) -> Grid:
@@ -173,7 +174,8 @@ def _pad(x: Grid, pad_width: Sequence[Sequence[int]], constant_values: int = 0) 
 
 
 def _getitem(x: Grid, key: Sequence[Any]) -> Grid:
-    return x[tuple(key)]
+    picked: Grid = x[tuple(key)]
+    return picked
 
 
 def _slice(x: Grid, axis: int, start: int, stop: int, step: int) -> Grid:
@@ -182,7 +184,8 @@ def _slice(x: Grid, axis: int, start: int, stop: int, step: int) -> Grid:
     inside = 0 <= start <= stop <= n if step > 0 else -1 <= stop <= start < n
     if not inside:
         raise Invalid
-    return np.take(x, np.arange(start, stop, step), axis)
+    taken: Grid = np.take(x, np.arange(start, stop, step), axis)
+    return taken
 
 
 def _space_to_batch(x: Grid, block_shape: Sequence[int], paddings: Sequence[Sequence[int]]) -> Grid:

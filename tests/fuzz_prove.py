@@ -128,8 +128,8 @@ def _getitem(rnd: random.Random, d: Draft) -> Draft:
     if not d.shape:
         return d
     axis = rnd.randrange(len(d.shape))
-    bound = [rnd.choice((None, None, 0, 1, 2, -1, -2)) for _ in range(2)]
-    cut = slice(*bound, rnd.choice((None, None, 1, 2, 3, -1, -2)))
+    bounds = (None, None, 0, 1, 2, -1, -2)
+    cut = slice(rnd.choice(bounds), rnd.choice(bounds), rnd.choice((None, None, 1, 2, 3, -1, -2)))
     extent = d.shape[axis] if cut in (slice(None), slice(None, None, 1), slice(None, None, -1)) else None
     return d.then(("getitem", {"key": [slice(None)] * axis + [cut]}), [*d.shape[:axis], extent, *d.shape[axis + 1 :]])
 

@@ -1,0 +1,82 @@
+"""Join tensors along an axis, old or new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.declare import Case, Declared, Operand
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent
+from symlayout.tensor import joint_operation
+
+
+@joint_operation
+def concatenate(x: Operand, axis: int = 0) -> Declared:
+    """Return the inputs one after the other along *axis*.
+
+    Where ``start_k <= o[axis] < start_k + n_k``, which is one *k* everywhere, input *k* is read at
+    ``o[axis] - start_k`` on that axis and at *o* on the others.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` if the ranks differ, ``size_mismatch`` if other extents do, ``bad_axis``.
+
+    See `numpy.concatenate`.
+    """
+    at = x.axis(axis)
+    _require_same(x, skip=at)
+    starts: list[Extent] = [0]
+    for shape in x.shapes:
+        starts.append(starts[-1] + shape[at])
+    domain = [starts[-1] if k == at else n for k, n in enumerate(x.shape)]
+    return Declared(tuple(domain), tuple(_part(k, at, starts[k], shape[at]) for k, shape in enumerate(x.shapes)))
+
+
+def _part(number: int, axis: int, start: Extent, count: Extent) -> Case:
+    """Return the case of one input of a concatenation."""
+
+    def where(*o: Any) -> Sequence[tuple[Any, Extent]]:
+        return [(o[axis] - start, count)]
+
+    def coords(*o: Any) -> Sequence[Any]:
+        return [c - start if k == axis else c for k, c in enumerate(o)]
+
+    return Case(coords, source=number, where=where)
+
+
+@joint_operation
+def stack(x: Operand, axis: int = 0) -> Declared:
+    """Return the inputs, all of one shape, along a new *axis*: ``o[axis]`` is the number of the input.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``size_mismatch`` if the shapes differ, ``bad_axis``.
+
+    See `numpy.stack`.
+    """
+    if not -x.rank - 1 <= axis <= x.rank:
+        raise ShapeError(f"{x.where}: axis {axis} is out of range for rank {x.rank + 1}", "bad_axis")
+    at = axis % (x.rank + 1)
+    _require_same(x)
+
+    def layer(number: int) -> Case:
+        return Case(
+            lambda *o: [*o[:at], *o[at + 1 :]], source=number, where=lambda *o: [(o[at] - number, 1)]
+        )
+
+    domain = (*x.shape[:at], len(x.shapes), *x.shape[at:])
+    return Declared(domain, tuple(layer(k) for k in range(len(x.shapes))))
+
+
+def _require_same(x: Operand, skip: int | None = None) -> None:
+    """Demand that all inputs have the extents of the first, but for axis *skip*."""
+    for number, shape in enumerate(x.shapes[1:], 1):
+        if len(shape) != x.rank:
+            raise ShapeError(f"{x.where}: input {number} has rank {len(shape)}, input 0 has {x.rank}", "rank")
+        for k, (n, e) in enumerate(zip(x.shape, shape, strict=True)):
+            if k != skip:
+                rule = f"axis {k} of input {number} has extent {x.spell(e)}, of input 0 {x.spell(n)}"
+                x.require_equal(e, n, "size_mismatch", rule)
