@@ -55,9 +55,9 @@ def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
     if isinstance(e, int) and isinstance(k, int):
         return e // k
     whole, rest = _divide_terms(e, k)
-    for m in _candidates(facts, rest, k):  # m*k <= rest < (m + 1)*k
-        if facts.nonnegative(rest - m * k) and facts.nonnegative((m + 1) * k - 1 - rest):
-            return whole + m
+    for quotient in _candidates(facts, rest, k):  # quotient*k <= rest < (quotient + 1)*k
+        if facts.nonnegative(rest - quotient * k) and facts.nonnegative((quotient + 1) * k - 1 - rest):
+            return whole + quotient
     # a factor of the divisor that some term has: floor(rest/(g*m)) = floor(floor(rest/g)/m)
     g = _factor(facts, rest, k)
     if g is not None:
@@ -85,9 +85,9 @@ def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
     if isinstance(rest, Poly):
         for fact in facts.known:
             if not fact.names.isdisjoint(rest.names) and fact.names & rest.names & set(facts.bounded):
-                m = exact_quotient(rest - fact, k)
-                if m is not None and m not in (0, 1, -1):
-                    yield m
+                suggested = exact_quotient(rest - fact, k)
+                if suggested is not None and suggested not in (0, 1, -1):
+                    yield suggested
 
 
 def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:

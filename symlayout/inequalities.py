@@ -307,7 +307,8 @@ class Inequalities(Intervals):
                 return self._excess(self.reduce(d.right) + split[1])  # max(0, max(0, s) - k) = max(0, s - k)
         name = short(f"max(0, {text(e)})")
         if name not in self.low:
-            self.low[name], self.high[name] = 0, self.interval(e)[1]
+            most = self.interval(e)[1]
+            self.low[name], self.high[name] = 0, None if most is None else max(0, most)
             self._define(name, "max", 0, e)
             self._samples = None
             self.learn(symbol(name) - e)

@@ -50,6 +50,14 @@ class Intervals(System):
             opposite = frozenset((m, -c) for m, c in form)
             if (known := self._best.get(opposite)) is not None and (most is None or most > constant - known):
                 most = constant - known
+        if self.definitions and (pair := self.extremes(e)) is not None:
+            a, b = (self.interval(side) for side in pair[1:])
+            if pair[0] == "max":
+                least = _largest(least, a[0], b[0])
+                most = most if a[1] is None or b[1] is None else max(a[1], b[1])
+            else:
+                least = least if a[0] is None or b[0] is None else min(a[0], b[0])
+                most = _smallest(most, a[1], b[1])
         return least, most
 
     def _term_interval(self, monomial: Monomial, coefficient: int) -> Interval:
@@ -197,6 +205,14 @@ class Intervals(System):
         low, high = self.low[name], self.high[name]
         if low is not None and isinstance(high, int) and high < low:
             raise ShapeError(f"{at(where)}no sizes are left: {name} would lie between {low} and {high}", "infeasible")
+
+
+def _largest(*bounds: int | None) -> int | None:
+    return max((b for b in bounds if b is not None), default=None)
+
+
+def _smallest(*bounds: int | None) -> int | None:
+    return min((b for b in bounds if b is not None), default=None)
 
 
 def holds_at(e: Poly, values: dict[str, int]) -> bool:

@@ -139,8 +139,11 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
     extents = [facts.reduce(e) for e in source.extents]
     if case.fill is None and not all(facts.positive(e) for e in extents) and same_size(extents, node.extents, facts):
         # as many elements as the output, which has one: no axis of the source is empty
-        for e in extents:
-            facts.assume_nonnegative(e - 1)
+        try:
+            for e in extents:
+                facts.assume_nonnegative(e - 1)
+        except ShapeError:
+            return _fills(visit, windows, number)
     coords = [facts.reduce(_plain(c)) for c in case.coords(*given)]
     trail, path = (*visit.trail, (node.name, tuple(coords))), (*visit.path, number)
     outside: list[Window] = []
@@ -151,7 +154,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
             for e in extents:
                 facts.assume_nonnegative(e - 1)
         except ShapeError:  # the source is empty, so the case has no point
-            return None
+            return _fills(visit, windows, number)
         return _Visit(source, coords, facts, windows, visit.guards, trail, path)
     if case.fill is None:
         value, extent = facts.spell(outside[0].value), facts.spell(outside[0].extent)
@@ -169,6 +172,14 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
         return Read(None, (), facts, windows, visit.guards, trail, case.fill.value, path)
     guards = visit.guards + tuple(Guard(w, case.fill.value, node.name) for w in outside)
     return _Visit(source, coords, facts, windows, guards, trail, path)
+
+
+def _fills(visit: _Visit, windows: tuple[Window, ...], number: int) -> Read | None:
+    """Return what is left of a case that no coordinate reaches: what the guards before it fill."""
+    if not visit.guards:
+        return None
+    fill = visit.guards[-1].fill  # where all guards hold, which is nowhere
+    return Read(None, (), visit.facts, windows, visit.guards, visit.trail, fill, (*visit.path, number))
 
 
 def assume(window: Window, facts: Facts) -> None:

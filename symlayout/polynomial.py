@@ -302,7 +302,11 @@ def text(e: Extent, spell: Callable[[str], str] = str) -> str:
     if isinstance(e, int):
         return str(e)
     parts: list[str] = []
-    for monomial, coefficient in sorted(e.terms.items(), key=lambda item: (-len(item[0]), item[0])):
+    terms = sorted(e.terms.items(), key=lambda item: (-len(item[0]), item[0]))
+    if terms[0][1] < 0:  # 4 - h rather than -h + 4
+        first = next((k for k, (_, coefficient) in enumerate(terms) if coefficient > 0), 0)
+        terms.insert(0, terms.pop(first))
+    for monomial, coefficient in terms:
         factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not monomial else []
         for name in dict.fromkeys(monomial):
             power = monomial.count(name)

@@ -288,10 +288,11 @@ class _Claim:
                         )
                         return f"0 <= {value} < {extent} wherever the other side reads its input"
             return ""
+        same_rest = a.leaf is not None or b.leaf is not None or same_fill(a.fill, b.fill, self.dtype)
         if len(a.guards) == len(b.guards) and all(
             self._same_guard(g, h, facts) for g, h in zip(a.guards, b.guards, strict=True)
         ):
-            return ""
+            return "" if same_rest else "the fills agree"
         return "the fills agree wherever an input is left"
 
     def _same_guard(self, g: Guard, h: Guard, facts: Facts) -> bool:

@@ -174,6 +174,22 @@ def test_an_input_that_is_always_empty_is_all_fill() -> None:
     assert sl.prove_equal(y, sl.pad(sl.pad(x, [[1, 0], [1, 0]]), [[0, 1], [0, 1]])).verdict is Verdict.PROVED
 
 
+def test_fills_around_an_input_that_is_always_empty_are_compared() -> None:
+    b = sl.dim("b", min=1)
+    empty = sl.tensor([N, b * C], name="x")[:, 2:0:3]
+    left, right = (sl.reshape(sl.pad(empty, 1, constant_values=v), [-1]) for v in (-1, 0))
+    assert refuted(left, right).coord == (0,)
+    assert sl.prove_equal(left, left).verdict is Verdict.PROVED
+
+
+def test_fills_around_what_turns_out_to_be_empty_further_in_are_compared() -> None:
+    p = sl.dim("p", min=1)
+    inner = sl.tensor([N, p], name="x")[:, 2:0:3]
+    for t in (sl.reshape(inner, [N * 0, 1]), sl.flip(inner), sl.transpose(inner)):
+        left, right = (sl.pad(sl.flip(sl.pad(t, [[1, 0], [0, 0]])), 1, constant_values=v) for v in (-1, 0))
+        assert refuted(left, right).coord == (0, 0)
+
+
 def test_other_dtypes_are_a_typed_error() -> None:
     h = sl.dim("h")
     with pytest.raises(sl.ArrayError):

@@ -1,0 +1,126 @@
+"""Add, remove, move and join axes; the elements stay in order, or move with their axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, as_list, index_map
+from symlayout.errors import ShapeError
+from symlayout.ops.reshape import reshape
+from symlayout.ops.transpose import transpose
+from symlayout.tensor import Tensor, operation
+
+
+@operation
+def squeeze(x: Operand, axis: Any = None) -> Declared:
+    """Return *x* without axes of extent 1: ``i = 0`` on them, ``i = o`` on others.
+
+    Parameters
+    ----------
+    axis : int or sequence of int, optional
+        None removes every axis of extent 1; all extents must then be known to be 1 or not.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for an axis of another extent, ``bad_axis`` if one is out of range or repeated,
+        ``unknown_rank`` if nothing says which axes have extent 1.
+
+    See `numpy.squeeze`.
+    """
+    if axis is None:
+        removed = [k for k, n in enumerate(x.shape) if n == 1]
+        for k, n in enumerate(x.shape):
+            if not (k in removed or x.facts.positive(n - 1) or x.facts.nonnegative(-n)):
+                rule = f"extent {x.spell(n)} of axis {k} is 1 or not\n  help: give the axes"
+                raise ShapeError(f"{x.where}: the rank is unknown: {rule}", "unknown_rank")
+    else:
+        removed = [x.axis(a) for a in as_list(axis)]
+        _check_distinct(x, removed)
+        for k in removed:
+            n = x.shape[k]
+            x.require_equal(n, 1, "size_mismatch", f"extent {x.spell(n)} of axis {k} is not 1")
+    kept = [k for k in range(x.rank) if k not in removed]
+
+    def coords(*o: Any) -> list[Any]:
+        return [0 if k in removed else o[kept.index(k)] for k in range(x.rank)]
+
+    return index_map([x.shape[k] for k in kept], coords)
+
+
+@operation
+def expand_dims(x: Operand, axis: Any) -> Declared:
+    """Return *x* with new axes of extent 1, whose coordinate is dropped.
+
+    Parameters
+    ----------
+    axis : int or sequence of int
+        Where the new axes are in the result.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_axis`` if an axis is out of range for the result, or repeated.
+
+    See `numpy.expand_dims`.
+    """
+    given = as_list(axis)
+    result = Operand((1,) * (x.rank + len(given)), x.facts, x.where)
+    new = [result.axis(a) for a in given]
+    _check_distinct(x, new)
+    kept = [k for k in range(result.rank) if k not in new]
+    domain = [1 if k in new else x.shape[kept.index(k)] for k in range(result.rank)]
+    return index_map(domain, lambda *o: [o[k] for k in kept])
+
+
+def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
+    """Return *x* with axes moved to other places, the others in order.
+
+    Parameters
+    ----------
+    source, destination : int or sequence of int
+        As many of one as of the other.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_axis`` if an axis is out of range or repeated, ``length_mismatch``.
+
+    See `numpy.moveaxis`.
+    """
+    operand = Operand(x.extents, x.facts, "moveaxis")
+    moved = [operand.axis(a, "source") for a in as_list(source)]
+    places = [operand.axis(a, "destination") for a in as_list(destination)]
+    if len(moved) != len(places):
+        raise ShapeError(f"moveaxis: {len(moved)} axes for {len(places)} places", "length_mismatch")
+    _check_distinct(operand, moved)
+    _check_distinct(operand, places)
+    order = [a for a in range(x.rank) if a not in moved]
+    for place, a in sorted(zip(places, moved, strict=True)):
+        order.insert(place, a)
+    return transpose(x, order)
+
+
+def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
+    """Return *x* with two axes exchanged; ``bad_axis`` if one is out of range.
+
+    See `numpy.swapaxes`.
+    """
+    operand = Operand(x.extents, x.facts, "swapaxes")
+    a, b = operand.axis(axis1, "axis1"), operand.axis(axis2, "axis2")
+    order = list(range(x.rank))
+    order[a], order[b] = b, a
+    return transpose(x, order)
+
+
+def ravel(x: Tensor) -> Tensor:
+    """Return the elements of *x* in row-major order, on one axis.
+
+    See `numpy.ravel`.
+    """
+    return reshape(x, -1)
+
+
+def _check_distinct(x: Operand, axes: list[int]) -> None:
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"{x.where}: axes {axes} repeat an axis", "bad_axis")

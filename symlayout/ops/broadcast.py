@@ -1,0 +1,40 @@
+"""Give an array a larger shape by reading elements more than once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, index_map
+from symlayout.errors import ShapeError
+from symlayout.tensor import operation
+
+
+@operation
+def broadcast_to(x: Operand, shape: Any) -> Declared:
+    """Return *x* in another shape: ``i = 0`` on an axis of extent 1, ``i = o`` on others, new axes first.
+
+    Parameters
+    ----------
+    shape : int, dim, expression, or a sequence of them
+        An extent that is not proved to be 1 has to be the one that *shape* says.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for another extent than 1 and the one of *shape*, or one that is negative;
+        ``rank`` for fewer axes than *x* has, ``overflow``.
+
+    See `numpy.broadcast_to`.
+    """
+    target = x.extents(shape, "shape")
+    new = len(target) - x.rank
+    if new < 0:
+        raise ShapeError(f"{x.where}: shape has {len(target)} values, the rank is {x.rank}", "rank")
+    for k, e in enumerate(target):
+        x.require(e, "size_mismatch", f"extent {x.spell(e)} of axis {k} is negative")
+    single = [n == 1 for n in x.shape]
+    for k, n in enumerate(x.shape):
+        if not single[k]:
+            e = target[new + k]
+            x.require_equal(n, e, "size_mismatch", f"axis {k}: extent {x.spell(n)} is not 1 and not {x.spell(e)}")
+    return index_map(target, lambda *o: [0 if one else c for c, one in zip(o[new:], single, strict=True)])

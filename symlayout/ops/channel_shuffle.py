@@ -1,0 +1,37 @@
+"""Interleave the groups of an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, index_map
+from symlayout.tensor import operation
+
+
+@operation
+def channel_shuffle(x: Operand, groups: Any, axis: int = 1) -> Declared:
+    """Return *x* with one channel of each group after the other: ``i = o % groups * (n / groups) + o // groups``.
+
+    Parameters
+    ----------
+    groups : int, dim or expression
+        How many groups the channels are in, >= 1 and a divisor of the axis.
+    axis : int
+        The axis of the channels.
+
+    Raises
+    ------
+    ShapeError
+        ``block_lt_1``, ``non_divisible``, ``bad_axis``.
+
+    The inverse is a shuffle with ``n / groups`` groups.  See torch's ``channel_shuffle``, OpenVINO's
+    ShuffleChannels-1.
+    """
+    along = x.axis(axis)
+    count = x.extent(groups, "groups")
+    x.require(count - 1, "block_lt_1", f"groups {x.spell(count)} is not >= 1")
+    size = x.divide(x.shape[along], count)
+    return index_map(
+        x.shape,
+        lambda *o: [c % count * size + c // count if k == along else c for k, c in enumerate(o)],
+    )

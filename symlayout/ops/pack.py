@@ -1,0 +1,79 @@
+"""Blocked layouts: a part of an axis moves to the end, as channels do in ``NCHW -> N(C/4)HW[4c]``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Fill, Operand, index_map
+from symlayout.errors import ShapeError
+from symlayout.tensor import operation
+
+
+@operation
+def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declared:
+    """Return *x* with *axis* cut into blocks, and the place in the block as a new last axis.
+
+    The last coordinate ``c`` of ``o`` reads ``i = o * block + c`` on *axis*, of which there are
+    ``ceil(n / block)``.  Where ``i < n`` fails the element is *constant_values*.
+
+    Parameters
+    ----------
+    axis : int
+        The axis that is cut.
+    block : int, dim or expression
+        How many elements a block has, >= 1.
+    constant_values : scalar
+        The fill of the last block, cast to the element type when data is at hand.
+
+    Raises
+    ------
+    ShapeError
+        ``block_lt_1``, ``bad_axis``, ``overflow``.
+    """
+    along = x.axis(axis)
+    size = x.extent(block, "block")
+    x.require(size - 1, "block_lt_1", f"block {x.spell(size)} is not >= 1")
+    domain = [*x.shape, size]
+    domain[along] = x.floor_div(x.shape[along] + size - 1, size)
+
+    def coords(*o: Any) -> list[Any]:
+        *i, c = o
+        i[along] = i[along] * size + c
+        return i
+
+    return index_map(domain, coords, fill=Fill(constant_values))
+
+
+@operation
+def unpack(x: Operand, axis: int, extent: Any = None) -> Declared:
+    """Return *x* with its last axis put back into *axis*: the inverse of `pack`.
+
+    With ``block`` the extent of the last axis, the coordinate ``o`` on *axis* reads ``o // block``
+    there and ``o % block`` on the last axis.
+
+    Parameters
+    ----------
+    axis : int
+        The axis that was cut, of the result.
+    extent : int, dim or expression, optional
+        How many elements of it to keep; None keeps all.
+
+    Raises
+    ------
+    ShapeError
+        ``crop_exceeds`` for more elements than there are, ``rank`` for fewer than two axes, ``bad_axis``.
+    """
+    if x.rank < 2:
+        raise ShapeError(f"{x.where}: rank {x.rank} has no axis and a last one of its blocks", "rank")
+    *shape, block = x.shape
+    along = Operand(tuple(shape), x.facts, x.where).axis(axis)
+    whole = shape[along] * block
+    kept = whole if extent is None else x.extent(extent, "extent")
+    x.require(kept, "crop_exceeds", f"extent {x.spell(kept)} is negative")
+    x.require(whole - kept, "crop_exceeds", f"extent {x.spell(kept)} exceeds {x.spell(whole)}")
+    shape[along] = kept
+
+    def coords(*o: Any) -> list[Any]:
+        return [c // block if k == along else c for k, c in enumerate(o)] + [o[along] % block]
+
+    return index_map(shape, coords)

@@ -1,0 +1,60 @@
+"""Move elements along axes, with those that leave at one end coming back at the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, as_list, index_map
+from symlayout.errors import ShapeError
+from symlayout.ops.reshape import linear, mixed_radix
+from symlayout.polynomial import Extent, product
+from symlayout.tensor import operation
+
+
+@operation
+def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
+    """Return *x* rolled along *axis*: ``i = (o - shift) % n`` there, ``i = o`` elsewhere.
+
+    Parameters
+    ----------
+    shift : int, dim, expression, or a sequence of them
+        How far elements move to higher coordinates; of any sign and size.
+    axis : int or sequence of int, optional
+        One per shift; one shift or one axis stands for as many as there are of the other, and shifts of
+        an axis that is repeated add up.  None rolls the elements in row-major order.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_axis``, ``length_mismatch`` if there are not as many shifts as axes, ``overflow``.
+
+    See `numpy.roll`.
+    """
+    shifts = x.extents(shift, "shift")
+    if axis is None:
+        size = product(x.shape)
+        step = _within(x, sum(shifts), size)
+        return index_map(x.shape, lambda *o: mixed_radix((linear(o, x.shape) - step) % size, x.shape))
+    axes = [x.axis(a) for a in as_list(axis)]
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    if len(axes) == 1:
+        axes *= len(shifts)
+    if len(shifts) != len(axes):
+        raise ShapeError(f"{x.where}: shift has {len(shifts)} values for {len(axes)} axes", "length_mismatch")
+    total: dict[int, Extent] = {}
+    for a, s in zip(axes, shifts, strict=True):
+        total[a] = total.get(a, 0) + s
+    steps = {a: _within(x, s, x.shape[a]) for a, s in total.items()}
+
+    def coords(*o: Any) -> list[Any]:
+        return [(c - steps[k]) % n if k in steps else c for k, (c, n) in enumerate(zip(o, x.shape, strict=True))]
+
+    return index_map(x.shape, coords)
+
+
+def _within(x: Operand, shift: Extent, n: Extent) -> Extent:
+    """Return a shift that does the same on an axis of extent *n*, at most *n* where both are ints."""
+    if isinstance(shift, int):
+        shift = shift % n if isinstance(n, int) and n else int(x.countable(abs(shift), "shift")) * (-1 if shift < 0 else 1)
+    return shift

@@ -1,0 +1,66 @@
+"""Repeat an array as a whole, or each of its elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, index_map
+from symlayout.ops.reshape import mixed_radix
+from symlayout.polynomial import product
+from symlayout.tensor import operation
+
+
+@operation
+def tile(x: Operand, reps: Any) -> Declared:
+    """Return *x* put side by side with itself: ``i = o % n``.
+
+    Parameters
+    ----------
+    reps : int, dim, expression, or a sequence of them
+        How often *x* stands along each axis, >= 0, for the last axes if there are fewer than axes.  More
+        than axes makes new axes before those of *x*.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for a negative number, ``overflow``.
+
+    See `numpy.tile`.
+    """
+    given = x.extents(reps, "reps")
+    for k, count in enumerate(given):
+        x.require(count, "size_mismatch", f"reps[{k}] = {x.spell(count)} is negative")
+    counts = [1] * (x.rank - len(given)) + given
+    new = len(counts) - x.rank
+    domain = [n * count for n, count in zip([1] * new + [*x.shape], counts, strict=True)]
+    return index_map(domain, lambda *o: [c % n for c, n in zip(o[new:], x.shape, strict=True)])
+
+
+@operation
+def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
+    """Return *x* with each element repeated along *axis*: ``i = o // repeats`` there, ``i = o`` elsewhere.
+
+    Parameters
+    ----------
+    repeats : int, dim or expression
+        How often each element stands, >= 0; the same for all.
+    axis : int, optional
+        None repeats the elements in row-major order, into one axis.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for a negative number, ``bad_axis``, ``length_mismatch`` for more numbers than one,
+        ``overflow``.
+
+    See `numpy.repeat`.
+    """
+    (count,) = x.extents(repeats, "repeats", 1)
+    x.require(count, "size_mismatch", f"repeats = {x.spell(count)} is negative")
+    if axis is None:
+        return index_map([product(x.shape) * count], lambda o: mixed_radix(o // count, x.shape))
+    along = x.axis(axis)
+    return index_map(
+        [n * count if k == along else n for k, n in enumerate(x.shape)],
+        lambda *o: [c // count if k == along else c for k, c in enumerate(o)],
+    )

@@ -1,0 +1,75 @@
+"""Windows that slide over an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Fill, Operand, as_list, index_map, is_list
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent
+from symlayout.tensor import operation
+
+
+@operation
+def window(
+    x: Operand, window_shape: Any, axis: Any = None, strides: Any = 1, dilation: Any = 1, padding: Any = 0
+) -> Declared:
+    """Return the windows of *x*: the axes of *x*, then one new axis for each of *axis*.
+
+    On axis ``a`` a coordinate says which window, the new axis ``u`` where in it: ``i = o_a * stride +
+    u * dilation - before``.  Where ``0 <= i < n`` fails the element is 0.
+
+    Parameters
+    ----------
+    window_shape : int, dim, expression, or one per axis
+        How many elements a window has, >= 1.
+    axis : int or sequence of int, optional
+        None is every axis.
+    strides : int, dim, expression, or one per axis
+        How far a window is from the one before, >= 1.
+    dilation : int, dim, expression, or one per axis
+        How far an element of a window is from the one before, >= 1.
+    padding : int, dim, expression, or one or a pair ``(before, after)`` per axis
+        How many zeros stand before and after the axis, >= 0.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for an axis that is shorter than a window, ``block_lt_1``, ``negative_pad``,
+        ``bad_axis``, ``length_mismatch``, ``overflow``.
+
+    See `numpy.lib.stride_tricks.sliding_window_view`, whose order of axes this is.
+    """
+    axes = list(range(x.rank)) if axis is None else [x.axis(a) for a in as_list(axis)]
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"{x.where}: axis {axis} repeats an axis", "bad_axis")
+    sizes = _at_least_one(x, window_shape if is_list(window_shape) else [window_shape], "window_shape", len(axes))
+    steps = _at_least_one(x, strides if is_list(strides) else [strides] * len(axes), "strides", len(axes))
+    gaps = _at_least_one(x, dilation if is_list(dilation) else [dilation] * len(axes), "dilation", len(axes))
+    margins = as_list(padding) if is_list(padding) else [padding] * len(axes)
+    pads = x.pairs([m if is_list(m) else (m, m) for m in margins], "padding", len(axes))
+    domain = [*x.shape, *sizes]
+    for a, size, step, gap, (before, after) in zip(axes, sizes, steps, gaps, pads, strict=True):
+        for e in (before, after):
+            x.require(e, "negative_pad", f"axis {a}: padding {x.spell(e)} is negative")
+        whole = before + x.shape[a] + after
+        room = whole - 1 - (size - 1) * gap
+        rule = f"axis {a}: a window over {x.spell(whole - room)} elements exceeds {x.spell(whole)}"
+        x.require(room, "size_mismatch", rule)
+        domain[a] = x.floor_div(room, step) + 1
+
+    def coords(*o: Any) -> list[Any]:
+        i = list(o[: x.rank])
+        for a, u, step, gap, (before, _after) in zip(axes, o[x.rank :], steps, gaps, pads, strict=True):
+            i[a] = o[a] * step + u * gap - before
+        return i
+
+    padded = any(e != 0 for pair in pads for e in pair)
+    return index_map(domain, coords, fill=Fill(0) if padded else None)
+
+
+def _at_least_one(x: Operand, values: Any, what: str, length: int) -> list[Extent]:
+    made = x.extents(values, what, length)
+    for e in made:
+        x.require(x.countable(e, what) - 1, "block_lt_1", f"{what} {x.spell(e)} is not >= 1")
+    return made
