@@ -30,6 +30,7 @@ bench: $(VENV)/bench.stamp
 
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python -m tests.fuzz $(or $(N),100000)
+	$(BIN)/python -m tests.fuzz_prove --cases $(or $(N),100000)
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def main() -> int:
     from benchmarks.measure import measure
     from benchmarks.report import publish, report, summary
 
+    load = other_work()
     peers = contenders.installed()
     rounds = 9 if arguments.quick else 31
     chosen = [case for case in cases(quick=arguments.quick) if arguments.only in str(case)]
@@ -35,10 +37,19 @@ def main() -> int:
     print(summary(rows))
     if not arguments.only:
         command = "python -m benchmarks --quick" if arguments.quick else "python -m benchmarks"
-        text = report(rows, list(peers), command, rounds)
+        text = report(rows, list(peers), command, rounds, load)
         (ROOT / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
         publish(ROOT / "README.md", summary(rows))
     return 0
+
+
+def other_work() -> str:
+    """Return how busy the machine is before anything is measured."""
+    if not hasattr(os, "getloadavg"):
+        return "How busy the machine was with other work is not known."
+    busy = os.getloadavg()[0]
+    shared = ": the machine was shared with other work, and the figures are noisy" if busy > 0.5 else ""
+    return f"The load average before the run was {busy:.1f} on {os.cpu_count()} processors{shared}."
 
 
 if __name__ == "__main__":

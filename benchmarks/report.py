@@ -13,8 +13,8 @@ from benchmarks.measure import Row
 BEGIN, END = "<!-- figures: written by python -m benchmarks -->", "<!-- end of figures -->"
 
 
-def report(rows: Sequence[Row], peers: Sequence[str], command: str, rounds: int) -> str:
-    """Return the text of ``docs/benchmarks.md``."""
+def report(rows: Sequence[Row], peers: Sequence[str], command: str, rounds: int, load: str) -> str:
+    """Return the text of ``docs/benchmarks.md``; *load* says how busy the machine was."""
     lost = sorted((r for r in rows if _margin(r) > 1), key=_margin, reverse=True)
     parts = [
         "# Benchmarks",
@@ -24,14 +24,16 @@ def report(rows: Sequence[Row], peers: Sequence[str], command: str, rounds: int)
         f"round: the median of {rounds} rounds, with the quartiles in parentheses. In a round every contender has its\n"
         "turn. All results are first compared with the interpreter's. symlayout uses one kernel for all shapes. One\n"
         "thread each, but OpenVINO has its default number of threads; `out=` is given to symlayout, NumPy, torch,\n"
-        "onnxruntime and OpenVINO, the others have none. The machine was shared with other work: read differences\n"
-        "that are smaller than the quartiles as none.",
+        "onnxruntime and OpenVINO, the others have none. Differences smaller than the quartiles are none.\n"
+        f"{load}",
         "## Summary",
         "Geometric means over the rows. The last column is the time of the fastest peer of each row, by symlayout's.",
         summary(rows),
         "## Rows where a peer is faster",
         _table(lost, peers) if lost else "None.",
-        *(f"Tie, since the quartiles overlap: {r.case} ({r.best_peer})." for r in lost if _tie(r)),
+        "Ties, since the quartiles overlap: "
+        + ("; ".join(f"{r.case} ({r.best_peer})" for r in lost if _tie(r)) or "none")
+        + ".",
     ]
     for group in _groups(rows):
         parts += [f"## All rows: {group}", _table([r for r in rows if r.case.group == group], peers)]

@@ -21,13 +21,22 @@ from symlayout.index_map import IndexMap
 from symlayout.interpret import interpret
 from symlayout.inverse import Inverse, inverse
 from symlayout.load import load
+from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
+from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.channel_shuffle import channel_shuffle
 from symlayout.ops.concatenate import concatenate, stack
 from symlayout.ops.flip import flip
+from symlayout.ops.pack import pack, unpack
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
+from symlayout.ops.resize import resize_nearest
+from symlayout.ops.roll import roll
 from symlayout.ops.space_batch import batch_to_space, space_to_batch
 from symlayout.ops.space_depth import depth_to_space, space_to_depth
+from symlayout.ops.split import split
+from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
+from symlayout.ops.window import window
 from symlayout.prove import Proof, Verdict, Witness, prove_equal
 from symlayout.symbols import dim, dims
 from symlayout.tensor import Tensor, operation, tensor
@@ -50,27 +59,42 @@ __all__ = [
     "Verdict",
     "Witness",
     "batch_to_space",
+    "broadcast_to",
+    "channel_shuffle",
     "compile",
     "concatenate",
     "depth_to_space",
     "dim",
     "dims",
+    "expand_dims",
     "flip",
     "interpret",
     "inverse",
     "load",
+    "moveaxis",
     "onnx",
     "op",
     "openvino",
     "operation",
+    "pack",
     "pad",
     "prove_equal",
+    "ravel",
+    "repeat",
     "reshape",
+    "resize_nearest",
+    "roll",
     "space_to_batch",
     "space_to_depth",
+    "split",
+    "squeeze",
     "stack",
+    "swapaxes",
     "tensor",
     "tensorflow",
+    "tile",
     "torch",
     "transpose",
+    "unpack",
+    "window",
 ]

@@ -85,6 +85,10 @@ class Kernel:
         native = self._native(size, strided=False)
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
 
+    def __repr__(self) -> str:
+        dtype = "any element type" if self._dtype is None else str(self._dtype)
+        return f"Kernel({self.tensor!r}, {dtype})"
+
     def __call__(
         self, *arrays: Any, out: Array | None = None, dims: Mapping[Any, Any] | None = None, **named: Any
     ) -> Array:

@@ -122,6 +122,9 @@ class Proof:
     def __str__(self) -> str:
         return self._conclusion()
 
+    def __repr__(self) -> str:
+        return f"<Proof: {self._conclusion()}>"
+
 
 def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET) -> Proof:
     """Decide whether *left* and *right* are equal for all sizes that both are valid for.

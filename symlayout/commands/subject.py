@@ -18,8 +18,10 @@ from symlayout.syntax import Step
 MODELS = (".xml", ".onnx")
 MAX_STDIN = 1 << 20
 CORE_OPS: tuple[str, ...] = (
-    "transpose", "reshape", "pad", "flip",
+    "transpose", "moveaxis", "swapaxes", "reshape", "ravel", "squeeze", "expand_dims",
+    "pad", "flip", "roll", "tile", "repeat", "broadcast_to", "window", "resize_nearest",
     "space_to_batch", "batch_to_space", "space_to_depth", "depth_to_space",
+    "pack", "unpack", "channel_shuffle",
 )  # fmt: skip
 
 

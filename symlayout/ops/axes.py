@@ -65,7 +65,7 @@ def expand_dims(x: Operand, axis: Any) -> Declared:
     See `numpy.expand_dims`.
     """
     given = as_list(axis)
-    result = Operand((1,) * (x.rank + len(given)), x.facts, x.where)
+    result = Operand(((1,) * (x.rank + len(given)),), x.facts, x.where)
     new = [result.axis(a) for a in given]
     _check_distinct(x, new)
     kept = [k for k in range(result.rank) if k not in new]
@@ -88,7 +88,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
 
     See `numpy.moveaxis`.
     """
-    operand = Operand(x.extents, x.facts, "moveaxis")
+    operand = Operand((x.extents,), x.facts, "moveaxis")
     moved = [operand.axis(a, "source") for a in as_list(source)]
     places = [operand.axis(a, "destination") for a in as_list(destination)]
     if len(moved) != len(places):
@@ -106,7 +106,7 @@ def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
 
     See `numpy.swapaxes`.
     """
-    operand = Operand(x.extents, x.facts, "swapaxes")
+    operand = Operand((x.extents,), x.facts, "swapaxes")
     a, b = operand.axis(axis1, "axis1"), operand.axis(axis2, "axis2")
     order = list(range(x.rank))
     order[a], order[b] = b, a

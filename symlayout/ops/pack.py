@@ -66,7 +66,7 @@ def unpack(x: Operand, axis: int, extent: Any = None) -> Declared:
     if x.rank < 2:
         raise ShapeError(f"{x.where}: rank {x.rank} has no axis and a last one of its blocks", "rank")
     *shape, block = x.shape
-    along = Operand(tuple(shape), x.facts, x.where).axis(axis)
+    along = Operand((tuple(shape),), x.facts, x.where).axis(axis)
     whole = shape[along] * block
     kept = whole if extent is None else x.extent(extent, "extent")
     x.require(kept, "crop_exceeds", f"extent {x.spell(kept)} is negative")

@@ -33,7 +33,7 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
     shifts = x.extents(shift, "shift")
     if axis is None:
         size = product(x.shape)
-        step = _within(x, sum(shifts), size)
+        step = _within(x, sum(shifts, 0), size)
         return index_map(x.shape, lambda *o: mixed_radix((linear(o, x.shape) - step) % size, x.shape))
     axes = [x.axis(a) for a in as_list(axis)]
     if len(shifts) == 1:
@@ -54,7 +54,9 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
 
 
 def _within(x: Operand, shift: Extent, n: Extent) -> Extent:
-    """Return a shift that does the same on an axis of extent *n*, at most *n* where both are ints."""
+    """Return a shift that does the same on an axis of extent *n*, in the axis where both are ints."""
+    if isinstance(shift, int) and isinstance(n, int) and n:
+        return shift % n
     if isinstance(shift, int):
-        shift = shift % n if isinstance(n, int) and n else int(x.countable(abs(shift), "shift")) * (-1 if shift < 0 else 1)
+        x.countable(abs(shift), "shift")
     return shift

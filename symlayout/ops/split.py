@@ -7,7 +7,6 @@ from typing import Any
 
 from symlayout.declare import Operand, is_list
 from symlayout.errors import ShapeError
-from symlayout.polynomial import Extent
 from symlayout.tensor import Tensor
 
 
@@ -30,22 +29,23 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
     See `numpy.split`.
     """
-    operand = Operand(x.extents, x.facts, "split")
+    operand = Operand((x.extents,), x.facts, "split")
     along = operand.axis(axis)
     if is_list(indices_or_sections):
         cuts = list(indices_or_sections)
     else:
-        cuts = _equal(operand, along, indices_or_sections)
-    ends = [*cuts, None]
-    return [x[(slice(None),) * along + (slice(a, b),)] for a, b in zip([0, *cuts], ends, strict=True)]
+        count = _sections(operand, indices_or_sections)
+        operand.divide(operand.shape[along], count)
+        n = x.shape[along]
+        cuts = [n * k // count if isinstance(n, int) else n * k / count for k in range(1, count)]
+    return [x[(slice(None),) * along + (slice(a, b),)] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
 
 
-def _equal(x: Operand, axis: int, sections: Any) -> list[Extent]:
+def _sections(x: Operand, sections: Any) -> int:
     try:
         count = operator.index(sections)
     except TypeError:
         raise ShapeError(f"{x.where}: sections {sections!r:.80} is not an int", "attr_dtype") from None
     if count < 1:
         raise ShapeError(f"{x.where}: sections {count} is not >= 1", "block_lt_1")
-    size = x.divide(x.shape[axis], count)
-    return [size * k for k in range(1, count)]
+    return count

@@ -1,0 +1,94 @@
+"""Resize axes by reading the nearest element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.declare import Declared, Operand, as_list, index_map, is_list
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent
+from symlayout.tensor import operation
+
+MODES = ("asymmetric", "half_pixel")
+
+
+@operation
+def resize_nearest(
+    x: Operand, shape: Any = None, scale: Any = None, axes: Any = None, mode: str = "asymmetric"
+) -> Declared:
+    """Return *x* with *axes* resized, each element being the nearest one of *x*.
+
+    With ``scale = p / q`` an axis of extent ``n`` becomes ``m = floor(n * p / q)``; with *shape* its
+    extents are given, and ``p / q = m / n``.  Then ``o`` reads, in exact integers,
+
+    * ``"asymmetric"``: ``floor(o * q / p)``, where the corners of elements meet;
+    * ``"half_pixel"``: ``floor((o + 1/2) * q / p)``, where the centres are nearest.
+
+    Parameters
+    ----------
+    shape : int, dim, expression, or one per axis of *axes*
+        The extents to make, >= 0.
+    scale : int, Fraction, dim, SymPy rational, or one per axis of *axes*
+        > 0; give either *shape* or *scale*.  One value stands for every axis.
+    axes : int or sequence of int, optional
+        None is every axis.
+    mode : str
+        ``"asymmetric"`` or ``"half_pixel"``.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for a negative extent, a scale that is not > 0, or elements made of none; ``bad_mode``,
+        ``bad_axis``, ``length_mismatch``, ``attr_dtype``, ``overflow``.
+
+    torch's modes ``nearest`` and ``nearest-exact`` are these two.
+    """
+    if mode not in MODES:
+        raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")
+    along = list(range(x.rank)) if axes is None else [x.axis(a) for a in as_list(axes)]
+    if len(set(along)) != len(along):
+        raise ShapeError(f"{x.where}: axes {axes} repeats an axis", "bad_axis")
+    if (shape is None) == (scale is None):
+        raise ShapeError(f"{x.where}: give either shape or scale", "length_mismatch")
+    domain = list(x.shape)
+    ratios: dict[int, tuple[Extent, Extent]] = {}
+    if scale is None:
+        for a, m in zip(along, x.extents(shape, "shape", len(along)), strict=True):
+            n, domain[a], ratios[a] = x.shape[a], m, (m, x.shape[a])
+            x.require(m, "size_mismatch", f"extent {x.spell(m)} of axis {a} is negative")
+            if m != 0:
+                x.require(n - 1, "size_mismatch", f"axis {a} is empty and cannot have {x.spell(m)} elements")
+    else:
+        for a, (p, q) in zip(along, _scales(x, scale, len(along)), strict=True):
+            domain[a], ratios[a] = x.floor_div(x.shape[a] * p, q), (p, q)
+    half = mode == "half_pixel"
+    for a, (p, q) in ratios.items():
+        x.countable(2 * p + (2 * domain[a] + 1) * q, "coordinate")
+
+    def coords(*o: Any) -> list[Any]:
+        i = list(o)
+        for a, (p, q) in ratios.items():
+            i[a] = (2 * o[a] + 1) * q // (2 * p) if half else o[a] * q // p
+        return i
+
+    return index_map(domain, coords)
+
+
+def _scales(x: Operand, scale: Any, length: int) -> list[tuple[Extent, Extent]]:
+    """Return the scales as pairs of a numerator and a denominator."""
+    values = list(scale) if is_list(scale) else [scale] * length
+    if len(values) != length:
+        raise ShapeError(f"{x.where}: scale has {len(values)} values, expected {length}", "length_mismatch")
+    ratios = []
+    for value in values:
+        top, bottom = value.as_numer_denom() if hasattr(value, "as_numer_denom") else _fraction(value)
+        p, q = x.extent(top, "scale"), x.extent(bottom, "scale")
+        for e in (p, q):
+            x.require(e - 1, "size_mismatch", f"scale {value} is not > 0")
+        ratios.append((p, q))
+    return ratios
+
+
+def _fraction(value: Any) -> tuple[Any, Any]:
+    """Return numerator and denominator of an int or a Fraction; anything else is for `Operand.extent` to refuse."""
+    return getattr(value, "numerator", value), getattr(value, "denominator", 1)
