@@ -359,7 +359,7 @@ class Facts(Inequalities):
     def adopt(self, other: Facts) -> None:
         """Take over the floors of a fork of the same system, which are definitions and assume nothing."""
         for name in other.bounded:
-            if name not in self.low and name in other.floors:
+            if name not in self.low and name in other.floors and name in other.low:  # not solved there
                 self.floors[name] = other.floors[name]
                 self.low[name], self.high[name] = other.low[name], other.high[name]
                 self.bounded.append(name)

@@ -25,7 +25,7 @@ from symlayout.index_map import spell_coordinate
 from symlayout.infer import requirements
 from symlayout.interpret import gathers
 from symlayout.normalise import Guard, Read, Window, assume, normalise, output_digits
-from symlayout.polynomial import Extent, evaluate, product
+from symlayout.polynomial import Extent, evaluate, product, symbol
 from symlayout.tensor import Tensor
 
 DEFAULT_BUDGET = 2000  # points of D that a search for a witness evaluates
@@ -204,6 +204,7 @@ class _Claim:
         self.dtype = left.dtype if left.dtype is not None else right.dtype
         self.names = {digit_name(k): f"i{k}" for k in range(left.rank)}
         self.reads: list[list[Read]] = []
+        self.least: dict[str, int | None] = {}  # of the dims, where the output has an element
 
     # ------------------------------------------------------------------ the normal form
 
@@ -220,6 +221,8 @@ class _Claim:
             digits = output_digits(self.left, facts)
         except ShapeError:  # some extent can only be 0, so there is no element to compare
             return ""
+        for name in self.facts.dims:
+            self.least[name] = facts.interval(facts.reduce(symbol(name)))[0]
         try:
             self.reads = [normalise(t, facts.fork(), digits, shown=True) for t in (self.left, self.right)]
         except InconclusiveError as error:
@@ -342,10 +345,15 @@ class _Claim:
         return shapes[0] == shapes[1] and 0 in shapes[0]
 
     def _points(self) -> Iterator[dict[str, int]]:
-        """Yield values of the dims within their bounds, by sum, then in lexicographic order."""
+        """Yield values of the dims within their bounds, by sum, then in lexicographic order.
+
+        Once the shapes are known to agree, only sizes with an element can be a witness.
+        """
         dims = list(self.facts.dims.values())
-        rooms = [None if d.max is None else (d.max - _first(d.min, d.multiple_of)) // d.multiple_of for d in dims]
-        starts = [_first(d.min, d.multiple_of) for d in dims]
+        starts = [_first(max(d.min, self.least.get(d.name) or d.min), d.multiple_of) for d in dims]
+        rooms = [
+            None if d.max is None else (d.max - start) // d.multiple_of for d, start in zip(dims, starts, strict=True)
+        ]
         steps = [d.multiple_of for d in dims]
         most = sum(s * r for s, r in zip(steps, rooms, strict=True) if r is not None) if None not in rooms else None
         for total in itertools.count() if most is None else range(most + 1):
