@@ -18,6 +18,7 @@ from symlayout.index_map import IndexMap
 from symlayout.interpret import interpret, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
+from symlayout_codegen.errors import PreconditionFailed
 
 if TYPE_CHECKING:
     from symlayout_codegen.kernel import CompiledKernel
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 _MAX_PLANS = 256  # shapes whose checks one kernel remembers
+_READ_ONLY = "out= is read-only\n  help: pass a writeable array"
+_SHARED = "out= shares memory with an input\n  help: pass an array of its own"
 _fallback_warned = threading.Event()
 
 
@@ -40,6 +43,29 @@ class _Plan:
     fills: Array | None
     dims: dict[str, int]
     empty: bool
+
+
+class _Fast:
+    """A call on one contiguous array and a contiguous output, of shapes and dtypes that were checked."""
+
+    __slots__ = ("arguments", "dtype", "fills", "from_buffer", "function", "native")
+
+    def __init__(self, plan: _Plan, native: CompiledKernel) -> None:
+        self.native, self.dtype, self.arguments = native, plan.dtype, plan.arguments
+        self.function, self.from_buffer = native.function, native.from_buffer
+        self.fills = () if plan.fills is None else (native.from_buffer(plan.fills),)
+
+    def __call__(self, a: Array, out: Array) -> Array:
+        """Copy *a* into *out*, once it is writeable memory of its own."""
+        if not out.flags.writeable:
+            raise ArrayError(_READ_ONLY)
+        if np.may_share_memory(a, out):  # for contiguous arrays this is exact
+            raise ArrayError(_SHARED)
+        status = self.function(*self.arguments, self.from_buffer(a), self.from_buffer(out), *self.fills)
+        if status:
+            error = self.native.failure(self.arguments, status)
+            raise ShapeError(str(error), error.kind)
+        return out
 
 
 class Kernel:
@@ -61,6 +87,7 @@ class Kernel:
         self._natives: dict[tuple[int, bool], CompiledKernel | None] = {}
         self._nests: dict[bool, tuple[Nest, list[object]]] = {}
         self._plans: dict[Any, _Plan] = {}
+        self._fast: dict[Any, _Fast] = {}
         self._lock = threading.Lock()
         if dtype is not None:
             self._native(dtype.itemsize, strided=False)
@@ -111,35 +138,53 @@ class Kernel:
             A shape does not fit or a requirement fails, with the kind that construction has.  *out* is
             untouched then: everything is checked before the first element is written.
         """
-        if not named and len(arrays) == 1 and type(arrays[0]) is np.ndarray:
-            inputs = list(arrays)
-        else:
-            inputs = match_arrays(self.tensor, arrays, named)
-        key: tuple[Any, ...] = (*((a.shape, a.strides, a.dtype) for a in inputs), out is None or out.strides)
-        if dims:
-            key = (*key, *((str(k), v) for k, v in dims.items()))
+        if out is not None and len(arrays) == 1 and dims is None and not named:
+            (a,) = arrays
+            if type(a) is np.ndarray and type(out) is np.ndarray:
+                fast = self._fast.get((a.shape, a.strides, out.shape, out.strides))
+                # a dtype that is not the very same object takes the way below, which compares
+                if fast is not None and a.dtype is fast.dtype and out.dtype is fast.dtype:
+                    return fast(a, out)
+        return self._call(arrays, out, dims, named)
+
+    def _call(
+        self, arrays: tuple[Any, ...], out: Array | None, dims: Mapping[Any, Any] | None, named: Mapping[str, Any]
+    ) -> Array:
+        inputs = [_whole_strides(a) for a in match_arrays(self.tensor, arrays, named)]
+        if out is not None and type(out) is not np.ndarray:
+            raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
+        key = (
+            tuple((a.shape, a.strides, a.dtype) for a in inputs),
+            None if out is None else out.strides,
+            tuple((str(k), v) for k, v in dims.items()) if dims else None,
+        )
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plan(inputs, out, dims, key)
+            plan = self._plan(inputs, out, dims)
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+                self._fast.clear()
+            self._plans[key] = plan
         if out is None:
             out = np.empty(plan.shape, plan.dtype)
         else:
             _check_out(out, plan, inputs)
         if plan.empty:
             return out
-        if plan.native is None:
+        if plan.native is None or any(s % out.itemsize for s in out.strides):
             np.copyto(out, interpret(self.tensor, *inputs, dims=plan.dims))
             return out
-        if plan.fills is None:
-            plan.native(plan.arguments, [_memory(a) for a in inputs], _memory(out))
-        else:
-            plan.native(plan.arguments, [_memory(a) for a in inputs], _memory(out), plan.fills)
+        fills = () if plan.fills is None else (plan.fills,)
+        try:
+            plan.native(plan.arguments, [_memory(a) for a in inputs], _memory(out), *fills)
+        except PreconditionFailed as error:
+            raise ShapeError(str(error), error.kind) from error
+        if len(inputs) == 1 and not dims and out.flags.c_contiguous and inputs[0].flags.c_contiguous:
+            a = inputs[0]
+            self._fast[a.shape, a.strides, out.shape, out.strides] = _Fast(plan, plan.native)
         return out
 
-    def _plan(self, inputs: list[Array], out: Array | None, dims: Mapping[Any, Any] | None, key: Any) -> _Plan:
-        inputs = match_arrays(self.tensor, tuple(inputs), {})
-        if out is not None and type(out) is not np.ndarray:
-            raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
+    def _plan(self, inputs: list[Array], out: Array | None, dims: Mapping[Any, Any] | None) -> _Plan:
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(f"the kernel was compiled for {self._dtype}, the array has {dtype}")
@@ -156,11 +201,7 @@ class Kernel:
                 arguments += tuple(s for a in inputs for s in _element_strides(a))
             held = self._nests[strided][1]
             fills = np.frombuffer(b"".join(fill_element(f, dtype).tobytes() for f in held), np.uint8) if held else None
-        plan = _Plan(shape, dtype, arguments, native, fills, values, 0 in shape)
-        if len(self._plans) >= _MAX_PLANS:
-            self._plans.clear()
-        self._plans[key] = plan
-        return plan
+        return _Plan(shape, dtype, arguments, native, fills, values, 0 in shape)
 
     def _nest(self, *, strided: bool) -> tuple[Nest, list[object]]:
         with self._lock:
@@ -228,16 +269,21 @@ def _memory(a: Array) -> Any:
     return a if a.flags.c_contiguous else a.__array_interface__["data"][0]
 
 
+def _whole_strides(a: Array) -> Array:
+    """Return *a*, or a copy where a stride is no whole number of elements, as in a field of a structure."""
+    return np.ascontiguousarray(a) if any(s % a.itemsize for s in a.strides) else a
+
+
 def _check_out(out: Array, plan: _Plan, inputs: list[Array]) -> None:
     if out.shape != plan.shape:
         raise ShapeError(f"out= has shape {out.shape}, the result has {plan.shape}", "size_mismatch")
     if out.dtype != plan.dtype:
         raise ArrayError(f"out= has dtype {out.dtype}, the result has {plan.dtype}")
     if not out.flags.writeable:
-        raise ArrayError("out= is read-only\n  help: pass a writeable array")
+        raise ArrayError(_READ_ONLY)
     for a in inputs:
         if np.may_share_memory(a, out) and np.shares_memory(a, out):
-            raise ArrayError("out= shares memory with an input\n  help: pass an array of its own")
+            raise ArrayError(_SHARED)
     if not out.flags.c_contiguous and _overlaps_itself(out):
         raise ArrayError("out= overlaps itself: two of its elements are one place in memory")
 

@@ -18,7 +18,6 @@ from symlayout.errors import InconclusiveError
 from symlayout.facts import Facts
 from symlayout.polynomial import (
     Extent,
-    Monomial,
     Poly,
     coefficient_of,
     collapse,

@@ -95,7 +95,10 @@ def normalise(
     while todo:
         visit = todo.pop()
         if visit.node.declared is None:
-            reads.append(Read(visit.node, tuple(visit.coords), visit.facts, visit.windows, visit.guards, visit.trail, None, visit.path))
+            coords = tuple(visit.coords)
+            reads.append(
+                Read(visit.node, coords, visit.facts, visit.windows, visit.guards, visit.trail, path=visit.path)
+            )
             continue
         cases = visit.node.declared.cases
         for number, case in reversed(list(enumerate(cases))):

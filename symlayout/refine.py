@@ -65,7 +65,10 @@ def refine(t: Tensor, part: tuple[int, ...], needed: Callable[[Box, Read], list[
         for candidate in _candidates(box, read, floors):
             reads = normalise(t, candidate.facts.fork(), candidate.coords, shown=True)
             tried = next((r for r in reads if r.path == part), None)
-            if tried is not None and _progress(floors, read.facts, _floors(needed(candidate, tried), tried.facts), tried.facts):
+            if tried is None:
+                continue
+            left = _floors(needed(candidate, tried), tried.facts)
+            if _progress(floors, read.facts, left, tried.facts):
                 box, read = candidate, tried
                 break
         else:

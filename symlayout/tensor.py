@@ -11,7 +11,7 @@ from symlayout import symbols
 from symlayout.declare import Declared, Operand, as_list, check_countable
 from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.facts import Dim, Facts, Interval
-from symlayout.polynomial import Extent, Poly, names_of, product, substitute, symbol
+from symlayout.polynomial import Extent, product, substitute, symbol
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,10 @@ from tests import oracle
 from tests.strategies import Case
 
 # Where every attribute may be a dim: its name, and the least value of the dim.
-SYMBOLIC = {"block_shape": 1, "block_size": 1, "paddings": 0, "crops": 0, "pad_width": 0}
+SYMBOLIC = {
+    "block_shape": 1, "block_size": 1, "paddings": 0, "crops": 0, "pad_width": 0, "shift": 0, "reps": 0, "repeats": 0,
+    "window_shape": 1, "strides": 1, "dilation": 1, "padding": 0, "shape": 1, "block": 1, "groups": 1,
+}  # fmt: skip
 
 
 def build(x: sl.Tensor, steps: Iterable[oracle.Step]) -> sl.Tensor:

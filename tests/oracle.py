@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,13 @@ def reshape(x: Grid, shape: Sequence[int]) -> Grid:
     return x.with_cells(full, dict(zip(box(full), in_order, strict=True)))
 
 
-def pad(x: Grid, pad_width: Pairs, constant_values: Any = 0) -> Grid:
+def pad(x: Grid, pad_width: Pairs, mode: str = "constant", constant_values: Any = 0) -> Grid:
+    if mode != "constant":
+        read = [
+            [_beyond(n, t, mode) for t in range(-begin, n + end)]
+            for n, (begin, end) in zip(x.shape, pad_width, strict=True)
+        ]
+        return _pulled(x, read)
     fill = np.array(constant_values).astype(x.dtype).tobytes() if constant_values else x.zero
     shape = [begin + n + end for n, (begin, end) in zip(x.shape, pad_width, strict=True)]
     cells = dict.fromkeys(box(shape), fill)
@@ -80,6 +87,20 @@ def pad(x: Grid, pad_width: Pairs, constant_values: Any = 0) -> Grid:
         if moved in cells:
             cells[moved] = cell
     return x.with_cells(shape, cells)
+
+
+def _beyond(n: int, t: int, mode: str) -> int:
+    """Return what the coordinate *t*, which may be outside ``range(n)``, reads on a padded axis."""
+    there, back = list(range(n)), list(range(n))[::-1]
+    cycle = {"wrap": there, "symmetric": there + back, "reflect": there + back[1:-1]}
+    return min(max(t, 0), n - 1) if mode == "edge" else cycle[mode][t % len(cycle[mode])]
+
+
+def _pulled(x: Grid, read: Sequence[Sequence[int]]) -> Grid:
+    """Return the grid that reads coordinate ``read[axis][o]`` on each axis."""
+    in_order = [x.cells[c] for c in itertools.product(*read)]
+    shape = [len(coordinates) for coordinates in read]
+    return x.with_cells(shape, dict(zip(box(shape), in_order, strict=True)))
 
 
 def flip(x: Grid, axis: int | Sequence[int] | None = None) -> Grid:
@@ -217,10 +238,146 @@ def _depth_axes(
     return depth, spatial, sizes
 
 
+def roll(x: Grid, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Grid:
+    if axis is None:
+        flat = reshape(x, [len(x.cells)])
+        return reshape(roll(flat, shift, 0), x.shape)
+    shifts = [shift] if isinstance(shift, int) else list(shift)
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    steps = [0] * len(x.shape)
+    for k in range(max(len(shifts), len(axes))):
+        steps[axes[k % len(axes)]] += shifts[k % len(shifts)]
+    cells = {
+        tuple((i + step) % n for i, step, n in zip(c, steps, x.shape, strict=True)): cell for c, cell in x.cells.items()
+    }
+    return x.with_cells(x.shape, cells)
+
+
+def tile(x: Grid, reps: int | Sequence[int]) -> Grid:
+    counts = [reps] if isinstance(reps, int) else list(reps)
+    counts = [1] * (len(x.shape) - len(counts)) + counts
+    whole = reshape(x, [1] * (len(counts) - len(x.shape)) + list(x.shape))
+    return _pulled(whole, [list(range(n)) * count for n, count in zip(whole.shape, counts, strict=True)])
+
+
+def repeat(x: Grid, repeats: int, axis: int | None = None) -> Grid:
+    whole, at = (reshape(x, [len(x.cells)]), 0) if axis is None else (x, axis % len(x.shape))
+    return _pulled(
+        whole, [[i for i in range(n) for _ in range(repeats if k == at else 1)] for k, n in enumerate(whole.shape)]
+    )
+
+
+def broadcast_to(x: Grid, shape: Sequence[int]) -> Grid:
+    whole = reshape(x, [1] * (len(shape) - len(x.shape)) + list(x.shape))
+    return _pulled(whole, [[0] * m if n == 1 else list(range(n)) for n, m in zip(whole.shape, shape, strict=True)])
+
+
+def squeeze(x: Grid, axis: int | Sequence[int] | None = None) -> Grid:
+    given = [a for a, n in enumerate(x.shape) if n == 1] if axis is None else [axis] if isinstance(axis, int) else axis
+    removed = {a % len(x.shape) for a in given}
+    assert all(x.shape[a] == 1 for a in removed)
+    return reshape(x, [n for a, n in enumerate(x.shape) if a not in removed])
+
+
+def expand_dims(x: Grid, axis: int | Sequence[int]) -> Grid:
+    given = [axis] if isinstance(axis, int) else list(axis)
+    shape = list(x.shape)
+    for a in sorted(a % (len(x.shape) + len(given)) for a in given):
+        shape.insert(a, 1)
+    return reshape(x, shape)
+
+
+def moveaxis(x: Grid, source: Sequence[int], destination: Sequence[int]) -> Grid:
+    rank = len(x.shape)
+    places = {d % rank: s % rank for s, d in zip(source, destination, strict=True)}
+    others = iter([a for a in range(rank) if a not in places.values()])
+    return transpose(x, [places[k] if k in places else next(others) for k in range(rank)])
+
+
+def swapaxes(x: Grid, axis1: int, axis2: int) -> Grid:
+    order = list(range(len(x.shape)))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return transpose(x, order)
+
+
+def ravel(x: Grid) -> Grid:
+    return reshape(x, [len(x.cells)])
+
+
+def window(
+    x: Grid,
+    window_shape: Sequence[int],
+    axis: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    padding: Pairs,
+) -> Grid:
+    rank = len(x.shape)
+    widths = [[0, 0] for _ in x.shape]
+    kept = [list(range(n)) for n in x.shape]  # where on each axis a window, or an element, may start
+    for a, size, step, gap, pair in zip(axis, window_shape, strides, dilation, padding, strict=True):
+        widths[a] = list(pair)
+        last = x.shape[a] + sum(pair) - (size - 1) * gap
+        kept[a] = list(range(0, last, step))
+    whole = pad(x, widths)
+    shape = [*(len(k) for k in kept), *window_shape]
+    cells = {}
+    for c in box(shape):
+        place = [starts[i] for starts, i in zip(kept, c, strict=False)]
+        for a, u, gap in zip(axis, c[rank:], dilation, strict=True):
+            place[a] += u * gap
+        cells[c] = whole.cells[tuple(place)]
+    return x.with_cells(shape, cells)
+
+
+def pack(x: Grid, axis: int, block: int, constant_values: Any = 0) -> Grid:
+    widths = [[0, -n % block if k == axis else 0] for k, n in enumerate(x.shape)]
+    whole = pad(x, widths, constant_values=constant_values)
+    shape = [*(n // block if k == axis else n for k, n in enumerate(whole.shape)), block]
+    cells = {(*c[:axis], c[axis] // block, *c[axis + 1 :], c[axis] % block): cell for c, cell in whole.cells.items()}
+    return x.with_cells(shape, cells)
+
+
+def unpack(x: Grid, axis: int, extent: int | None = None) -> Grid:
+    *shape, block = x.shape
+    shape[axis] = shape[axis] * block if extent is None else extent
+    cells = {}
+    for (*c, digit), cell in x.cells.items():
+        c[axis] = c[axis] * block + digit
+        if c[axis] < shape[axis]:
+            cells[tuple(c)] = cell
+    return x.with_cells(shape, cells)
+
+
+def channel_shuffle(x: Grid, groups: int, axis: int = 1) -> Grid:
+    size = x.shape[axis] // groups
+    order = [group * size + channel for channel in range(size) for group in range(groups)]
+    return _pulled(x, [order if k == axis else range(n) for k, n in enumerate(x.shape)])
+
+
+def resize_nearest(
+    x: Grid,
+    shape: Sequence[int] | None = None,
+    scale: Sequence[int | Fraction] | None = None,
+    axes: Sequence[int] = (),
+    mode: str = "asymmetric",
+) -> Grid:
+    read: list[Sequence[int]] = [range(n) for n in x.shape]
+    shift = Fraction(1, 2) if mode == "half_pixel" else 0
+    for k, a in enumerate(axes):
+        n = x.shape[a]
+        ratio = Fraction(n, shape[k]) if shape is not None else 1 / Fraction(scale[k]) if scale is not None else 1
+        count = shape[k] if shape is not None else int(n / ratio)
+        read[a] = [int((o + shift) * ratio) for o in range(count)]
+    return _pulled(x, read)
+
+
 OPS: Mapping[str, Callable[..., Grid]] = {
     f.__name__: f
     for f in (
-        transpose, reshape, pad, flip, getitem, space_to_batch, batch_to_space, space_to_depth, depth_to_space
+        transpose, moveaxis, swapaxes, reshape, ravel, squeeze, expand_dims, getitem,
+        pad, flip, roll, tile, repeat, broadcast_to, window, resize_nearest,
+        space_to_batch, batch_to_space, space_to_depth, depth_to_space, pack, unpack, channel_shuffle,
     )
 }  # fmt: skip
 

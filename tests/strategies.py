@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from tests import oracle
 
 MOST_ELEMENTS = 600
+MOST_AXES = 6
 DTYPES = (
     "bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16",
     ">i2", ">u4", ">f4", ">f8", ">c16", "M8[ns]", "m8[s]", ">M8[D]", "S1", "S5", "U3", ">U2", "V3", "V16",
@@ -92,7 +94,7 @@ def chains(
         name = draw(st.sampled_from([n for n in only if len(state.shape) >= STEPS[n][0]]))
         attributes = draw(STEPS[name][1](state.shape, dtype))
         following = oracle.run(state, [(name, attributes)])
-        if len(following.cells) <= MOST_ELEMENTS:
+        if len(following.cells) <= MOST_ELEMENTS and len(following.shape) <= MOST_AXES:
             state = following
             steps.append((name, attributes))
     return tuple(steps)
@@ -126,6 +128,9 @@ def _pad(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[
     for n in shape:
         begin = draw(st.integers(-min(n, 2), 3))
         widths.append([begin, draw(st.integers(max(-min(n, 2), -n - begin), 3))])
+    if draw(st.booleans()) and 0 not in shape:
+        mode = draw(st.sampled_from(("edge", "symmetric", "wrap", "wrap" if 1 in shape else "reflect")))
+        return {"pad_width": [[abs(begin), abs(end)] for begin, end in widths], "mode": mode}
     fill = draw(st.sampled_from((0, 1, 5))) if dtype.kind in "iufc" else 0
     return {"pad_width": widths, "constant_values": fill}
 
@@ -207,18 +212,134 @@ def _divisors(n: int) -> list[int]:
     return [d for d in range(1, n + 1) if n % d == 0]
 
 
+@st.composite
+def _roll(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axes = draw(st.lists(st.integers(-len(shape), len(shape) - 1), max_size=3)) if shape else []
+    shifts = [draw(st.integers(-9, 9)) for _ in axes]
+    one = draw(st.integers(-9, 9))
+    return draw(st.sampled_from(({"shift": one}, {"shift": shifts or [one], "axis": axes or None})))
+
+
+@st.composite
+def _tile(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    return {"reps": draw(st.lists(st.sampled_from((1, 2, 3, 0)), max_size=min(len(shape) + 1, 5)))}
+
+
+@st.composite
+def _repeat(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axes = st.none() | st.integers(-len(shape), len(shape) - 1) if shape else st.none()
+    return {"repeats": draw(st.sampled_from((2, 3, 1, 0))), "axis": draw(axes)}
+
+
+@st.composite
+def _broadcast_to(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    new = draw(st.lists(st.integers(0, 3), max_size=max(0, min(2, 5 - len(shape)))))
+    return {"shape": [*new, *(draw(st.integers(0, 4)) if n == 1 else n for n in shape)]}
+
+
+@st.composite
+def _squeeze(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    ones = [a - draw(st.sampled_from((0, len(shape)))) for a, n in enumerate(shape) if n == 1]
+    return {"axis": draw(st.sampled_from((None, ones, ones[:1])))}
+
+
+@st.composite
+def _expand_dims(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    count = draw(st.integers(0, min(2, MOST_AXES - len(shape))))
+    rank = len(shape) + count
+    places = draw(st.permutations(range(rank)))[:count]
+    return {"axis": [a - draw(st.sampled_from((0, rank))) for a in places]}
+
+
+@st.composite
+def _moveaxis(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    count = draw(st.integers(0, len(shape)))
+    source, places = (draw(st.permutations(range(len(shape))))[:count] for _ in range(2))
+    return {"source": source, "destination": [a - len(shape) for a in places]}
+
+
+@st.composite
+def _swapaxes(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axes = st.integers(-len(shape), len(shape) - 1)
+    return {"axis1": draw(axes), "axis2": draw(axes)}
+
+
+def _ravel(shape: tuple[int, ...], dtype: np.dtype[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.just({})
+
+
+@st.composite
+def _window(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axes = draw(st.permutations(range(len(shape))))[: draw(st.integers(0, 2))]
+    attributes: dict[str, Any] = {"axis": axes, "window_shape": [], "strides": [], "dilation": [], "padding": []}
+    for a in axes:
+        begin, end = draw(st.integers(0, 2)), draw(st.integers(0, 2))
+        begin += not shape[a] + begin + end
+        whole = shape[a] + begin + end
+        size = draw(st.integers(1, min(whole, 3)))
+        attributes["window_shape"].append(size)
+        attributes["strides"].append(draw(st.integers(1, 3)))
+        attributes["dilation"].append(draw(st.integers(1, max(1, (whole - 1) // (size - 1) if size > 1 else 3))))
+        attributes["padding"].append([begin, end])
+    return attributes
+
+
+@st.composite
+def _pack(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    fill = draw(st.sampled_from((0, 1, 5))) if dtype.kind in "iufc" else 0
+    axis = draw(st.integers(0, len(shape) - 1))
+    return {"axis": axis, "block": draw(st.integers(1, 5)), "constant_values": fill}
+
+
+@st.composite
+def _unpack(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axis = draw(st.integers(0, len(shape) - 2))
+    return {"axis": axis, "extent": draw(st.none() | st.integers(0, shape[axis] * shape[-1]))}
+
+
+@st.composite
+def _channel_shuffle(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axis = draw(st.integers(0, len(shape) - 1))
+    return {"groups": draw(st.sampled_from(_divisors(shape[axis] or 6))), "axis": axis}
+
+
+@st.composite
+def _resize_nearest(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axes = [a for a in draw(st.permutations(range(len(shape))))[: draw(st.integers(0, 2))] if shape[a]]
+    scales = [1, 2, 3, Fraction(3, 2), Fraction(2, 3), Fraction(1, 2), Fraction(5, 4)]
+    if draw(st.booleans()):
+        sizes: dict[str, Any] = {"scale": [draw(st.sampled_from(scales)) for _ in axes]}
+    else:
+        sizes = {"shape": [draw(st.integers(1, 9)) for _ in axes]}
+    return {**sizes, "axes": axes, "mode": draw(st.sampled_from(("asymmetric", "half_pixel")))}
+
+
 # name: the least rank, and the strategy of its attributes for a shape and an element type
 STEPS: dict[str, tuple[int, Any]] = {
     "transpose": (0, _transpose),
+    "moveaxis": (0, _moveaxis),
+    "swapaxes": (1, _swapaxes),
     "reshape": (0, _reshape),
+    "ravel": (0, _ravel),
+    "squeeze": (0, _squeeze),
+    "expand_dims": (0, _expand_dims),
+    "getitem": (0, _getitem),
     "pad": (0, _pad),
     "flip": (1, _flip),
-    "getitem": (0, _getitem),
+    "roll": (0, _roll),
+    "tile": (0, _tile),
+    "repeat": (0, _repeat),
+    "broadcast_to": (0, _broadcast_to),
+    "window": (0, _window),
+    "resize_nearest": (0, _resize_nearest),
     "space_to_batch": (1, _space_to_batch),
     "batch_to_space": (1, _batch_to_space),
     "space_to_depth": (2, _space_to_depth),
     "depth_to_space": (2, _depth_to_space),
+    "pack": (1, _pack),
+    "unpack": (2, _unpack),
+    "channel_shuffle": (1, _channel_shuffle),
 }
 
 # Operations whose attributes mean the same on a symbolic shape; the others name extents.
-DYNAMIC = tuple(name for name in STEPS if name not in ("reshape", "getitem"))
+DYNAMIC = tuple(name for name in STEPS if name not in ("reshape", "getitem", "broadcast_to", "squeeze"))

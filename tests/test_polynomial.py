@@ -122,8 +122,8 @@ def test_replacing_a_monomial_takes_time_in_proportion_to_the_terms() -> None:
     ("e", "written"),
     [
         (0, "0"), (-H, "-h"), (H * H * 3 - W + 1, "3*h**2 - w + 1"), (H * W - H, "h*w - h"),
-        (-2 * H * B + 5, "-2*b*h + 5"),
+        (-2 * H * B + 5, "5 - 2*b*h"),
     ],
 )  # fmt: skip
-def test_text_is_highest_degree_first(e: Extent, written: str) -> None:
+def test_text_is_highest_degree_first_but_starts_with_a_positive_term(e: Extent, written: str) -> None:
     assert text(e) == written

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symlayout_codegen.errors import CompilerError, SymlayoutError
-    from symlayout_codegen.kernel import CompiledKernel, PreconditionFailed, compile_nest
+    from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
+    from symlayout_codegen.kernel import CompiledKernel, compile_nest
     from symlayout_codegen.nest import Nest, simulate
     from symlayout_codegen.printer import print_header, print_kernel
 
@@ -32,7 +32,7 @@ _HOME = {
     "CompiledKernel": "kernel",
     "CompilerError": "errors",
     "Nest": "nest",
-    "PreconditionFailed": "kernel",
+    "PreconditionFailed": "errors",
     "SymlayoutError": "errors",
     "compile_nest": "kernel",
     "print_header": "printer",

@@ -23,3 +23,17 @@ class CompilerError(SymlayoutError, RuntimeError):
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message)
         self.log = log
+
+
+class PreconditionFailed(SymlayoutError):
+    """The arguments break a rule of the nest; nothing has been written.
+
+    Attributes
+    ----------
+    kind : str
+        The stable kind of the rule, such as ``"non_divisible"``.
+    """
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind

@@ -10,7 +10,7 @@ from typing import Any
 
 from symlayout_codegen.build import Function, build, foreign_functions
 from symlayout_codegen.cir import evaluate
-from symlayout_codegen.errors import SymlayoutError
+from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.printer import (
     KERNELS_HEADER,
@@ -22,20 +22,6 @@ from symlayout_codegen.printer import (
     template,
 )
 from symlayout_codegen.schedule import Program, schedule
-
-
-class PreconditionFailed(SymlayoutError):
-    """The arguments break a rule of the nest; nothing has been written.
-
-    Attributes
-    ----------
-    kind : str
-        The stable kind of the rule, such as ``"non_divisible"``.
-    """
-
-    def __init__(self, message: str, kind: str) -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 class CompiledKernel:
@@ -54,13 +40,13 @@ class CompiledKernel:
         nest has fills, the fill values.  A pointer is a cffi object, such as ``from_buffer`` makes.
     """
 
-    __slots__ = ("_cast", "_from_buffer", "_program", "_void", "element_size", "function", "nest", "source")
+    __slots__ = ("_cast", "_program", "_void", "element_size", "from_buffer", "function", "nest", "source")
 
     def __init__(self, program: Program, nest: Nest, element_size: int, source: str, function: Function) -> None:
         self._program = program
         self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
         ffi = foreign_functions()
-        self._from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
+        self.from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
 
     @property
     def schedule(self) -> str:
@@ -88,7 +74,7 @@ class CompiledKernel:
         PreconditionFailed
             The arguments break a rule; its ``kind`` says which.  `out` has not been written.
         """
-        cast, void, from_buffer = self._cast, self._void, self._from_buffer
+        cast, void, from_buffer = self._cast, self._void, self.from_buffer
         pointers = [cast(void, s) if isinstance(s, int) else from_buffer(s) for s in sources]
         pointers.append(cast(void, out) if isinstance(out, int) else from_buffer("char[]", out, True))
         if fill is not None:

@@ -49,7 +49,9 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.out == "-":
         if arguments.json:
             raise argparse.ArgumentError(None, "--json and -o - would share standard output")
-        np.lib.format.write_array(sys.stdout.buffer, result, allow_pickle=False)
+        stream = io.BytesIO()  # NumPy asks a file for its position, which a pipe has not
+        np.lib.format.write_array(stream, result, allow_pickle=False)
+        sys.stdout.buffer.write(stream.getbuffer())
         return Report("", data)
     write_with(Path(arguments.out), lambda file: np.lib.format.write_array(file, result, allow_pickle=False))
     return Report(f"wrote {arguments.out}: {result.dtype} {result.shape}", data)

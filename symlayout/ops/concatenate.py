@@ -63,9 +63,7 @@ def stack(x: Operand, axis: int = 0) -> Declared:
     _require_same(x)
 
     def layer(number: int) -> Case:
-        return Case(
-            lambda *o: [*o[:at], *o[at + 1 :]], source=number, where=lambda *o: [(o[at] - number, 1)]
-        )
+        return Case(lambda *o: [*o[:at], *o[at + 1 :]], source=number, where=lambda *o: [(o[at] - number, 1)])
 
     domain = (*x.shape[:at], len(x.shapes), *x.shape[at:])
     return Declared(domain, tuple(layer(k) for k in range(len(x.shapes))))
