@@ -16,7 +16,7 @@ from typing import Any
 from symlayout import digits, symbols
 from symlayout.errors import ShapeError
 from symlayout.facts import INT64_MAX, Facts
-from symlayout.polynomial import Extent, names_of, product, substitute
+from symlayout.polynomial import Extent, names_of, substitute
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
 Coords = Callable[..., Sequence[Coordinate]]
@@ -234,9 +234,12 @@ class Operand:
 
 def check_countable(operand: Operand, domain: Sequence[Extent]) -> None:
     """Raise ``overflow`` if an extent of *domain*, or its number of elements, cannot fit int64."""
+    count = 1  # of the smallest shape, so far as the bounds tell
     for axis, e in enumerate(domain):
         operand.countable(e, f"extent of axis {axis}")
-    operand.countable(product(domain), "number of elements")
+        count *= e if isinstance(e, int) else max(operand.facts.interval(e)[0] or 0, 0)
+    if count > INT64_MAX:
+        raise ShapeError(f"{operand.where}: number of elements {count} exceeds int64", "overflow")
 
 
 def is_list(value: Any) -> bool:

@@ -13,8 +13,10 @@ from symlayout.facts import Facts
 from symlayout.normalise import Read, normalise
 from symlayout.polynomial import (
     Extent,
+    Monomial,
     Poly,
     coefficient_of,
+    collapse,
     exact_quotient,
     names_of,
     symbol,
@@ -128,6 +130,7 @@ class IndexMap:
         import sympy
 
         folded, remainders = fold_remainders(facts.reduce(e), facts)
+        folded = in_dims(folded, facts)
         if isinstance(folded, int):
             return folded
         index = {digit_name(k): s for k, s in enumerate(self.indices)}
@@ -171,9 +174,25 @@ def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Ex
     return e, remainders
 
 
+def in_dims(e: Extent, facts: Facts) -> Extent:
+    """Return *e* with the coefficient of each digit in the user's dims, where that is a polynomial."""
+    parts: dict[Monomial, dict[Monomial, int]] = {}
+    for monomial, c in terms_of(e).items():
+        fixed = tuple(n for n in monomial if n in facts.dims or n in facts.quotients)
+        varying = tuple(n for n in monomial if n not in facts.dims and n not in facts.quotients)
+        parts.setdefault(varying, {})[fixed] = c
+    total: Extent = 0
+    for varying, terms in parts.items():
+        coefficient = collapse(terms)
+        top, bottom = facts.to_user(coefficient)
+        total = total + (top if bottom == 1 else coefficient) * collapse({varying: 1})
+    return total
+
+
 def spell_coordinate(e: Extent, facts: Facts, names: dict[str, str]) -> str:
     """Return a coordinate as text: digits by *names*, floors as ``//``, remainders as ``%``."""
     folded, remainders = fold_remainders(facts.reduce(e), facts)
+    folded = in_dims(folded, facts)
 
     def spell(name: str) -> str:
         if name in names:

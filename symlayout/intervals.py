@@ -120,17 +120,25 @@ class Intervals(System):
         self.eliminate(name, value)
 
     def _renew(self, name: str | None = None) -> None:
-        """Bring every stored expression back to the symbols that remain."""
+        """Bring every stored expression back to the symbols that remain: *name* is solved, or a rule is new."""
         if name is not None:
-            self.solved = {k: substitute(v, {name: self.solved[name]}) for k, v in self.solved.items()}
-            rules = [(m, substitute(v, self.solved)) for m, v in self.rules if name not in m]
-            self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would not end
-            self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
-            self.high = {k: self.reduce(v) if isinstance(v, Poly) else v for k, v in self.high.items()}
-        self.solved = {k: self.reduce(v) for k, v in self.solved.items()}
-        before, fresh = list(self.known), set(self._fresh)
-        self.known, self._fresh, self._best, self._samples = {}, [], {}, None
+            value = {name: self.solved[name]}
+            self.solved = {k: substitute(v, value) for k, v in self.solved.items()}
+            if self.rules:
+                rules = [(m, substitute(v, self.solved)) for m, v in self.rules if name not in m]
+                self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would not end
+            if any(name in names_of(n) or name in names_of(d) for n, d in self.floors.values()) or self.rules:
+                self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
+            if self.bounded:
+                self.high = {k: self.reduce(v) if isinstance(v, Poly) else v for k, v in self.high.items()}
+        if self.rules:
+            self.solved = {k: self.reduce(v) for k, v in self.solved.items()}
+        self._samples = None
         self._proofs.clear()
+        if not self.rules and not any(name in fact.names for fact in self.known):
+            return
+        before, fresh = list(self.known), set(self._fresh)
+        self.known, self._fresh, self._best = {}, [], {}
         for fact in before:
             reduced = self.reduce(fact)
             changed = reduced is not fact or fact in fresh

@@ -55,6 +55,8 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
 
 def _within(x: Operand, shift: Extent, n: Extent) -> Extent:
     """Return a shift that does the same on an axis of extent *n*, in the axis where both are ints."""
+    if n == 1:
+        return 0
     if isinstance(shift, int) and isinstance(n, int) and n:
         return shift % n
     if isinstance(shift, int):

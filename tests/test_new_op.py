@@ -1,0 +1,94 @@
+"""An operation that nobody built in: declared in coordinates, here, and everything follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+
+import symlayout as sl
+from symlayout.declare import Declared, Fill, Operand, index_map
+
+
+@sl.operation
+def shear(x: Operand, step: object) -> Declared:
+    """Rotate row ``i`` of a matrix by ``step*i`` places: ``y[i, j] = x[i, (j + step*i) % n]``."""
+    rows, n = x.shape
+    s = x.extent(step, "step")
+    return index_map((rows, n), lambda i, j: (i, (j + i * s) % n))
+
+
+@sl.operation
+def unfold_blocks(x: Operand, block: object, shift: object) -> Declared:
+    """Cut a vector, moved by *shift* with zeros before it, into rows of *block*."""
+    (n,) = x.shape
+    b, s = x.extent(block), x.extent(shift)
+    x.require(b - 1, "block_lt_1", "the block is not >= 1")
+    return index_map((x.divide(n + s, b), b), lambda i, j: (i * b + j - s,), fill=Fill(0))
+
+
+@pytest.fixture
+def dims() -> dict[str, sympy.Symbol]:
+    names = {name: sl.dim(name) for name in ("H", "W", "s", "n")}
+    return {**names, "b": sl.dim("b", min=1)}
+
+
+def test_it_has_a_shape_and_requirements(dims: dict[str, sympy.Symbol]) -> None:
+    n, b, s = dims["n"], dims["b"], dims["s"]
+    y = unfold_blocks(sl.tensor((n,), name="x"), b, s)
+    assert y.shape == ((n + s) / b, b)
+    assert y.requires == (sympy.Eq(sympy.Mod(n + s, b), 0),)
+    assert str(y.index_map) == "(i0, i1) -> (i0*b + i1 - s) if 0 <= i0*b + i1 - s < n else 0"
+    assert unfold_blocks(sl.tensor((10,)), 4, 2).shape == (3, 4)
+
+
+@pytest.mark.parametrize(("block", "shift", "kind"), [(0, 0, "block_lt_1"), (4, 1, "non_divisible")])
+def test_its_rules_have_the_same_kind_early_and_late(
+    dims: dict[str, sympy.Symbol], block: int, shift: int, kind: str
+) -> None:
+    with pytest.raises(sl.ShapeError) as early:
+        unfold_blocks(sl.tensor((10,)), block, shift)
+    y = unfold_blocks(sl.tensor((dims["n"],), name="x"), sl.dim("b"), dims["s"])
+    with pytest.raises(sl.ShapeError) as late:
+        sl.interpret(y, np.zeros(10), dims={"b": block, "s": shift})
+    assert (early.value.kind, late.value.kind) == (kind, kind)
+
+
+@pytest.mark.parametrize("step", [0, 1, 3])
+def test_interpreter_and_kernel_agree_with_numpy(dims: dict[str, sympy.Symbol], step: int) -> None:
+    x = np.arange(20, dtype=np.int16).reshape(4, 5)
+    expected = np.stack([np.roll(row, -step * i) for i, row in enumerate(x)])
+    y = shear(sl.tensor((dims["H"], dims["W"]), name="x"), dims["s"])
+    assert np.array_equal(sl.interpret(y, x, dims={"s": step}), expected)
+    assert np.array_equal(sl.compile(y, strict=True)(x, dims={"s": step}), expected)
+
+
+def test_a_kernel_fills_what_lies_outside(dims: dict[str, sympy.Symbol]) -> None:
+    y = unfold_blocks(sl.tensor((dims["n"],), name="x"), dims["b"], dims["s"])
+    kernel = sl.compile(y, strict=True)
+    x = np.arange(1, 11, dtype=np.uint8)
+    assert kernel(x, dims={"b": 4, "s": 2}).tolist() == [[0, 0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10]]
+
+
+def test_proofs_know_it(dims: dict[str, sympy.Symbol]) -> None:
+    x = sl.tensor((dims["H"], dims["W"]), name="x")
+    s = dims["s"]
+    assert sl.prove_equal(shear(shear(x, s), 2 * s), shear(x, 3 * s)).verdict is sl.Verdict.PROVED
+    refuted = sl.prove_equal(shear(x, s), x)
+    assert refuted.verdict is sl.Verdict.REFUTED
+    assert refuted.witness is not None
+    assert {str(dim): value for dim, value in refuted.witness.dims.items()} == {"H": 2, "W": 2, "s": 1}
+    assert refuted.witness.coord == (1, 0)
+
+
+def test_an_op_that_reads_outside_its_input_is_not_compiled() -> None:
+    @sl.operation
+    def beyond(x: Operand) -> Declared:
+        (n,) = x.shape
+        return index_map((n,), lambda i: (i + 1,))
+
+    y = beyond(sl.tensor("n"))
+    with pytest.raises(sl.InconclusiveError, match="beyond reads inside its input"):
+        sl.compile(y, dtype="u1", strict=True)
+    with pytest.raises(sl.InconclusiveError, match="beyond reads inside its input"):
+        sl.interpret(y, np.zeros(3, np.uint8))
