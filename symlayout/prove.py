@@ -172,6 +172,11 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET) ->
     return Proof(claim, Verdict.UNKNOWN, None, obligation, searched)
 
 
+def _all_own(t: Tensor) -> bool:
+    """Return whether the reads of *t* need no proof of being inside: see `Tensor.own`."""
+    return all(node.own for node in t.nodes())
+
+
 def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:
     shapes = {leaf.key: leaf for leaf in left.leaves()}
     for leaf in right.leaves():
@@ -224,7 +229,7 @@ class _Claim:
         for name in self.facts.dims:
             self.least[name] = facts.interval(facts.reduce(symbol(name)))[0]
         try:
-            self.reads = [normalise(t, facts.fork(), digits, shown=True) for t in (self.left, self.right)]
+            self.reads = [normalise(t, facts.fork(), digits, shown=_all_own(t)) for t in (self.left, self.right)]
         except InconclusiveError as error:
             return error.claim
         if len(self.reads[0]) == len(self.reads[1]) == 1:
@@ -325,8 +330,8 @@ class _Claim:
             searched += 1
             try:
                 witness, compared = self._differ(values)
-            except ShapeError:
-                continue  # a rule that only construction knows: not a point of D
+            except (ShapeError, InconclusiveError):
+                continue  # a rule that only construction or evaluation knows: not a point of D
             if witness is not None:
                 return witness, searched, False
             if not dims:

@@ -40,9 +40,11 @@ class Tensor:
         The index map to the inputs; None for a leaf.
     inputs : tuple of Tensor
         What the map reads.
+    own : bool
+        Whether the map is this package's, whose tests show its reads inside the inputs for all sizes.
     """
 
-    __slots__ = ("_again", "_cache", "declared", "dtype", "extents", "facts", "inputs", "key", "name")
+    __slots__ = ("_again", "_cache", "declared", "dtype", "extents", "facts", "inputs", "key", "name", "own")
 
     def __init__(
         self,
@@ -54,9 +56,10 @@ class Tensor:
         inputs: tuple[Tensor, ...] = (),
         again: Callable[[tuple[Tensor, ...], Mapping[str, Extent]], Tensor] | None = None,
         key: str = "",
+        own: bool = True,
     ) -> None:
         self.name, self.dtype, self.extents, self.facts = name, dtype, extents, facts
-        self.declared, self.inputs, self.key = declared, inputs, key
+        self.declared, self.inputs, self.key, self.own = declared, inputs, key, own
         self._again = again
         self._cache: dict[str, Any] = {}
 
@@ -400,7 +403,8 @@ def apply(
         merged = {**values, **{name: substitute(e, values) for name, e in earlier.items()}}
         return apply(declaration, bound, args, kwargs, merged)
 
-    return Tensor(name, _common_dtype(inputs, name), extents, facts, declared, inputs, again)
+    own = declaration.__module__.startswith(__package__ + ".")
+    return Tensor(name, _common_dtype(inputs, name), extents, facts, declared, inputs, again, own=own)
 
 
 def _common_dtype(inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:

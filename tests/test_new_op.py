@@ -92,3 +92,4 @@ def test_an_op_that_reads_outside_its_input_is_not_compiled() -> None:
         sl.compile(y, dtype="u1", strict=True)
     with pytest.raises(sl.InconclusiveError, match="beyond reads inside its input"):
         sl.interpret(y, np.zeros(3, np.uint8))
+    assert sl.prove_equal(y, y).verdict is sl.Verdict.UNKNOWN
