@@ -79,11 +79,15 @@ def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
 
 
 def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
-    """Yield what ``floor(rest / k)`` may be: 0, its neighbours, and what a known lower bound of *rest* suggests."""
-    yield from (0, 1, -1)
+    """Yield what ``floor(rest / k)`` may be: what it is at all samples, and what a known fact suggests."""
+    seen = facts.floors_at_samples(rest, k)
+    if len(seen) != 1:
+        yield from () if seen else (0, 1, -1)
+    else:
+        yield from seen
     if isinstance(rest, Poly):
         for fact in facts.known:
-            if not fact.names.isdisjoint(rest.names) and fact.names & rest.names & set(facts.bounded):
+            if any(name in facts.bounded for name in fact.names & rest.names):
                 suggested = exact_quotient(rest - fact, k)
                 if suggested is not None and suggested not in (0, 1, -1):
                     yield suggested

@@ -197,12 +197,23 @@ class Inequalities(Intervals):
 
     def _refuted(self, e: Poly) -> bool:
         """Return whether ``e < 0`` at a sample, so that no proof can exist."""
+        return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._points())
+
+    def floors_at_samples(self, numerator: Extent, denominator: Extent) -> set[int]:
+        """Return the values of ``floor(numerator / denominator)`` at the samples; none if there is no sample."""
+        names = names_of(numerator) | names_of(denominator)
+        points = [sample for sample in self._points() if names <= sample.keys()]
+        divisors = [evaluate(denominator, sample) for sample in points]
+        return {evaluate(numerator, p) // d for p, d in zip(points, divisors, strict=True) if d > 0}
+
+    def _points(self) -> list[dict[str, int]]:
+        """Return the samples, which are found when they are first needed."""
         if self._samples is None:
             self._samples = []
             for trial in range(_SAMPLE_TRIALS):
                 if len(self._samples) < _SAMPLES and (sample := self._sample(trial)) is not None:
                     self._samples.append(sample)
-        return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._samples)
+        return self._samples
 
     def _sample(self, trial: int) -> dict[str, int] | None:
         """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*."""

@@ -156,17 +156,21 @@ class Intervals(System):
         """
         facts, self._fresh = self._fresh, []
         for _ in range(_TIGHTEN_ROUNDS):
-            if not any([self._tighten_by(fact, where) for fact in facts]):
+            moved = {name for fact in facts for name in self._tighten_by(fact, where)}
+            if not moved:
                 return
-            facts = list(self.known)
+            facts = [fact for fact in self.known if not fact.names.isdisjoint(moved)]
 
-    def _tighten_by(self, fact: Poly, where: str) -> bool:
+    def _tighten_by(self, fact: Poly, where: str) -> list[str]:
+        """Return the symbols whose bounds *fact* moved."""
         # a bound on one symbol needs a bound on the sum of all terms without it
-        unbounded = [
-            set(m) for m, c in fact.terms.items() if any(self.low.get(n) is None for n in m) or self._grows(m, c)
-        ]
-        names = set.intersection(*unbounded) if unbounded else fact.names
-        return any([self._tighten_one(fact, name, where) for name in sorted(names)])
+        names = fact.names
+        for m, c in fact.terms.items():
+            if any(self.low.get(n) is None for n in m) or self._grows(m, c):
+                names = names.intersection(m)
+                if not names:
+                    return []
+        return [name for name in sorted(names) if self._tighten_one(fact, name, where)]
 
     def _grows(self, monomial: Monomial, coefficient: int) -> bool:
         """Return whether a term has no upper bound."""
