@@ -16,7 +16,7 @@ from typing import Any
 from symlayout import digits, symbols
 from symlayout.errors import ShapeError
 from symlayout.facts import INT64_MAX, Facts
-from symlayout.polynomial import Extent, names_of, substitute
+from symlayout.polynomial import Extent, Poly, names_of, substitute
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
 Coords = Callable[..., Sequence[Coordinate]]
@@ -209,16 +209,22 @@ class Operand:
         """Return the smaller of two extents."""
         return min(a, b) if type(a) is int and type(b) is int else self._own().minimum(a, b)
 
-    def require(self, e: Extent, kind: str, rule: str = "") -> None:
-        """Demand ``e >= 0``: nothing if proved, an error if impossible, else a requirement."""
-        if type(e) is int and e >= 0:
-            return
-        self._own().require_nonnegative(e, kind, self.where, rule=rule)
+    def require(self, e: Extent, kind: str, rule: str = "", *parts: Any) -> None:
+        """Demand ``e >= 0``: nothing if proved, an error if impossible, else a requirement.
 
-    def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "") -> None:
+        The message is *rule* with each ``{}`` replaced by one of *parts*; extents among them are spelled.
+        """
+        if (type(e) is int and e >= 0) or self._facts.nonnegative(e):
+            return
+        self._own().require_nonnegative(e, kind, self.where, rule=self._message(rule, parts))
+
+    def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "", *parts: Any) -> None:
         """Demand ``left == right``, as `require`."""
         if left != right:
-            self._own().require_zero(left - right, kind, self.where, rule=rule)
+            self._own().require_zero(left - right, kind, self.where, rule=self._message(rule, parts))
+
+    def _message(self, rule: str, parts: tuple[Any, ...]) -> str:
+        return rule.format(*(self.spell(p) if isinstance(p, Poly) else p for p in parts)) if parts else rule
 
     def spell(self, e: Extent) -> str:
         """Return an extent as text in the user's dims."""

@@ -50,7 +50,7 @@ class Inequalities(Intervals):
         proved = self._proofs.get(e)
         if proved is None:
             self._steps = 0
-            proved = self._proofs[e] = self._prove(e, _SEARCH_DEPTH)
+            proved = self._proofs[e] = self.holds_at_lows(e) or self._prove(e, _SEARCH_DEPTH)
         return proved
 
     def sign(self, e: Extent) -> int:

@@ -207,8 +207,8 @@ class _Faces:
                 raise ShapeError(f"inverse: rank {z.rank}, expected {self.t.rank}", "rank")
             for axis, (given, e) in enumerate(zip(z.shape, self.t.extents, strict=True)):
                 expected = z.translate(e, self.t.facts)
-                rule = f"axis {axis} has extent {z.spell(given)}, expected {z.spell(expected)}"
-                z.require_equal(given, expected, "size_mismatch", rule)
+                rule = "axis {} has extent {}, expected {}"
+                z.require_equal(given, expected, "size_mismatch", rule, axis, given, expected)
             translated = _Translated(z, self.facts)
             digits = {
                 name: (d, translated(d.shift), translated(d.step), translated(d.extent) if d.counts else 0)

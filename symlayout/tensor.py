@@ -274,7 +274,7 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     extents = tuple(_entry(entry, axis, label, facts) for axis, entry in enumerate(entries))
     operand = Operand((extents,), facts, f"tensor {label}")
     for axis, e in enumerate(extents):
-        operand.require(e, "infeasible", f"extent {facts.spell(e)} of axis {axis} is negative")
+        operand.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
     check_countable(operand, extents)
     facts = operand.facts
     return Tensor(

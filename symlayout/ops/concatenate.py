@@ -76,5 +76,5 @@ def _require_same(x: Operand, skip: int | None = None) -> None:
             raise ShapeError(f"{x.where}: input {number} has rank {len(shape)}, input 0 has {x.rank}", "rank")
         for k, (n, e) in enumerate(zip(x.shape, shape, strict=True)):
             if k != skip:
-                rule = f"axis {k} of input {number} has extent {x.spell(e)}, of input 0 {x.spell(n)}"
-                x.require_equal(e, n, "size_mismatch", rule)
+                rule = "axis {} of input {} has extent {}, of input 0 {}"
+                x.require_equal(e, n, "size_mismatch", rule, k, number, e, n)

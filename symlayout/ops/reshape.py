@@ -33,7 +33,7 @@ def reshape(x: Operand, shape: Any) -> Declared:
     free = [k for k, entry in enumerate(entries) if type(entry) is int and entry == -1]
     new: list[Extent] = [1 if k in free else x.extent(entry, "shape") for k, entry in enumerate(entries)]
     for k, e in enumerate(new):
-        x.require(e, "size_mismatch", f"extent {x.spell(e)} of axis {k} is negative")
+        x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
     size, others = product(x.shape), product(new)
     if len(free) > 1:
         raise ShapeError(f"{x.where}: shape {entries} has more than one -1", "size_mismatch")
@@ -45,7 +45,7 @@ def reshape(x: Operand, shape: Any) -> Declared:
             size,
             others,
             "size_mismatch",
-            f"{x.spell(size)} elements do not fill a shape of {x.spell(others)}",
+            "{} elements do not fill a shape of {}", size, others,
         )
 
     def coords(*o: Any) -> list[Any]:

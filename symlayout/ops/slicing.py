@@ -58,9 +58,9 @@ def _index(x: Operand, item: Any, n: Extent, axis: int) -> Extent:
     index = x.extent(item, f"index of axis {axis}")
     if isinstance(index, int) and index < 0:
         index = n + index
-    rule = f"index {item} is out of range for axis {axis} of extent {x.spell(n)}"
-    x.require(index, "bad_axis", rule)
-    x.require(n - 1 - index, "bad_axis", rule)
+    rule = "index {} is out of range for axis {} of extent {}"
+    x.require(index, "bad_axis", rule, item, axis, n)
+    x.require(n - 1 - index, "bad_axis", rule, item, axis, n)
     return index
 
 

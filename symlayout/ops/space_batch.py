@@ -76,7 +76,7 @@ def batch_to_space(x: Operand, block_shape: Any, crops: Any) -> Declared:
     whole = [x.countable(n * b, f"extent of axis {k}") for k, (n, b) in enumerate(zip(space, block, strict=True), 1)]
     kept = [w - begin - end for w, (begin, end) in zip(whole, cuts, strict=True)]
     for k, (e, w, (begin, end)) in enumerate(zip(kept, whole, cuts, strict=True), 1):
-        x.require(e, "crop_exceeds", f"axis {k}: crops {x.spell(begin)} + {x.spell(end)} exceed {x.spell(w)}")
+        x.require(e, "crop_exceeds", "axis {}: crops {} + {} exceed {}", k, begin, end, w)
 
     def coords(n: Any, *o: Any) -> list[Any]:
         u = [c + begin for c, (begin, _) in zip(o, cuts, strict=False)]
@@ -92,11 +92,11 @@ def _blocks(
 ) -> tuple[list[Extent], Sequence[tuple[Extent, Extent]]]:
     block = x.extents(block_shape, "block_shape")
     for k, b in enumerate(block, 1):
-        x.require(b - 1, "block_lt_1", f"block_shape[{k - 1}] = {x.spell(b)} is not >= 1")
+        x.require(b - 1, "block_lt_1", "block_shape[{}] = {} is not >= 1", k - 1, b)
     if x.rank < len(block) + 1:
         raise ShapeError(f"{x.where}: rank {x.rank} has no batch and {len(block)} blocked axes", "rank")
     pairs = x.pairs(margins, what, len(block))
     for k, pair in enumerate(pairs):
         for e in pair:
-            x.require(e, kind, f"{what}[{k}] = [{x.spell(pair[0])}, {x.spell(pair[1])}] has a negative value")
+            x.require(e, kind, "{}[{}] = [{}, {}] has a negative value", what, k, *pair)
     return block, pairs

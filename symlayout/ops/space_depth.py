@@ -115,5 +115,5 @@ def _axes(
     sizes = block_size if is_list(block_size) else [block_size] * len(axes)
     block = x.extents(sizes, "block_size", len(axes))
     for b in block:
-        x.require(b - 1, "block_lt_1", f"block_size {x.spell(b)} is not >= 1")
+        x.require(b - 1, "block_lt_1", "block_size {} is not >= 1", b)
     return depth, axes, block
