@@ -403,7 +403,7 @@ def apply(
         merged = {**values, **{name: substitute(e, values) for name, e in earlier.items()}}
         return apply(declaration, bound, args, kwargs, merged)
 
-    own = declaration.__module__.startswith(__package__ + ".")
+    own = (declaration.__module__ or "").startswith(f"{__package__}.")
     return Tensor(name, _common_dtype(inputs, name), extents, facts, declared, inputs, again, own=own)
 
 
