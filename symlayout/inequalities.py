@@ -223,7 +223,8 @@ class Inequalities(Intervals):
             if value is None:
                 return None
             values[name] = value
-        return values if all(holds_at(fact, values) for fact in self.known) else None
+        checked = [fact for fact in self.known if fact.names <= values.keys()]
+        return values if all(holds_at(fact, values) for fact in checked) else None
 
     def _sample_value(self, name: str, trial: int, place: int, values: dict[str, int]) -> int | None:
         try:

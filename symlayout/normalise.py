@@ -187,6 +187,7 @@ def _fills(visit: _Visit, windows: tuple[Window, ...], number: int) -> Read | No
 
 def assume(window: Window, facts: Facts) -> None:
     """Add to *facts* that *window* holds; ``infeasible`` if it is seen never to."""
+    facts.assume_nonnegative(window.extent - 1)
     facts.assume_nonnegative(window.value)
     facts.assume_nonnegative(window.extent - 1 - window.value)
 

@@ -241,6 +241,8 @@ class _Claim:
     def _both(self, a: Read, b: Read, facts: Facts, digits: list[Extent]) -> list[tuple[Read, Read]]:
         """Return two reads as they are where both apply: evaluated again with all their windows known."""
         here = facts.fork()
+        here.adopt(a.facts)
+        here.adopt(b.facts)
         try:
             for window in (*a.windows, *b.windows):
                 assume(window, here)

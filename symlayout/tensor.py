@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 from symlayout import symbols
 from symlayout.declare import Declared, Operand, as_list, check_countable
 from symlayout.errors import ArrayError, FormatError, ShapeError
-from symlayout.facts import Dim, Facts, Interval
-from symlayout.polynomial import Extent, product, substitute, symbol
+from symlayout.facts import Dim, Facts, Interval, Requirement
+from symlayout.polynomial import Extent, names_of, product, substitute, symbol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,19 @@ class Tensor:
                 made[id(node)] = _bind_leaf(node, values, apart)
             else:
                 made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values)
+        self._check_requirements(values)
         return made[id(self)]
+
+    def _check_requirements(self, values: Mapping[str, Extent]) -> None:
+        """Raise where a requirement fails whose dims are all bound.
+
+        A declaration that is asked again demands most of them with the concrete values in the message; one that
+        chose between rules by what was known of a symbol keeps to its choice.
+        """
+        known = self.facts.values({name: v for name, v in values.items() if isinstance(v, int)})
+        for r in self.facts.requirements:
+            if names_of(r.value) | names_of(r.modulus) <= known.keys() and not r.holds(known):
+                raise ShapeError(f"{r.where}: {r} fails for {_assignment(r, known)}", r.kind)
 
     def replace(self, leaves: Mapping[str, Tensor]) -> Tensor:
         """Return the same chain on other inputs: a tensor for each key of a leaf."""
@@ -189,6 +201,10 @@ class Tensor:
         dtype = "" if self.dtype is None else f", dtype={self.dtype}"
         shape = ", ".join(self.facts.spell(e) for e in self.extents)
         return f"Tensor({self.name}: ({shape}{',' if self.rank == 1 else ''}){dtype})"
+
+
+def _assignment(r: Requirement, known: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {known[name]}" for name in sorted(names_of(r.value) | names_of(r.modulus)))
 
 
 def check_bound(dim: Dim, value: Extent) -> None:
@@ -309,10 +325,11 @@ def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -
 
 
 def _parsed(text: str) -> list[Any]:
-    from symlayout.parse import evaluate, names_of, parse_shape
+    from symlayout.parse import evaluate, parse_shape
+    from symlayout.parse import names_of as dims_in
 
     entries = parse_shape(text)
-    named = {name: symbols.dim(name, *limits) for name, limits in names_of(*entries).items()}
+    named = {name: symbols.dim(name, *limits) for name, limits in dims_in(*entries).items()}
     return [evaluate(entry, named) for entry in entries]
 
 

@@ -32,14 +32,14 @@ def squeeze(x: Operand, axis: Any = None) -> Declared:
         removed = [k for k, n in enumerate(x.shape) if n == 1]
         for k, n in enumerate(x.shape):
             if not (k in removed or x.facts.positive(n - 1) or x.facts.nonnegative(-n)):
-                rule = f"extent {x.spell(n)} of axis {k} is 1 or not\n  help: give the axes"
+                rule = f"extent {x.spell(n)} of axis {k} may be 1\n  help: give the axes"
                 raise ShapeError(f"{x.where}: the rank is unknown: {rule}", "unknown_rank")
     else:
         removed = [x.axis(a) for a in as_list(axis)]
         _check_distinct(x, removed)
         for k in removed:
             n = x.shape[k]
-            x.require_equal(n, 1, "size_mismatch", f"extent {x.spell(n)} of axis {k} is not 1")
+            x.require_equal(n, 1, "size_mismatch", "extent {} of axis {} is not 1", n, k)
     kept = [k for k in range(x.rank) if k not in removed]
 
     def coords(*o: Any) -> list[Any]:

@@ -31,10 +31,10 @@ def broadcast_to(x: Operand, shape: Any) -> Declared:
     if new < 0:
         raise ShapeError(f"{x.where}: shape has {len(target)} values, the rank is {x.rank}", "rank")
     for k, e in enumerate(target):
-        x.require(e, "size_mismatch", f"extent {x.spell(e)} of axis {k} is negative")
+        x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
     single = [n == 1 for n in x.shape]
     for k, n in enumerate(x.shape):
         if not single[k]:
             e = target[new + k]
-            x.require_equal(n, e, "size_mismatch", f"axis {k}: extent {x.spell(n)} is not 1 and not {x.spell(e)}")
+            x.require_equal(n, e, "size_mismatch", "axis {}: extent {} is not 1 and not {}", k, n, e)
     return index_map(target, lambda *o: [0 if one else c for c, one in zip(o[new:], single, strict=True)])

@@ -29,7 +29,7 @@ def channel_shuffle(x: Operand, groups: Any, axis: int = 1) -> Declared:
     """
     along = x.axis(axis)
     count = x.extent(groups, "groups")
-    x.require(count - 1, "block_lt_1", f"groups {x.spell(count)} is not >= 1")
+    x.require(count - 1, "block_lt_1", "groups {} is not >= 1", count)
     size = x.divide(x.shape[along], count)
     return index_map(
         x.shape,

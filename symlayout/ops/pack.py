@@ -32,7 +32,7 @@ def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declare
     """
     along = x.axis(axis)
     size = x.extent(block, "block")
-    x.require(size - 1, "block_lt_1", f"block {x.spell(size)} is not >= 1")
+    x.require(size - 1, "block_lt_1", "block {} is not >= 1", size)
     domain = [*x.shape, size]
     domain[along] = x.floor_div(x.shape[along] + size - 1, size)
 
@@ -69,8 +69,8 @@ def unpack(x: Operand, axis: int, extent: Any = None) -> Declared:
     along = Operand((tuple(shape),), x.facts, x.where).axis(axis)
     whole = shape[along] * block
     kept = whole if extent is None else x.extent(extent, "extent")
-    x.require(kept, "crop_exceeds", f"extent {x.spell(kept)} is negative")
-    x.require(whole - kept, "crop_exceeds", f"extent {x.spell(kept)} exceeds {x.spell(whole)}")
+    x.require(kept, "crop_exceeds", "extent {} is negative", kept)
+    x.require(whole - kept, "crop_exceeds", "extent {} exceeds {}", kept, whole)
     shape[along] = kept
 
     def coords(*o: Any) -> list[Any]:

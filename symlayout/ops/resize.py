@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
@@ -54,10 +55,10 @@ def resize_nearest(
     ratios: dict[int, tuple[Extent, Extent]] = {}
     if scale is None:
         for a, m in zip(along, x.extents(shape, "shape", len(along)), strict=True):
-            n, domain[a], ratios[a] = x.shape[a], m, (m, x.shape[a])
-            x.require(m, "size_mismatch", f"extent {x.spell(m)} of axis {a} is negative")
+            n, domain[a], ratios[a] = x.shape[a], m, _lowest_terms(m, x.shape[a])
+            x.require(m, "size_mismatch", "extent {} of axis {} is negative", m, a)
             if m != 0:
-                x.require(n - 1, "size_mismatch", f"axis {a} is empty and cannot have {x.spell(m)} elements")
+                x.require(n - 1, "size_mismatch", "axis {} is empty and cannot have {} elements", a, m)
     else:
         for a, (p, q) in zip(along, _scales(x, scale, len(along)), strict=True):
             domain[a], ratios[a] = x.floor_div(x.shape[a] * p, q), (p, q)
@@ -74,6 +75,13 @@ def resize_nearest(
     return index_map(domain, coords)
 
 
+def _lowest_terms(p: Extent, q: Extent) -> tuple[Extent, Extent]:
+    """Return *p* and *q* without common factors, where both are ints."""
+    if isinstance(p, int) and isinstance(q, int) and (common := gcd(p, q)):
+        return p // common, q // common
+    return p, q
+
+
 def _scales(x: Operand, scale: Any, length: int) -> list[tuple[Extent, Extent]]:
     """Return the scales as pairs of a numerator and a denominator."""
     values = list(scale) if is_list(scale) else [scale] * length
@@ -84,7 +92,7 @@ def _scales(x: Operand, scale: Any, length: int) -> list[tuple[Extent, Extent]]:
         top, bottom = value.as_numer_denom() if hasattr(value, "as_numer_denom") else _fraction(value)
         p, q = x.extent(top, "scale"), x.extent(bottom, "scale")
         for e in (p, q):
-            x.require(e - 1, "size_mismatch", f"scale {value} is not > 0")
+            x.require(e - 1, "size_mismatch", "scale {} is not > 0", value)
         ratios.append((p, q))
     return ratios
 

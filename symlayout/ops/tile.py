@@ -29,7 +29,7 @@ def tile(x: Operand, reps: Any) -> Declared:
     """
     given = x.extents(reps, "reps")
     for k, count in enumerate(given):
-        x.require(count, "size_mismatch", f"reps[{k}] = {x.spell(count)} is negative")
+        x.require(count, "size_mismatch", "reps[{}] = {} is negative", k, count)
     counts = [1] * (x.rank - len(given)) + given
     new = len(counts) - x.rank
     domain = [n * count for n, count in zip([1] * new + [*x.shape], counts, strict=True)]
@@ -56,7 +56,7 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
     See `numpy.repeat`.
     """
     (count,) = x.extents(repeats, "repeats", 1)
-    x.require(count, "size_mismatch", f"repeats = {x.spell(count)} is negative")
+    x.require(count, "size_mismatch", "repeats = {} is negative", count)
     if axis is None:
         return index_map([product(x.shape) * count], lambda o: mixed_radix(o // count, x.shape))
     along = x.axis(axis)

@@ -51,11 +51,10 @@ def window(
     domain = [*x.shape, *sizes]
     for a, size, step, gap, (before, after) in zip(axes, sizes, steps, gaps, pads, strict=True):
         for e in (before, after):
-            x.require(e, "negative_pad", f"axis {a}: padding {x.spell(e)} is negative")
+            x.require(e, "negative_pad", "axis {}: padding {} is negative", a, e)
         whole = before + x.shape[a] + after
         room = whole - 1 - (size - 1) * gap
-        rule = f"axis {a}: a window over {x.spell(whole - room)} elements exceeds {x.spell(whole)}"
-        x.require(room, "size_mismatch", rule)
+        x.require(room, "size_mismatch", "axis {}: a window over {} elements exceeds {}", a, whole - room, whole)
         domain[a] = x.floor_div(room, step) + 1
 
     def coords(*o: Any) -> list[Any]:
@@ -71,5 +70,5 @@ def window(
 def _at_least_one(x: Operand, values: Any, what: str, length: int) -> list[Extent]:
     made = x.extents(values, what, length)
     for e in made:
-        x.require(x.countable(e, what) - 1, "block_lt_1", f"{what} {x.spell(e)} is not >= 1")
+        x.require(x.countable(e, what) - 1, "block_lt_1", "{} {} is not >= 1", what, e)
     return made
