@@ -193,8 +193,9 @@ class Facts(Inequalities):
         residue = collapse({**rest, (): constant} if constant else rest)
         if not isinstance(residue, Poly):  # pragma: no cover - rest has a symbol
             raise AssertionError("a residue with symbols is a polynomial")
-        for name in [*reversed(self.low)]:  # the newest: the older a symbol, the more is written in it
-            split = coefficient_of(residue, name) if (name,) in residue.terms else None
+        # the newest first: the older a symbol, the more is written in it
+        for name in [name for name in reversed(self.low) if (name,) in residue.terms]:
+            split = coefficient_of(residue, name)
             if split is None or not isinstance(split[0], int) or gcd(split[0], modulus) != 1:
                 continue
             shift = _modulo(pow(split[0], -1, modulus) * split[1], modulus)

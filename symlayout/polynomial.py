@@ -11,7 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd
 
+from symlayout.errors import ShapeError
+
 Monomial = tuple[str, ...]
+
+MAX_PRODUCTS = 50_000  # of terms, in one multiplication: beyond it the algebra would not answer in bounded time
 
 
 class Poly:
@@ -99,6 +103,12 @@ class Poly:
             return Poly({monomial: coefficient * other for monomial, coefficient in self.terms.items()})
         if not isinstance(other, Poly):
             return NotImplemented
+        if len(self.terms) * len(other.terms) > MAX_PRODUCTS:
+            raise ShapeError(
+                f"a product of {len(self.terms)} by {len(other.terms)} terms exceeds {MAX_PRODUCTS} in all\n"
+                "  help: give the factors names of their own, or raise symlayout.polynomial.MAX_PRODUCTS",
+                "budget",
+            )
         terms: dict[Monomial, int] = {}
         for left, a in self.terms.items():
             for right, b in other.terms.items():

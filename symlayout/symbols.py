@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import FormatError, ShapeError
 from symlayout.facts import Dim, Facts, Requirement
-from symlayout.polynomial import Extent, Poly, symbol, terms_of
+from symlayout.polynomial import Extent, Monomial, Poly, collapse, symbol, terms_of
 
 if TYPE_CHECKING:
     import sympy
@@ -199,6 +199,8 @@ def _fraction(e: Any, facts: Facts, what: str) -> tuple[Extent, Extent]:
     """Return numerator and denominator of a rational expression, as polynomials in dims."""
     import sympy
 
+    total: Extent
+    over: Extent
     if isinstance(e, sympy.Rational):
         return int(e.p), int(e.q)
     if isinstance(e, sympy.Symbol):
@@ -206,9 +208,15 @@ def _fraction(e: Any, facts: Facts, what: str) -> tuple[Extent, Extent]:
         facts.declare(record)
         return symbol(record.name), 1
     if isinstance(e, sympy.Add):
-        total, over = _fraction(e.args[0], facts, what)
-        for argument in e.args[1:]:
+        sums: dict[Extent, dict[Monomial, int]] = {}  # by denominator
+        for argument in e.args:
             n, d = _fraction(argument, facts, what)
+            terms = sums.setdefault(d, {})
+            for monomial, coefficient in terms_of(n).items():
+                terms[monomial] = terms.get(monomial, 0) + coefficient
+        total, over = 0, 1
+        for d, terms in sums.items():
+            n = collapse({m: c for m, c in terms.items() if c})
             total, over = (total + n, over) if d == over else (total * d + n * over, over * d)
         return total, over
     if isinstance(e, sympy.Mul):
