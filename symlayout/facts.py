@@ -130,19 +130,22 @@ class Facts(Inequalities):
             if e:
                 raise ShapeError(f"{at(where)}{rule or f'{e} is not 0'}", kind)
             return
+        e, whole = _equation(e)
         low, high = self.interval(e)
-        solution = None if (low or 0) > 0 or (high is not None and high < 0) else self._unit_symbol(e)
-        if (low or 0) > 0 or (high is not None and high < 0) or (solution is None and not self._zero_later(e)):
+        if not whole or (low or 0) > 0 or (high is not None and high < 0):
             raise ShapeError(
                 f"{at(where)}{rule or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible" if names_of(e) & self.quotients.keys() else kind,
             )
+        solution = self._unit_symbol(e)
         self._proofs.clear()
         top, _ = self.to_user(e)
         self.requirements.append(Requirement(kind, "zero", top, 1, where))
         if solution is not None:
             self.eliminate(*solution)
         else:
+            self.learn(e)
+            self.learn(-e)
             self._rewrite_zero(e)
         self.tighten(where)
 
@@ -274,10 +277,6 @@ class Facts(Inequalities):
         self.rules.append((lead, value))
         self._renew()
 
-    def _zero_later(self, e: Extent) -> bool:
-        low, high = self.interval(e)
-        return (low is None or low <= 0) and (high is None or high >= 0)
-
     def _unit_symbol(self, e: Extent) -> tuple[str, Extent] | None:
         """Return ``(name, value)`` so that ``e == 0`` says ``name == value``, newest name first."""
         if not isinstance(e, Poly):
@@ -383,6 +382,15 @@ def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
 
 def _modulo(e: Extent, modulus: int) -> Extent:
     return collapse({m: c % modulus for m, c in terms_of(e).items() if c % modulus})
+
+
+def _equation(e: Poly) -> tuple[Extent, bool]:
+    """Return ``e == 0`` without the common factor of its coefficients, and whether the constant has it too."""
+    common = gcd(*(c for m, c in e.terms.items() if m))
+    constant = e.terms.get((), 0)
+    if constant % common:
+        return e, False
+    return collapse({m: c // common for m, c in e.terms.items()}), True
 
 
 def _tightest(e: Extent) -> Extent:

@@ -6,7 +6,6 @@ import inspect
 import itertools
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from symlayout import frontends, openvino_ir
 from symlayout.errors import FormatError, SymlayoutError
-from symlayout.openvino_ir import Layer
+from symlayout.openvino_ir import Layer, Port
 from symlayout.tensor import Tensor, tensor
 
 _LONGEST_NAME = 80  # of a leaf: names in a file have no limit
@@ -46,21 +45,26 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     if file.suffix != ".xml":
         raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: .xml, OpenVINO IR")
     graph = openvino_ir.read(file)
-    names = {layer.id: _name(layer) for layer in graph.layers}
-    values: dict[int, Value] = {}
+    names: dict[Port, str] = {}
+    values: dict[Port, Value] = {}
     leaves: set[str] = set()
     for layer in graph.layers:
-        inputs = [values[port.layer] for port in layer.inputs]
-        if len(layer.tensor_names) != 1:
-            raise FormatError(f"layer has {len(layer.tensor_names)} outputs, one is known\n  in: {layer}")
+        inputs = [values[port] for port in layer.inputs]
+        made: Value | list[Tensor]
         if layer.type == "Parameter":
-            values[layer.id] = _parameter(layer, _leaf_name(names[layer.id], leaves))
+            made = _parameter(layer, _leaf_name(_name(layer, 0), leaves))
         elif layer.type == "Const":
-            values[layer.id] = graph.constant(layer)
+            made = graph.constant(layer)
         elif layer.type == "Convert" and len(inputs) == 1 and isinstance(inputs[0], np.ndarray):
-            values[layer.id] = _converted(inputs[0], layer)
+            made = _converted(inputs[0], layer)
         else:
-            values[layer.id] = _applied(layer, inputs)
+            made = _applied(layer, inputs)
+        results = made if isinstance(made, list) else [made]
+        if len(results) != len(layer.tensor_names):
+            ports = len(layer.tensor_names)
+            raise FormatError(f"layer has {ports} outputs, its operation has {len(results)}\n  in: {layer}")
+        for k, value in enumerate(results):
+            names[Port(layer.id, k)], values[Port(layer.id, k)] = _name(layer, k), value
     outputs: dict[str, Tensor] = {}
     for result in graph.results:
         name, value = _result(result, names, values)
@@ -69,9 +73,11 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     return outputs
 
 
-def _name(layer: Layer) -> str:
-    """Return what the output of *layer* is called: by its first tensor name, else as the layer."""
-    return next((name for names in layer.tensor_names for name in names), layer.name)
+def _name(layer: Layer, number: int) -> str:
+    """Return what an output of *layer* is called: by its first tensor name, else as the layer."""
+    if number < len(layer.tensor_names) and layer.tensor_names[number]:
+        return layer.tensor_names[number][0]
+    return layer.name if len(layer.tensor_names) == 1 else f"{layer.name}.{number}"
 
 
 def _leaf_name(name: str, taken: set[str]) -> str:
@@ -88,8 +94,8 @@ def _parameter(layer: Layer, name: str) -> Tensor:
     return tensor(openvino_ir.parameter_shape(layer), openvino_ir.element_type(layer), name)
 
 
-def _result(layer: Layer, names: dict[int, str], values: dict[int, Value]) -> tuple[str, Tensor]:
-    sources = [port.layer for port in layer.inputs]
+def _result(layer: Layer, names: dict[Port, str], values: dict[Port, Value]) -> tuple[str, Tensor]:
+    sources = layer.inputs
     if len(sources) != 1 or not isinstance(value := values[sources[0]], Tensor):
         raise FormatError(f"a result is one tensor that is computed from an input\n  in: {layer}")
     return names[sources[0]], value
@@ -104,32 +110,42 @@ def _converted(value: Constant, layer: Layer) -> Constant:
     return made
 
 
-def _applied(layer: Layer, inputs: list[Value]) -> Tensor:
-    """Return the operation of *layer* applied to its first input, the others being its attributes."""
-    operation = _operation(layer)
+def _applied(layer: Layer, inputs: list[Value]) -> Tensor | list[Tensor]:
+    """Return the operation of *layer* applied to its first input, the others being its attributes.
+
+    A joint operation, such as ``Concat``, is applied to all of them.
+    """
+    title = _operation(layer)
+    operation = frontends.find(title)
     known = list(inspect.signature(operation).parameters)
-    if not inputs or not isinstance(inputs[0], Tensor):
-        raise FormatError(f"input {known[0]} is not computed from an input of the model\n  in: {layer}")
-    for k, value in enumerate(inputs[1:], start=1):
+    tensors = len(inputs) if frontends.is_joint(title) else 1
+    for k, value in enumerate(inputs[:tensors] or [None]):
+        if not isinstance(value, Tensor):
+            name = known[0] if tensors == 1 else f"{known[0]}[{k}]"
+            raise FormatError(f"input {name} is not computed from an input of the model\n  in: {layer}")
+    for k, value in enumerate(inputs[tensors:], start=tensors):
         if isinstance(value, Tensor):
-            name = known[k] if k < len(known) else k
+            name = known[k] if k < len(known) else str(k)
             raise FormatError(f"input {name} is not a constant\n  in: {layer}")
     attributes = {name: _attribute(text) for name, text in layer.attributes.items()}
+    arguments = [inputs] if frontends.is_joint(title) else inputs
     try:
-        result: Tensor = operation(*inputs, **attributes)
+        result: Tensor | list[Tensor] = operation(*arguments, **attributes)
     except SymlayoutError as error:
         error.add_note(f"in: {layer}")
         raise
     return result
 
 
-def _operation(layer: Layer) -> Callable[..., Any]:
-    """Return the operation: the newest version that was known when the operation set of *layer* was made."""
+def _operation(layer: Layer) -> str:
+    """Return the name of the operation: its newest version when the operation set of *layer* was made."""
     catalogue = frontends.names()
     versions = [f"openvino:{layer.type}-{n}" for n in range(layer.opset or 0, 0, -1)]
-    return frontends.find(next((name for name in versions if name in catalogue), f"openvino:{layer.type}"))
+    return next((name for name in versions if name in catalogue), f"openvino:{layer.type}")
 
 
-def _attribute(text: str) -> int | str:
-    """Return an integer of the ``<data>`` element as such; the operation refuses text that should be one."""
+def _attribute(text: str) -> bool | int | str:
+    """Return a truth value or an integer of the ``<data>`` element as such; other text as it is."""
+    if text in ("true", "false"):
+        return text == "true"
     return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text, re.ASCII) else text

@@ -290,9 +290,12 @@ def to_relation(r: Requirement, facts: Facts) -> Any:
             return sympy.Eq(sympy.Mod(form, r.modulus, evaluate=False), -residue % r.modulus, evaluate=False)
         modulus = _polynomial(r.modulus, facts)
         return sympy.Eq(sympy.Mod(value, modulus, evaluate=False), 0, evaluate=False)
-    positive = {m: c for m, c in terms_of(r.value).items() if c > 0 and m}
+    e = r.value
+    if r.relation == "zero" and not any(c > 0 for m, c in terms_of(e).items() if m):
+        e = -e
+    positive = {m: c for m, c in terms_of(e).items() if c > 0 and m}
     left = _polynomial(_collapsed(positive), facts)
-    right = _polynomial(_collapsed(positive) - r.value, facts)
+    right = _polynomial(_collapsed(positive) - e, facts)
     relation = sympy.Ge if r.relation == "nonnegative" else sympy.Eq
     return relation(left, right, evaluate=False)
 

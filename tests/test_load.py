@@ -174,6 +174,54 @@ def test_newer_operation_sets_have_the_older_operations(tmp_path: Path) -> None:
     assert load(write(tmp_path, changed('version="opset2"', 'version="opset15"')))["out"].shape == (2, 8)
 
 
+def test_operations_on_several_tensors_and_with_several_results(tmp_path: Path) -> None:
+    """The data in two halves along axis 0, joined in the other order along axis 1."""
+    layers = """<layer id="10" name="halves" type="Split" version="opset1"><data num_splits="2" />
+      <input><port id="0" /><port id="1" /></input>
+      <output><port id="2" /><port id="3" names="second" /></output></layer>
+      <layer id="11" name="axis" type="Const" version="opset1">
+      <data element_type="i64" shape="" offset="32" size="8" /><output><port id="0" /></output></layer>
+      <layer id="12" name="pair" type="Concat" version="opset1"><data axis="1" />
+      <input><port id="0" /><port id="1" /></input><output><port id="2" names="pair" /></output></layer>
+      <layer id="13" name="r" type="Result" version="opset1"><input><port id="0" /></input></layer>
+      <layer id="14" name="r" type="Result" version="opset1"><input><port id="0" /></input></layer>
+      <layer id="15" name="r" type="Result" version="opset1"><input><port id="0" /></input></layer>"""
+    edges = [
+        (0, 0, 10, 0),
+        (11, 0, 10, 1),
+        (10, 3, 12, 0),
+        (10, 2, 12, 1),
+        (12, 2, 13, 0),
+        (10, 2, 14, 0),
+        (10, 3, 15, 0),
+    ]
+    path = write(tmp_path, extended(GOOD, layers, "".join(edge(*e) for e in edges)))
+    outputs = load(path)
+    assert list(outputs) == ["out", "pair", "halves.0", "second"]
+    x = np.arange(20, dtype=np.float32).reshape(10, 2)
+    assert interpret(outputs["pair"], x).tolist() == np.concatenate([x[5:], x[:5]], axis=1).tolist()
+    assert interpret(outputs["second"], x).tolist() == x[5:].tolist()
+
+
+def test_an_input_of_several_that_is_constant(tmp_path: Path) -> None:
+    layers = """<layer id="12" name="pair" type="Concat" version="opset1"><data axis="0" />
+      <input><port id="0" /><port id="1" /></input><output><port id="2" /></output></layer>
+      <layer id="13" name="r" type="Result" version="opset1"><input><port id="0" /></input></layer>"""
+    edges = edge(0, 0, 12, 0) + edge(1, 0, 12, 1) + edge(12, 2, 13, 0)
+    with pytest.raises(FormatError, match=r"input inputs\[1\] is not computed from an input of the model"):
+        load(write(tmp_path, extended(GOOD, layers, edges)))
+
+
+def test_truth_values_of_attributes(tmp_path: Path) -> None:
+    layers = """<layer id="11" name="shape" type="Const" version="opset1">
+      <data element_type="i64" shape="2" offset="32" size="16" /><output><port id="0" /></output></layer>
+      <layer id="12" name="flat" type="Reshape" version="opset1"><data special_zero="true" />
+      <input><port id="0" /><port id="1" /></input><output><port id="2" /></output></layer>
+      <layer id="13" name="r" type="Result" version="opset1"><input><port id="0" /></input></layer>"""
+    edges = edge(0, 0, 12, 0) + edge(11, 0, 12, 1) + edge(12, 2, 13, 0)
+    assert load(write(tmp_path, extended(GOOD, layers, edges)))["flat"].shape == (10, 2)
+
+
 # ---------------------------------------------------------------------- files that nobody should trust
 
 LAUGHS = (
@@ -341,7 +389,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "two outputs": (
         '<port id="4" names="out">',
         '<port id="9" /><port id="4" names="out">',
-        "layer has 2 outputs, one is known",
+        "layer has 2 outputs, its operation has 1",
     ),
 }
 

@@ -162,6 +162,17 @@ def test_pads_may_exceed_the_extent(mode: str, n: int) -> None:
     np.testing.assert_array_equal(sl.compile(y, strict=True)(x), expected)
 
 
+@pytest.mark.parametrize("values", [[7], [7, 8], [[7, 8]], [[7, 8], [9, 10], [11, 12]]], ids=str)
+@pytest.mark.parametrize("shape", [(2, 3, 1), (0, 2, 3)], ids=str)
+def test_fills_of_each_side_agree_with_numpy(shape: tuple[int, ...], values: Any) -> None:
+    x = make_array(shape, "i2", "contiguous", 0)
+    widths = [(1, 2), (0, 1), (3, 0)]
+    y = sl.pad(sl.tensor(shape, dtype="i2", name="x"), widths, constant_values=values)
+    expected = np.pad(x, widths, constant_values=values)
+    np.testing.assert_array_equal(sl.interpret(y, x), expected)
+    np.testing.assert_array_equal(sl.compile(y, strict=True)(x), expected)
+
+
 def test_shifts_of_any_size_are_exact() -> None:
     x = np.arange(5)
     for shift in (2**70 + 1, -(2**70), [2**64, -(2**64), 1]):
@@ -215,6 +226,7 @@ SHAPES: Mapping[str, tuple[Callable[[], sl.Tensor], str, str]] = {
     "resize to": (lambda: sl.resize_nearest(x2(), shape=(7, k)), "(7, k)", "(H >= 1, W >= 1)"),
     "pad edge": (lambda: sl.pad(x2(), [(p, 1), (0, 0)], "edge"), "(H + p + 1, W)", "(H >= 1,)"),
     "pad reflect": (lambda: sl.pad(x2(), [(p, 1), (0, 0)], "reflect"), "(H + p + 1, W)", "(H >= 2,)"),
+    "pad with fills": (lambda: sl.pad(x2(), [(p, 1), (0, q)], constant_values=(1, 2)), "(H + p + 1, W + q)", "()"),
     "pad nothing": (lambda: sl.pad(x2(), 0, "wrap"), "(H, W)", "()"),
 }
 
@@ -369,6 +381,7 @@ ERRORS: Mapping[str, tuple[Callable[[], Any], str]] = {
     "resize by a float": (lambda: sl.resize_nearest(x, scale=1.5), "attr_dtype"),
     "resize nothing to something": (lambda: sl.resize_nearest(sl.tensor((0,)), shape=2), "size_mismatch"),
     "pad in an unknown mode": (lambda: sl.pad(x, 1, "mean"), "bad_mode"),
+    "pad with a fill for each of three axes": (lambda: sl.pad(x, 1, constant_values=[1, 2, 3]), "length_mismatch"),
     "pad by less than nothing": (lambda: sl.pad(x, -1, "edge"), "negative_pad"),
     "pad with what is not there": (lambda: sl.pad(sl.tensor((0, 2)), 1, "wrap"), "size_mismatch"),
 }

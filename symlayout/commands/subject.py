@@ -112,7 +112,13 @@ def _apply_step(x: sl.Tensor, step: Step, dims: Mapping[str, Any]) -> sl.Tensor:
     except TypeError as error:
         known = ", ".join(list(signature.parameters)[1:]) or "none"
         raise FormatError(f"{step.name}: {error}\n  in: {step.text[:100]}\n  known: {known}") from None
-    result: sl.Tensor = function(x, *values, **keywords)
+    if registry.is_joint(step.name):
+        raise FormatError(f"{step.name} takes several tensors, and a chain has one\n  help: use it from Python")
+    result = function(x, *values, **keywords)
+    if not isinstance(result, sl.Tensor):
+        raise FormatError(
+            f"{step.name} gives {len(result)} tensors, and a step gives one\n  help: take a part by an index such as [:, 0:2]"
+        )
     return result
 
 

@@ -144,6 +144,13 @@ def choice(name: str, value: Any, known: Collection[str]) -> str:
     return value
 
 
+def fill_value(name: str, value: Any) -> Any:
+    """Return the one value that is put where nothing is read; None is 0, ``length_mismatch`` for a list."""
+    if _is_list(value) or getattr(value, "ndim", 0) > 0:
+        raise ShapeError(f"{name} is one value, got {value!r:.80}", "length_mismatch")
+    return 0 if value is None else value
+
+
 def axes(name: str, value: Any, rank: int) -> list[int]:
     """Return axes as ``0 <= axis < rank``, each once; negative ones count from the end.
 
@@ -157,6 +164,14 @@ def axes(name: str, value: Any, rank: int) -> list[int]:
         if not -rank <= axis < rank:
             raise ShapeError(f"{name} has {axis}, out of range for rank {rank}", "bad_axis")
     return list(dict.fromkeys(axis % rank for axis in found))
+
+
+def distinct(name: str, value: Any, rank: int) -> list[int]:
+    """Return axes as `axes` does; ``bad_axis`` if one is repeated."""
+    found = axes(name, value, rank)
+    if len(found) < len(listed(name, value)):
+        raise ShapeError(f"{name} is {value}, which repeats an axis", "bad_axis")
+    return found
 
 
 def permutation(name: str, value: Any) -> list[int]:
@@ -198,28 +213,42 @@ def index(x: Tensor, start: Any, stop: Any, step: Any, axes: Any) -> tuple[slice
         raise ShapeError(
             f"start, stop, step and axes have {lengths} values for rank {x.rank}, not one per axis", "length_mismatch"
         )
-    places = _distinct("axes", along, x.rank)
+    places = distinct("axes", along, x.rank)
     key = [slice(None)] * x.rank
     for axis, a, b, s in zip(places, first, last, steps, strict=True):
         if s < 0 and isinstance(a, int) and a < 0:
             a = _not_before_the_first(x, axis, a)
-        key[axis] = slice(_bounded(a), _bounded(b), s)
+        key[axis] = slice_of(a, b, s)
     return tuple(key)
 
 
+def slice_of(start: Any, stop: Any, step: int) -> slice:
+    """Return a slice without the bounds that lie outside every axis, on the side of their end."""
+    return slice(_unless_outside(start, -step), _unless_outside(stop, step), step)
+
+
 def added_and_taken(widths: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Return what pads add, and what negative ones take away, as widths that are not positive."""
+    """Return what pads add, and what negative ones take away, as widths <= 0; empty if they take nothing."""
     taken = [[min(e, 0) if isinstance(e, int) else 0 for e in pair] for pair in widths]
     added = [[max(e, 0) if isinstance(e, int) else e for e in pair] for pair in widths]
-    return added, taken
+    return added, taken if any(e for pair in taken for e in pair) else []
 
 
 def check_repeated(x: Tensor, widths: Sequence[Sequence[Any]], spare: int) -> None:
     """Raise ``size_mismatch`` if a known width exceeds a known extent less *spare*: more than one reflection."""
     for axis, (n, pair) in enumerate(zip(x.extents, widths, strict=True)):
         for width in pair:
-            if isinstance(n, int) and isinstance(width, int) and 0 < width and n - spare < width:
-                raise ShapeError(f"axis {axis}: {width} elements are added, it has {n - spare} to repeat", "size_mismatch")
+            if isinstance(n, int) and isinstance(width, int) and width > max(n - spare, 0):
+                rule = f"axis {axis}: {width} elements are added, it has {max(n - spare, 0)} to repeat"
+                raise ShapeError(rule, "size_mismatch")
+
+
+def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
+    """Return where a shape has a 0, which copies the extent of that axis; ``bad_axis`` if there is none."""
+    copied = [k for k, n in enumerate(shape) if isinstance(n, int) and n == 0]
+    if copied and copied[-1] >= rank:
+        raise ShapeError(f"{name}[{copied[-1]}] is 0, which copies an axis, the tensor has rank {rank}", "bad_axis")
+    return copied
 
 
 def broadcast_shape(x: Tensor, name: str, value: Any) -> list[Any]:
@@ -271,14 +300,6 @@ def _integer(name: str, value: Any) -> Any:
     raise ShapeError(f"{name} is {value!r:.80}, not an integer", "attr_dtype")
 
 
-def _distinct(name: str, values: list[int], rank: int) -> list[int]:
-    """Return axes as `axes` does; ``bad_axis`` if one is repeated."""
-    found = axes(name, values, rank)
-    if len(found) < len(values):
-        raise ShapeError(f"{name} is {values}, which repeats an axis", "bad_axis")
-    return found
-
-
 def _not_before_the_first(x: Tensor, axis: int, start: int) -> int:
     """Return a start that counts from the end, or 0 where it is known to lie before the first element."""
     n = x.extents[axis]
@@ -289,6 +310,8 @@ def _not_before_the_first(x: Tensor, axis: int, start: int) -> int:
     raise InconclusiveError(f"axis {axis} of extent {x.facts.spell(n)} has {-start} elements or more")
 
 
-def _bounded(value: Any) -> Any:
-    """Return a bound of a slice, or None for one that lies outside every axis: extents fit int64."""
-    return None if isinstance(value, int) and not -_INT64 < value < _INT64 - 1 else value
+def _unless_outside(bound: Any, side: int) -> Any:
+    """Return a bound, or None if it lies outside every axis on the *side* of its end: extents fit int64."""
+    if not isinstance(bound, int):
+        return bound
+    return None if (bound <= -_INT64 and side < 0) or (bound >= _INT64 - 1 and side > 0) else bound

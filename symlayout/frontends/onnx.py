@@ -7,21 +7,34 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.rank import require_rank
-from symlayout.frontends.registry import register
+from symlayout.frontends.rank import require_rank, require_tensors
+from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops import space_depth
+from symlayout.ops.axes import expand_dims
+from symlayout.ops.axes import squeeze as core_squeeze
+from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.concatenate import concatenate
+from symlayout.ops.pad import pad as core_pad
+from symlayout.ops.reshape import reshape as core_reshape
+from symlayout.ops.split import split as core_split
+from symlayout.ops.tile import tile as core_tile
+from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensor import Tensor
 
 _MODES = {"DCR": "blocks_first", "CRD": "depth_first"}
+_PADS = ("constant", "reflect", "edge", "wrap")
 
 
 @register("onnx:SpaceToDepth")
-def space_to_depth(input: Tensor, blocksize: Any) -> Tensor:
-    """Return the NCHW tensor *input* with its blocks moved to the channels, as their major part.
+def space_to_depth(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
+    """Return the NCHW tensor *input* with its blocks moved to the channels.
 
     Parameters
     ----------
@@ -29,14 +42,17 @@ def space_to_depth(input: Tensor, blocksize: Any) -> Tensor:
         Rank 4.
     blocksize : int
         At least 1.
+    mode : str
+        ``"DCR"``: the block digits are the major part of the channels; ``"CRD"``: the minor part.
 
     Raises
     ------
     ShapeError
-        ``rank``, ``attr_dtype``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+        ``rank``, ``attr_dtype``, ``bad_mode``, ``block_lt_1``, ``non_divisible``, ``overflow``.
     """
     require_rank("SpaceToDepth", input, 4, 4)
-    return space_depth.space_to_depth(input, attributes.scalar("blocksize", blocksize, 1))
+    order = _MODES[attributes.choice("mode", mode, _MODES)]
+    return space_depth.space_to_depth(input, attributes.scalar("blocksize", blocksize, 1), order)
 
 
 @register("onnx:DepthToSpace")
@@ -58,6 +74,296 @@ def depth_to_space(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
         ``rank``, ``attr_dtype``, ``bad_mode``, ``block_lt_1``, ``non_divisible``, ``overflow``.
     """
     require_rank("DepthToSpace", input, 4, 4)
-    if not isinstance(mode, str) or mode not in _MODES:
-        raise ShapeError(f"mode is {mode!r:.80}, neither 'DCR' nor 'CRD'", "bad_mode")
-    return space_depth.depth_to_space(input, attributes.scalar("blocksize", blocksize, 1), _MODES[mode])
+    order = _MODES[attributes.choice("mode", mode, _MODES)]
+    return space_depth.depth_to_space(input, attributes.scalar("blocksize", blocksize, 1), order)
+
+
+@register("onnx:Transpose")
+def transpose(data: Tensor, perm: Any = None) -> Tensor:
+    """Return *data* with its axes permuted: output axis ``k`` is ``perm[k]``.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    perm : sequence of int, optional
+        A permutation of the axes, from 0; None reverses them.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+    """
+    require_rank("Transpose", data, 0)
+    return core_transpose(data, None if perm is None else attributes.permutation("perm", perm))
+
+
+@register("onnx:Reshape")
+def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
+    """Return the elements of *data* in row-major order under another shape.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    shape : sequence of int
+        The extents; one -1 stands for what remains.
+    allowzero : int
+        0: an extent of 0 copies that of *data*.  1: it is 0.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``.
+    """
+    rank = require_rank("Reshape", data, 0)
+    target = attributes.fill("shape", attributes.vector("shape", shape), 0)
+    if not attributes.flag("allowzero", allowzero):
+        for k in attributes.copied_axes("shape", target, rank):
+            target[k] = data.shape[k]
+    return core_reshape(data, target)
+
+
+@register("onnx:Pad")
+def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, mode: str = "constant") -> Tensor:
+    """Return *data* without what negative pads take away, then with elements added at both ends of its axes.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    pads : sequence of int
+        The begins of *axes*, then their ends.
+    constant_value : scalar, optional
+        What ``"constant"`` adds; None is 0.
+    axes : sequence of int, optional
+        None is all axes.
+    mode : str
+        ``"constant"``, ``"reflect"``, ``"edge"`` or ``"wrap"``.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``bad_mode``, ``crop_exceeds``, ``size_mismatch``
+        where there are not as many elements to reflect as are added, ``overflow``.
+    """
+    rank = require_rank("Pad", data, 0)
+    attributes.choice("mode", mode, _PADS)
+    along = list(range(rank)) if axes is None else attributes.distinct("axes", axes, rank)
+    flat = attributes.fill("pads", attributes.vector("pads", pads, None if pads is not None else 2 * len(along)), 0)
+    if len(flat) != 2 * len(along):
+        raise ShapeError(
+            f"pads has {len(flat)} values, not a begin and an end for {len(along)} axes", "length_mismatch"
+        )
+    widths = [[0, 0] for _ in range(rank)]
+    for axis, begin, end in zip(along, flat[: len(along)], flat[len(along) :], strict=True):
+        widths[axis] = [begin, end]
+    added, taken = attributes.added_and_taken(widths)
+    if taken:
+        data = core_pad(data, taken)
+    if mode == "reflect":
+        attributes.check_repeated(data, added, 1)
+    return core_pad(data, added, mode, attributes.fill_value("constant_value", constant_value))
+
+
+@register("onnx:Slice")
+def slice(data: Tensor, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Tensor:
+    """Return the part of *data* from *starts* to before *ends*, every *steps*-th element.
+
+    Bounds clamp to the axis; with a negative step, a start before the first element is the first element.
+
+    Parameters
+    ----------
+    data : Tensor
+        Rank 1 or more.
+    starts, ends : sequence of int
+        One per axis of *axes*; negative ones count from the end.
+    axes : sequence of int, optional
+        None is the first axes.
+    steps : sequence of int, optional
+        One per axis of *axes*, not 0; None is 1 for all.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+    """
+    require_rank("Slice", data, 1)
+    return data[attributes.index(data, starts, ends, steps, axes)]
+
+
+@register("onnx:Tile")
+def tile(input: Tensor, repeats: Any) -> Tensor:
+    """Return *input* put side by side with itself.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    repeats : sequence of int
+        One per axis, at least 0.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+    """
+    rank = require_rank("Tile", input, 0)
+    return core_tile(input, attributes.fill("repeats", attributes.vector("repeats", repeats, rank), 0))
+
+
+@register("onnx:Expand")
+def expand(input: Tensor, shape: Any) -> Tensor:
+    """Return *input* broadcast with *shape*.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    shape : sequence of int
+        Extents of the last axes; they may be 1 where *input* has more.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+    """
+    require_rank("Expand", input, 0)
+    return broadcast_to(input, attributes.broadcast_shape(input, "shape", shape))
+
+
+@register("onnx:Concat", joint=True)
+def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
+    """Return the *inputs* one after the other along *axis*.
+
+    Parameters
+    ----------
+    inputs : sequence of Tensor
+        Rank 1 or more.
+    axis : int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+    """
+    return concatenate(require_tensors("Concat", inputs, 1), attributes.constant("axis", axis))
+
+
+@register("onnx:Split")
+def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any = 0) -> list[Tensor]:
+    """Return *input* cut into parts along *axis*.
+
+    Parameters
+    ----------
+    input : Tensor
+        Rank 1 or more.
+    split : sequence of int, optional
+        The extents of the parts, at least 0, which are all of the axis.
+    num_outputs : int, optional
+        How many parts, at least 1: equal ones, but the last is smaller where a known extent is no multiple.  An
+        extent that is not known has to be a multiple.  Give either *split* or *num_outputs*.
+    axis : int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``attr_missing``, ``attr_unknown``, ``length_mismatch``, ``bad_axis``,
+        ``block_lt_1``, ``non_divisible``, ``size_mismatch`` for parts that are not the axis.
+    """
+    rank = require_rank("Split", input, 1)
+    (along,) = attributes.axes("axis", [attributes.constant("axis", axis)], rank)
+    if (split is None) == (num_outputs is None):
+        kind = "attr_missing" if split is None else "attr_unknown"
+        raise AttributeNameError("Split has either split or num_outputs", kind)
+    n = input.shape[along]
+    if split is not None:
+        sizes = attributes.fill("split", attributes.vector("split", split), 0)
+        if not sizes:
+            raise ShapeError("split is empty", "length_mismatch")
+    else:
+        count = attributes.constant("num_outputs", num_outputs)
+        if not isinstance(n, int) or count < 1 or n % count == 0:
+            return core_split(input, count, along)
+        chunk = -(-n // count)
+        sizes = [chunk] * (count - 1) + [n - chunk * (count - 1)]
+    if any(isinstance(size, int) and size < 0 for size in sizes):
+        raise ShapeError(f"parts {sizes} of axis {along} of extent {n} are not all >= 0", "size_mismatch")
+    total = sum(sizes)
+    if isinstance(n, int) and isinstance(total, int) and n != total:
+        raise ShapeError(f"parts {sizes} hold {total} elements, axis {along} has {n}", "size_mismatch")
+    whole = broadcast_to(input, [total if k == along else e for k, e in enumerate(input.shape)])
+    return core_split(whole, list(itertools.accumulate(sizes[:-1])), along)
+
+
+@register("onnx:Flatten")
+def flatten(input: Tensor, axis: Any = 1) -> Tensor:
+    """Return *input* as a matrix: the axes before *axis* are rows, the others columns.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    axis : int
+        0 to the rank; negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis``, ``overflow``.
+    """
+    rank = require_rank("Flatten", input, 0)
+    cut = attributes.constant("axis", axis)
+    if not -rank <= cut <= rank:
+        raise ShapeError(f"axis {cut} is out of range for rank {rank}", "bad_axis")
+    cut += rank if cut < 0 else 0
+    return core_reshape(input, [math.prod(input.shape[:cut]), math.prod(input.shape[cut:])])
+
+
+@register("onnx:Squeeze")
+def squeeze(data: Tensor, axes: Any = None) -> Tensor:
+    """Return *data* without the *axes*, whose extent is 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : sequence of int, optional
+        None and an empty list are all axes of extent 1.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
+    """
+    rank = require_rank("Squeeze", data, 0)
+    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)
+
+
+@register("onnx:Unsqueeze")
+def unsqueeze(data: Tensor, axes: Any) -> Tensor:
+    """Return *data* with new axes of extent 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : sequence of int
+        Where the new axes are in the result.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+    """
+    require_rank("Unsqueeze", data, 0)
+    return expand_dims(data, attributes.constants("axes", axes))
+
+
+@register("onnx:Identity")
+def identity(input: Tensor) -> Tensor:
+    """Return *input*."""
+    require_rank("Identity", input, 0)
+    return input

@@ -13,14 +13,30 @@ included; its entry has to be 1, or 0: anything else has no meaning that OpenVIN
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.rank import require_rank
-from symlayout.frontends.registry import register
+from symlayout.frontends.rank import require_rank, require_tensors
+from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops import space_batch, space_depth
+from symlayout.ops.axes import expand_dims
+from symlayout.ops.axes import squeeze as core_squeeze
+from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.channel_shuffle import channel_shuffle
+from symlayout.ops.concatenate import concatenate
+from symlayout.ops.pad import pad as core_pad
+from symlayout.ops.reshape import reshape as core_reshape
+from symlayout.ops.roll import roll as core_roll
+from symlayout.ops.split import split as core_split
+from symlayout.ops.tile import tile as core_tile
+from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensor import Tensor
+
+_SPARE = {"constant": None, "edge": None, "reflect": 1, "symmetric": 0}  # elements that are not repeated
+_BROADCASTS = ("numpy", "explicit", "bidirectional")
 
 
 @register("openvino:SpaceToBatch-2")
@@ -119,6 +135,305 @@ def depth_to_space(data: Tensor, mode: str, block_size: Any = 1) -> Tensor:
     return space_depth.depth_to_space(data, attributes.scalar("block_size", block_size, 1), mode)
 
 
+@register("openvino:Transpose-1")
+def transpose(arg: Tensor, input_order: Any) -> Tensor:
+    """Return *arg* with its axes permuted: output axis ``k`` is ``input_order[k]``.
+
+    Parameters
+    ----------
+    arg : Tensor
+        Of any rank.
+    input_order : sequence of int
+        A permutation of the axes, from 0; an empty list reverses them.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+    """
+    require_rank("Transpose-1", arg, 0)
+    return core_transpose(arg, attributes.permutation("input_order", input_order) or None)
+
+
+@register("openvino:Reshape-1")
+def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
+    """Return the elements of *data* in row-major order under another shape.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    shape : sequence of int
+        The extents; one -1 stands for what remains.
+    special_zero : bool
+        Whether a 0 copies the extent of that axis.  Copied axes take no part in what -1 stands for, so that it
+        has a meaning also where they are empty.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``;
+        ``non_divisible`` for a -1 beside copied axes.
+    """
+    rank = require_rank("Reshape-1", data, 0)
+    target = attributes.fill("shape", attributes.vector("shape", shape), 0)
+    copied = attributes.copied_axes("shape", target, rank) if attributes.flag("special_zero", special_zero) else []
+    others = [n for k, n in enumerate(target) if k not in copied]
+    target = [data.shape[k] if k in copied else n for k, n in enumerate(target)]
+    if copied and others.count(-1) == 1:
+        rest = math.prod(n for k, n in enumerate(data.shape) if k not in copied)
+        target[target.index(-1)] = _quotient(rest, -math.prod(others))
+    return core_reshape(data, target)
+
+
+@register("openvino:Pad-12")
+def pad(data: Tensor, pads_begin: Any, pads_end: Any, pad_value: Any = 0, *, pad_mode: str) -> Tensor:
+    """Return *data* with elements added at both ends of its axes; negative pads then take elements away.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    pads_begin, pads_end : sequence of int
+        One per axis.
+    pad_value : scalar
+        What ``"constant"`` adds.
+    pad_mode : str
+        ``"constant"``, ``"edge"``, ``"reflect"`` or ``"symmetric"``.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``crop_exceeds``, ``size_mismatch`` where there are
+        not as many elements to reflect as are added, ``overflow``.
+    """
+    rank = require_rank("Pad-12", data, 0)
+    mode = attributes.choice("pad_mode", pad_mode, _SPARE)
+    begin = attributes.fill("pads_begin", attributes.vector("pads_begin", pads_begin, rank), 0)
+    end = attributes.fill("pads_end", attributes.vector("pads_end", pads_end, rank), 0)
+    widths = [[a, b] for a, b in zip(begin, end, strict=True)]
+    if mode == "constant":
+        return core_pad(data, widths, mode, attributes.fill_value("pad_value", pad_value))
+    added, taken = attributes.added_and_taken(widths)
+    if (spare := _SPARE[mode]) is not None:
+        attributes.check_repeated(data, added, spare)
+    data = core_pad(data, added, mode)
+    return core_pad(data, taken) if taken else data
+
+
+@register("openvino:Slice-8")
+def slice(data: Tensor, start: Any, stop: Any, step: Any, axes: Any = None) -> Tensor:
+    """Return the part of *data* from *start* to before *stop*, every *step*-th element.
+
+    Bounds clamp to the axis; with a negative step, a start before the first element is the first element.
+
+    Parameters
+    ----------
+    data : Tensor
+        Rank 1 or more.
+    start, stop, step : sequence of int
+        One per axis of *axes*; negative bounds count from the end, and a step is not 0.
+    axes : sequence of int, optional
+        None is the first axes.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+    """
+    require_rank("Slice-8", data, 1)
+    return data[attributes.index(data, start, stop, step, axes)]
+
+
+@register("openvino:Tile-1")
+def tile(data: Tensor, repeats: Any) -> Tensor:
+    """Return *data* put side by side with itself, *repeats* times along its last axes.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    repeats : sequence of int
+        At least 0 each; more of them than axes make new axes before those of *data*.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+    """
+    require_rank("Tile-1", data, 0)
+    return core_tile(data, attributes.fill("repeats", attributes.vector("repeats", repeats), 0))
+
+
+@register("openvino:Roll-7")
+def roll(data: Tensor, shift: Any, axes: Any) -> Tensor:
+    """Return *data* with its elements moved along *axes*, those that leave coming back at the other end.
+
+    Parameters
+    ----------
+    data : Tensor
+        Rank 1 or more.
+    shift : int or sequence of int
+        One per axis of *axes*, or one for all of them.
+    axes : int or sequence of int
+        An axis may be repeated; its shifts add up.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``overflow``.
+    """
+    require_rank("Roll-7", data, 1)
+    along = attributes.constants("axes", axes)
+    shifts = attributes.fill("shift", attributes.listed("shift", shift), 0)
+    if len(shifts) not in (1, len(along)):
+        raise ShapeError(f"shift has {len(shifts)} values for {len(along)} axes", "length_mismatch")
+    return core_roll(data, shifts, along)
+
+
+@register("openvino:Broadcast-3")
+def broadcast(data: Tensor, target_shape: Any, axes_mapping: Any = None, mode: str = "numpy") -> Tensor:
+    """Return *data* in a larger shape, its elements repeated.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    target_shape : sequence of int
+        The extents; with ``"bidirectional"`` one of them may be 1 where *data* has more.
+    axes_mapping : sequence of int, optional
+        With ``"explicit"`` only: for each axis of *data* which axis of *target_shape* it is, in order.
+    mode : str
+        ``"numpy"``, ``"explicit"`` or ``"bidirectional"``.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_mode``, ``attr_missing`` or ``attr_unknown`` for *axes_mapping*, ``length_mismatch``,
+        ``attr_dtype``, ``bad_axis``, ``rank``, ``size_mismatch``, ``overflow``.
+    """
+    rank = require_rank("Broadcast-3", data, 0)
+    attributes.choice("mode", mode, _BROADCASTS)
+    if (axes_mapping is not None) != (mode == "explicit"):
+        kind = "attr_missing" if axes_mapping is None else "attr_unknown"
+        raise AttributeNameError("Broadcast-3 has axes_mapping if mode is 'explicit', and only then", kind)
+    if mode == "bidirectional":
+        return broadcast_to(data, attributes.broadcast_shape(data, "target_shape", target_shape))
+    target = attributes.fill("target_shape", attributes.vector("target_shape", target_shape), 0)
+    if mode == "explicit":
+        mapping = attributes.constants("axes_mapping", axes_mapping)
+        if len(mapping) != rank:
+            raise ShapeError(f"axes_mapping has {len(mapping)} values, the rank is {rank}", "length_mismatch")
+        if mapping != sorted(set(mapping)) or any(not 0 <= k < len(target) for k in mapping):
+            raise ShapeError(f"axes_mapping {mapping} is not increasing within 0 .. {len(target) - 1}", "bad_axis")
+        data = expand_dims(data, [k for k in range(len(target)) if k not in mapping])
+    return broadcast_to(data, target)
+
+
+@register("openvino:ShuffleChannels-1")
+def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
+    """Return *data* with one channel of each group after the other.
+
+    Parameters
+    ----------
+    data : Tensor
+        Rank 1 or more.
+    axis : int
+        The axis of the channels.
+    group : int
+        How many groups they are in, at least 1.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``non_divisible``.
+    """
+    require_rank("ShuffleChannels-1", data, 1)
+    groups = attributes.scalar("group", group, 1)
+    return channel_shuffle(data, groups, attributes.constant("axis", axis))
+
+
+@register("openvino:Concat-1", joint=True)
+def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
+    """Return the *inputs* one after the other along *axis*.
+
+    Parameters
+    ----------
+    inputs : sequence of Tensor
+        Rank 1 or more.
+    axis : int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+    """
+    return concatenate(require_tensors("Concat-1", inputs, 1), attributes.constant("axis", axis))
+
+
+@register("openvino:Split-1")
+def split(data: Tensor, axis: Any, num_splits: Any) -> list[Tensor]:
+    """Return *data* cut into *num_splits* equal parts along *axis*.
+
+    Parameters
+    ----------
+    data : Tensor
+        Rank 1 or more.
+    axis : int
+        Negative ones count from the end.
+    num_splits : int
+        At least 1.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``non_divisible``.
+    """
+    require_rank("Split-1", data, 1)
+    return core_split(data, attributes.constant("num_splits", num_splits), attributes.constant("axis", axis))
+
+
+@register("openvino:Squeeze-1")
+def squeeze(data: Tensor, axes: Any = None) -> Tensor:
+    """Return *data* without the *axes*, whose extent is 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : int or sequence of int, optional
+        None and an empty list are all axes of extent 1.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
+    """
+    rank = require_rank("Squeeze-1", data, 0)
+    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)
+
+
+@register("openvino:Unsqueeze-1")
+def unsqueeze(data: Tensor, axes: Any) -> Tensor:
+    """Return *data* with new axes of extent 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : int or sequence of int
+        Where the new axes are in the result.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+    """
+    require_rank("Unsqueeze-1", data, 0)
+    return expand_dims(data, attributes.constants("axes", axes))
+
+
 def _spatial(name: str, value: Any, rank: int, least: int, below: str, batch_kind: str) -> list[Any]:
     """Return the entries of all axes but the batch, whose entry has to be *least*, which changes nothing.
 
@@ -130,3 +445,12 @@ def _spatial(name: str, value: Any, rank: int, least: int, below: str, batch_kin
     if batch not in (least, None):
         raise ShapeError(f"{name}[0] is {batch}: the entry of the batch has to be {least}", batch_kind)
     return attributes.fill(name, spatial, least)
+
+
+def _quotient(numerator: Any, denominator: Any) -> Any:
+    """Return an exact quotient, of which an expression is left to the core operation to check."""
+    if not isinstance(numerator, int) or not isinstance(denominator, int):
+        return numerator / denominator
+    if denominator < 1 or numerator % denominator:
+        raise ShapeError(f"-1 stands for {numerator} / {denominator}", "non_divisible")
+    return numerator // denominator

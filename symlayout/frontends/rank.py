@@ -1,7 +1,8 @@
-"""The rank that an operation of a framework takes: the one rule that the core ops do not have."""
+"""The tensors that an operation of a framework takes, and of what rank."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
@@ -24,3 +25,23 @@ def require_rank(name: str, x: Any, least: int, most: int | None = None) -> int:
         wanted = f"rank {least}" if least == most else f"rank {least} or more"
         raise ShapeError(f"{name} takes {wanted}, the tensor has rank {x.rank}", "rank")
     return x.rank
+
+
+def require_tensors(name: str, xs: Any, least: int = 0) -> Sequence[Tensor]:
+    """Return a list of one or more tensors, whose rank has to be at least *least*.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` outside the range, ``length_mismatch`` for an empty list.
+    TypeError
+        *xs* is no list of tensors.
+    """
+    if not isinstance(xs, list | tuple):
+        require_rank(name, xs, 0)
+        raise TypeError(f"{name} takes a list of tensors, not one")
+    if not xs:
+        raise ShapeError(f"{name} takes one tensor or more, the list is empty", "length_mismatch")
+    for x in xs:
+        require_rank(name, x, least)
+    return xs

@@ -19,6 +19,7 @@ R = TypeVar("R")
 
 _LONGEST_NAME = 80  # of a name that is compared with the known ones, which takes quadratic time
 _OPS: dict[str, Callable[..., Any]] = {}
+_JOINT: set[str] = set()
 
 
 class AttributeNameError(ShapeError, TypeError):
@@ -28,8 +29,8 @@ class AttributeNameError(ShapeError, TypeError):
     """
 
 
-def register(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that keeps a function as the operation *name*.
+def register(name: str, *, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that keeps a function as the operation *name*; *joint* if it takes a list of tensors.
 
     The decorated function raises `AttributeNameError` where Python's own call raises `TypeError`
     because the arguments do not fit the signature.
@@ -45,6 +46,8 @@ def register(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise
 
         _OPS[name] = translated
+        if joint:
+            _JOINT.add(name)
         return translated
 
     return keep
@@ -62,6 +65,11 @@ def find(name: str) -> Callable[..., Any]:
         return _OPS[name]
     except (KeyError, TypeError):
         raise UnknownOpError(_unknown(str(name)[:_LONGEST_NAME])) from None
+
+
+def is_joint(name: str) -> bool:
+    """Return whether the operation *name* takes a list of tensors, as its first argument."""
+    return name in _JOINT
 
 
 def names() -> tuple[str, ...]:

@@ -13,13 +13,24 @@ such axes, which is a limit of the kernels and not of the operation.  The older 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.rank import require_rank
+from symlayout.frontends.rank import require_rank, require_tensors
 from symlayout.frontends.registry import register
 from symlayout.ops import space_batch, space_depth
+from symlayout.ops.axes import expand_dims
+from symlayout.ops.broadcast import broadcast_to as core_broadcast_to
+from symlayout.ops.concatenate import concatenate
+from symlayout.ops.flip import flip
+from symlayout.ops.pack import unpack
+from symlayout.ops.pad import pad as core_pad
+from symlayout.ops.reshape import reshape as core_reshape
+from symlayout.ops.roll import roll as core_roll
+from symlayout.ops.tile import tile as core_tile
+from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensor import Tensor
 
 # data_format: rank, axis of the depth, axes of height and width.  NCHW_VECT_C holds channel 4*i + j at
@@ -30,6 +41,7 @@ _FORMATS = {
     "NCHW_VECT_C": (5, 1, (2, 3)),
 }
 _VECTOR = 4
+_MIRRORS = {"REFLECT": ("reflect", 1), "SYMMETRIC": ("symmetric", 0)}  # how many elements are not repeated
 
 
 @register("tensorflow:SpaceToBatchND")
@@ -167,6 +179,333 @@ def depth_to_space(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
     """
     depth, spatial = _layout("DepthToSpace", input, data_format)
     return space_depth.depth_to_space(input, _block_size(block_size), depth_axis=depth, spatial_axes=spatial)
+
+
+@register("tensorflow:Transpose")
+def transpose(x: Tensor, perm: Any) -> Tensor:
+    """Return *x* with its axes permuted: output axis ``k`` is ``perm[k]``.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of any rank.
+    perm : sequence of int
+        A permutation of the axes; negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+    """
+    require_rank("Transpose", x, 0)
+    return core_transpose(x, attributes.constants("perm", perm))
+
+
+@register("tensorflow:Reshape")
+def reshape(tensor: Tensor, shape: Any) -> Tensor:
+    """Return the elements of *tensor* in row-major order under another shape.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of any rank.
+    shape : sequence of int
+        The extents; one -1 stands for what remains.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``.
+    """
+    require_rank("Reshape", tensor, 0)
+    return core_reshape(tensor, attributes.fill("shape", attributes.vector("shape", shape), 0))
+
+
+@register("tensorflow:Pad")
+def pad(input: Tensor, paddings: Any) -> Tensor:
+    """Return *input* with zeros added at both ends of its axes.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    paddings : sequence of pairs of int
+        ``[begin, end]`` of each axis, at least 0.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``negative_pad``, ``overflow``.
+    """
+    return core_pad(input, _paddings("Pad", input, paddings))
+
+
+@register("tensorflow:PadV2")
+def pad_v2(input: Tensor, paddings: Any, constant_values: Any) -> Tensor:
+    """Return *input* with *constant_values* added at both ends of its axes.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    paddings : sequence of pairs of int
+        ``[begin, end]`` of each axis, at least 0.
+    constant_values : scalar
+        What is added.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``negative_pad``, ``overflow``.
+    """
+    return core_pad(
+        input,
+        _paddings("PadV2", input, paddings),
+        constant_values=attributes.fill_value("constant_values", constant_values),
+    )
+
+
+@register("tensorflow:MirrorPad")
+def mirror_pad(input: Tensor, paddings: Any, mode: str) -> Tensor:
+    """Return *input* with its axes continued by their reflection.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    paddings : sequence of pairs of int
+        ``[begin, end]`` of each axis, at least 0.
+    mode : str
+        ``"REFLECT"``: the elements at the ends are not repeated; ``"SYMMETRIC"``: they are.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``negative_pad``, ``size_mismatch`` where there are
+        not as many elements to reflect as are added, ``overflow``.
+    """
+    widths = _paddings("MirrorPad", input, paddings)
+    numpy_mode, spare = _MIRRORS[attributes.choice("mode", mode, _MIRRORS)]
+    attributes.check_repeated(input, widths, spare)
+    return core_pad(input, widths, numpy_mode)
+
+
+@register("tensorflow:Slice")
+def slice(input: Tensor, begin: Any, size: Any) -> Tensor:
+    """Return the *size* elements of each axis from *begin* on.
+
+    Parameters
+    ----------
+    input : Tensor
+        Rank 1 or more.
+    begin : sequence of int
+        One per axis, at least 0.
+    size : sequence of int
+        One per axis, at least 0; -1 is all that remain.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``crop_exceeds`` for elements that are not there.
+    """
+    rank = require_rank("Slice", input, 1)
+    starts = attributes.fill("begin", attributes.vector("begin", begin, rank), 0)
+    sizes = attributes.fill("size", attributes.vector("size", size, rank), 0)
+    for axis, (start, count) in enumerate(zip(starts, sizes, strict=True)):
+        input = _sliced(input, axis, start, count)
+    return input
+
+
+@register("tensorflow:StridedSlice")
+def strided_slice(
+    input: Tensor,
+    begin: Any,
+    end: Any,
+    strides: Any,
+    begin_mask: Any = 0,
+    end_mask: Any = 0,
+    ellipsis_mask: Any = 0,
+    new_axis_mask: Any = 0,
+    shrink_axis_mask: Any = 0,
+) -> Tensor:
+    """Return ``input[key]`` with NumPy's basic indexing; entry ``i`` of the key is set by bit ``i`` of the masks.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    begin, end, strides : sequence of int
+        One per entry; a stride is not 0.
+    begin_mask, end_mask : int
+        Bits of entries whose begin, or end, is that of the axis.
+    ellipsis_mask, new_axis_mask, shrink_axis_mask : int
+        Bits of entries that are ``...``, a new axis, or the index *begin*; of several the first counts.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+    """
+    require_rank("StridedSlice", input, 0)
+    first = attributes.fill("begin", attributes.vector("begin", begin), 0)
+    last = attributes.fill("end", attributes.vector("end", end), 0)
+    steps = attributes.constants("strides", attributes.vector("strides", strides))
+    if not len(first) == len(last) == len(steps):
+        lengths = f"{len(first)}, {len(last)} and {len(steps)}"
+        raise ShapeError(f"begin, end and strides have {lengths} values", "length_mismatch")
+    masks = [
+        attributes.constant(name, mask)
+        for name, mask in (
+            ("begin_mask", begin_mask),
+            ("end_mask", end_mask),
+            ("ellipsis_mask", ellipsis_mask),
+            ("new_axis_mask", new_axis_mask),
+            ("shrink_axis_mask", shrink_axis_mask),
+        )
+    ]
+    key: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(first, last, steps, strict=True)):
+        from_start, to_end, is_ellipsis, is_new, is_index = (mask >> i & 1 for mask in masks)
+        if is_ellipsis:
+            key.append(...)
+        elif is_new:
+            key.append(None)
+        elif is_index:
+            if step < 1:
+                raise ShapeError(f"strides[{i}] is {step}: an index takes a positive one", "bad_axis")
+            key.append(start)
+        else:
+            key.append(attributes.slice_of(None if from_start else start, None if to_end else stop, step))
+    return input[tuple(key)]
+
+
+@register("tensorflow:Tile")
+def tile(input: Tensor, multiples: Any) -> Tensor:
+    """Return *input* put side by side with itself.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    multiples : sequence of int
+        One per axis, at least 0.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+    """
+    rank = require_rank("Tile", input, 0)
+    return core_tile(input, attributes.fill("multiples", attributes.vector("multiples", multiples, rank), 0))
+
+
+@register("tensorflow:Roll")
+def roll(input: Tensor, shift: Any, axis: Any) -> Tensor:
+    """Return *input* with its elements moved along *axis*, those that leave coming back at the other end.
+
+    Parameters
+    ----------
+    input : Tensor
+        Rank 1 or more.
+    shift : int or sequence of int
+        How far, one per axis of *axis*.
+    axis : int or sequence of int
+        An axis may be repeated; its shifts add up.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``overflow``.
+    """
+    require_rank("Roll", input, 1)
+    along = attributes.constants("axis", axis)
+    return core_roll(input, attributes.fill("shift", attributes.listed("shift", shift, len(along)), 0), along)
+
+
+@register("tensorflow:ReverseV2")
+def reverse_v2(tensor: Tensor, axis: Any) -> Tensor:
+    """Return *tensor* reversed along *axis*.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of any rank.
+    axis : sequence of int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+    """
+    require_rank("ReverseV2", tensor, 0)
+    return flip(tensor, attributes.constants("axis", attributes.vector("axis", axis)))
+
+
+@register("tensorflow:BroadcastTo")
+def broadcast_to(input: Tensor, shape: Any) -> Tensor:
+    """Return *input* in a larger shape, its elements repeated along axes of extent 1 and new ones before.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    shape : sequence of int
+        At least 0 each.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``rank``, ``size_mismatch``, ``overflow``.
+    """
+    require_rank("BroadcastTo", input, 0)
+    return core_broadcast_to(input, attributes.fill("shape", attributes.vector("shape", shape), 0))
+
+
+@register("tensorflow:ConcatV2", joint=True)
+def concat_v2(values: Sequence[Tensor], axis: Any) -> Tensor:
+    """Return *values* one after the other along *axis*.
+
+    Parameters
+    ----------
+    values : sequence of Tensor
+        Rank 1 or more.
+    axis : int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+    """
+    return concatenate(require_tensors("ConcatV2", values, 1), attributes.constant("axis", axis))
+
+
+def _paddings(op: str, x: Tensor, value: Any) -> list[list[Any]]:
+    """Return the paddings of each axis; ``negative_pad`` for one that is less than 0."""
+    rank = require_rank(op, x, 0)
+    found = attributes.pairs("paddings", value, rank)
+    if len(found) != rank:
+        raise ShapeError(f"paddings has {len(found)} pairs, the tensor has rank {rank}", "length_mismatch")
+    for axis, pair in enumerate(found):
+        if any(isinstance(e, int) and e < 0 for e in pair):
+            raise ShapeError(f"paddings[{axis}] is {pair}, less than 0", "negative_pad")
+    return attributes.fill_pairs("paddings", found)
+
+
+def _sliced(x: Tensor, axis: int, start: Any, count: Any) -> Tensor:
+    """Return *count* elements of an axis from *start* on, which have to be there; -1 is all that remain."""
+    n = x.shape[axis]
+    rest = isinstance(count, int) and count == -1
+    stop = n if rest else start + count
+    least, most, size = (v if isinstance(v, int) else None for v in (start, stop, n))
+    exceeds = size is not None and max(least or 0, most or 0) > size
+    if exceeds or (least is not None and least < 0) or (isinstance(count, int) and count < -1):
+        raise ShapeError(f"axis {axis}: {count} elements from {start} on, of {n}", "crop_exceeds")
+    if least is not None and most is not None and size is None:
+        # x[...] would clamp two integers; of blocks of one element, only as many can be kept as there are
+        x = unpack(expand_dims(x, -1), axis, most)
+    return x[(attributes.slice_of(None, None, 1),) * axis + (attributes.slice_of(start, stop, 1),)]
 
 
 def _nd(op: str, input: Tensor, block_shape: Any, name: str, amounts: Any) -> tuple[list[Any], list[list[Any]]]:

@@ -1,4 +1,4 @@
-"""PyTorch's functions, by the argument names of ``torch.nn.functional``.
+"""PyTorch's functions and methods, by its argument names.
 
 >>> from symlayout import tensor
 >>> pixel_shuffle(tensor("N, 4*c, h, w"), upscale_factor=2).shape
@@ -9,11 +9,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
 from symlayout.ops import space_depth
+from symlayout.ops.channel_shuffle import channel_shuffle as core_channel_shuffle
+from symlayout.ops.flip import flip as core_flip
+from symlayout.ops.pad import pad as core_pad
+from symlayout.ops.reshape import reshape as core_reshape
+from symlayout.ops.roll import roll as core_roll
+from symlayout.ops.tile import tile as core_tile
+from symlayout.ops.transpose import transpose
+from symlayout.ops.window import window
 from symlayout.tensor import Tensor
+
+# Modes of pad: NumPy's name, and how many elements of an axis are not repeated; None if all are, as often as asked.
+_MODES = {
+    "constant": ("constant", None),
+    "reflect": ("reflect", 1),
+    "replicate": ("edge", None),
+    "circular": ("wrap", 0),
+}
 
 
 @register("torch:pixel_shuffle")
@@ -56,3 +73,194 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any) -> Tensor:
     require_rank("pixel_unshuffle", input, 3)
     block = attributes.scalar("downscale_factor", downscale_factor, 1)
     return space_depth.space_to_depth(input, block, "depth_first", depth_axis=-3, spatial_axes=(-2, -1))
+
+
+@register("torch:channel_shuffle")
+def channel_shuffle(input: Tensor, groups: Any) -> Tensor:
+    """Return *input* with one channel of each group after the other; axis 1 has the channels.
+
+    Parameters
+    ----------
+    input : Tensor
+        Rank 3 or more.
+    groups : int
+        At least 1.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``block_lt_1``, ``non_divisible``.
+    """
+    require_rank("channel_shuffle", input, 3)
+    return core_channel_shuffle(input, attributes.scalar("groups", groups, 1))
+
+
+@register("torch:permute")
+def permute(input: Tensor, dims: Any) -> Tensor:
+    """Return *input* with its axes permuted: output axis ``k`` is ``dims[k]``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    dims : sequence of int
+        A permutation of the axes; negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+    """
+    require_rank("permute", input, 0)
+    return transpose(input, attributes.constants("dims", dims))
+
+
+@register("torch:reshape")
+def reshape(input: Tensor, shape: Any) -> Tensor:
+    """Return the elements of *input* in row-major order under another shape.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    shape : sequence of int
+        The extents; one -1 stands for what remains.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``.
+    """
+    require_rank("reshape", input, 0)
+    return core_reshape(input, attributes.fill("shape", attributes.listed("shape", shape), 0))
+
+
+@register("torch:pad")
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
+    """Return *input* with elements added at both ends of its last axes, or taken away by negative widths.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank; with another mode than ``"constant"`` one or two more than there are pairs.
+    pad : sequence of int
+        ``[begin, end]`` of the last axis, then of the one before it, and so on.
+    mode : str
+        ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+    value : scalar, optional
+        What ``"constant"`` adds; None is 0.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``crop_exceeds``, ``size_mismatch`` where
+        there are not as many elements to repeat as are added, ``overflow``.
+    """
+    rank = require_rank("pad", input, 0)
+    numpy_mode, spare = _MODES[attributes.choice("mode", mode, _MODES)]
+    flat = attributes.fill("pad", attributes.vector("pad", pad), 0)
+    if len(flat) % 2 or len(flat) > 2 * rank:
+        raise ShapeError(f"pad has {len(flat)} values, not a pair for each of at most {rank} axes", "length_mismatch")
+    given = len(flat) // 2
+    if mode != "constant" and not (1 <= given <= 3 and given + 1 <= rank <= given + 2):
+        raise ShapeError(f"pad {mode!r} of {given} axes takes rank {given + 1} or {given + 2}, not {rank}", "rank")
+    widths = [[0, 0]] * (rank - given) + [[flat[k], flat[k + 1]] for k in range(len(flat) - 2, -1, -2)]
+    added, taken = attributes.added_and_taken(widths)
+    crops_first = mode in ("constant", "circular")
+    if taken and crops_first:
+        input = core_pad(input, taken)
+    if spare is not None:
+        attributes.check_repeated(input, added, spare)
+    input = core_pad(input, added, numpy_mode, attributes.fill_value("value", value))
+    return core_pad(input, taken) if taken and not crops_first else input
+
+
+@register("torch:flip")
+def flip(input: Tensor, dims: Any) -> Tensor:
+    """Return *input* reversed along the axes *dims*.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    dims : int or sequence of int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+    """
+    require_rank("flip", input, 0)
+    return core_flip(input, attributes.constants("dims", dims))
+
+
+@register("torch:roll")
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Return *input* with its elements moved along the axes *dims*, coming back at the other end.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    shifts : int or sequence of int
+        How far, one per axis of *dims*.
+    dims : int or sequence of int, optional
+        None moves the elements in row-major order.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``overflow``.
+    """
+    require_rank("roll", input, 0)
+    steps = attributes.fill("shifts", attributes.listed("shifts", shifts), 0)
+    along = None if dims is None else attributes.constants("dims", dims) or None
+    if len(steps) != (1 if along is None else len(along)):
+        raise ShapeError(f"shifts has {len(steps)} values, not one for each of dims {along}", "length_mismatch")
+    return core_roll(input, steps, along)
+
+
+@register("torch:tile")
+def tile(input: Tensor, dims: Any) -> Tensor:
+    """Return *input* put side by side with itself, *dims* times along its last axes.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+    dims : sequence of int
+        At least 0 each; more of them than axes make new axes before those of *input*.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+    """
+    require_rank("tile", input, 0)
+    return core_tile(input, attributes.fill("dims", attributes.listed("dims", dims), 0))
+
+
+@register("torch:unfold")
+def unfold(input: Tensor, dimension: Any, size: Any, step: Any) -> Tensor:
+    """Return the windows of one axis, as ``Tensor.unfold`` does: which window there, where in it at the end.
+
+    Parameters
+    ----------
+    input : Tensor
+        Rank 1 or more.
+    dimension : int
+        The axis.
+    size : int
+        How many elements a window has, at least 1.
+    step : int
+        How far a window is from the one before, at least 1.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``size_mismatch`` for a window beyond the axis.
+    """
+    require_rank("unfold", input, 1)
+    axis = attributes.constant("dimension", dimension)
+    return window(input, attributes.scalar("size", size, 1), axis, strides=attributes.scalar("step", step, 1))

@@ -45,7 +45,9 @@ def reshape(x: Operand, shape: Any) -> Declared:
             size,
             others,
             "size_mismatch",
-            "{} elements do not fill a shape of {}", size, others,
+            "{} elements do not fill a shape of {}",
+            size,
+            others,
         )
 
     def coords(*o: Any) -> list[Any]:
