@@ -117,7 +117,8 @@ def _apply_step(x: sl.Tensor, step: Step, dims: Mapping[str, Any]) -> sl.Tensor:
     result = function(x, *values, **keywords)
     if not isinstance(result, sl.Tensor):
         raise FormatError(
-            f"{step.name} gives {len(result)} tensors, and a step gives one\n  help: take a part by an index such as [:, 0:2]"
+            f"{step.name} gives {len(result)} tensors, and a step gives one\n"
+            "  help: take a part by an index such as [:, 0:2]"
         )
     return result
 
