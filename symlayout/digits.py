@@ -18,6 +18,7 @@ from symlayout.errors import InconclusiveError
 from symlayout.facts import Facts
 from symlayout.polynomial import (
     Extent,
+    Monomial,
     Poly,
     coefficient_of,
     collapse,
@@ -25,6 +26,7 @@ from symlayout.polynomial import (
     names_of,
     symbol,
     terms_of,
+    without,
 )
 from symlayout.system import DIGIT
 
@@ -99,6 +101,17 @@ def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
         wholes = {m: c // k if c >= 0 or not m else -(-c // k) for m, c in terms_of(e).items()}
         rests = {m: c - wholes[m] * k for m, c in terms_of(e).items()}
         return collapse({m: c for m, c in wholes.items() if c}), collapse({m: c for m, c in rests.items() if c})
+    if len(k.terms) == 1:
+        ((factor, unit),) = k.terms.items()
+        taken: dict[Monomial, int] = {}
+        left: dict[Monomial, int] = {}
+        for monomial, c in terms_of(e).items():
+            cofactor = None if c % unit else without(monomial, factor)
+            if cofactor is None:
+                left[monomial] = c
+            else:
+                taken[cofactor] = c // unit
+        return collapse(taken), collapse(left)
     whole: Extent = 0
     rest: Extent = 0
     lead = max(k.terms, key=lambda m: (len(m), m))

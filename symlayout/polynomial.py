@@ -261,7 +261,7 @@ def exact_quotient(numerator: Extent, denominator: Extent) -> Extent | None:
     rest: Extent = numerator
     while isinstance(rest, Poly):
         top = max(rest.terms, key=_grade)
-        cofactor = _without(top, lead)
+        cofactor = without(top, lead)
         if cofactor is None or rest.terms[top] % scale:
             return None
         term = collapse({cofactor: rest.terms[top] // scale})
@@ -276,7 +276,8 @@ def _grade(monomial: Monomial) -> tuple[int, Monomial]:
     return len(monomial), monomial
 
 
-def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+def without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    """Return ``monomial / divisor``, or None if it is no monomial."""
     rest = list(monomial)
     for name in divisor:
         if name not in rest:
@@ -295,7 +296,7 @@ def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
     kept: dict[Monomial, int] = {}
     cofactors: dict[Monomial, int] = {}
     for term, coefficient in terms_of(e).items():
-        cofactor = _without(term, monomial)
+        cofactor = without(term, monomial)
         if cofactor is None:
             kept[term] = coefficient
         else:
