@@ -42,7 +42,11 @@ def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:
     e, k = facts.reduce(e), facts.reduce(k)
     if not facts.positive(k):
         raise InconclusiveError(f"{facts.spell(k)} >= 1", [facts.describe(k)])
-    return _floor(facts, e, k)
+    quotient = facts.quotient_of(e, k)
+    if quotient is None:
+        quotient = _floor(facts, e, k)
+        facts.note_quotient(e, k, quotient)
+    return quotient
 
 
 def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:

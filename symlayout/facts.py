@@ -86,7 +86,7 @@ class Facts(Inequalities):
         top, below = self.to_user(n)
         bottom, above = self.to_user(d)
         value, modulus = self.lowest_terms(top * above, bottom * below)
-        self._proofs.clear()
+        self.forget()
         quotient = self._solve_constant(n, d) if isinstance(d, int) else self._solve_symbolic(n, d)
         if quotient is None:
             known = bool(names_of(n) & self.quotients.keys())
@@ -138,7 +138,7 @@ class Facts(Inequalities):
                 "infeasible" if names_of(e) & self.quotients.keys() else kind,
             )
         solution = self._unit_symbol(e)
-        self._proofs.clear()
+        self.forget()
         top, _ = self.to_user(e)
         self.requirements.append(Requirement(kind, "zero", top, 1, where))
         if solution is not None:
@@ -363,7 +363,7 @@ class Facts(Inequalities):
                 self.floors[name] = other.floors[name]
                 self.low[name], self.high[name] = other.low[name], other.high[name]
                 self.bounded.append(name)
-        self._proofs.clear()
+        self.forget()
         self._samples = None
 
 

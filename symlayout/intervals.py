@@ -85,7 +85,7 @@ class Intervals(System):
         form, constant = e.form, e.terms.get((), 0)
         if form not in self._best or self._best[form] < -constant:
             self._best[form] = -constant
-        self._proofs.clear()
+        self.forget()
         if self._samples:
             self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)]
 
@@ -134,7 +134,7 @@ class Intervals(System):
         if self.rules:
             self.solved = {k: self.reduce(v) for k, v in self.solved.items()}
         self._samples = None
-        self._proofs.clear()
+        self.forget()
         if not self.rules and not any(name in fact.names for fact in self.known):
             return
         before, fresh = list(self.known), set(self._fresh)
@@ -212,7 +212,7 @@ class Intervals(System):
 
     def check_interval(self, name: str, where: str = "") -> None:
         """Raise ``infeasible`` if the bounds of a symbol leave no value."""
-        self._proofs.clear()
+        self.forget()
         self._samples = None
         low, high = self.low[name], self.high[name]
         if low is not None and isinstance(high, int) and high < low:

@@ -124,8 +124,22 @@ class System:
     _fresh: list[Poly] = field(default_factory=list)  # known facts not yet carried over to bounds
     _best: dict[frozenset[tuple[Monomial, int]], int] = field(default_factory=dict)  # known lower bounds of forms
     _proofs: dict[Extent, bool] = field(default_factory=dict)
+    _divided: dict[tuple[Extent, Extent], Extent] = field(default_factory=dict)
     _samples: list[dict[str, int]] | None = None
     _steps: int = 0
+
+    def forget(self) -> None:
+        """Drop answers that a new fact may change."""
+        self._proofs.clear()
+        self._divided.clear()
+
+    def quotient_of(self, numerator: Extent, denominator: Extent) -> Extent | None:
+        """Return what `note_quotient` noted under the facts as they are, or None."""
+        return self._divided.get((numerator, denominator))
+
+    def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent) -> None:
+        """Remember ``floor(numerator / denominator)``, which `//` and `%` both ask for."""
+        self._divided[numerator, denominator] = quotient
 
     def fork(self) -> Self:
         """Return an independent copy."""
@@ -144,6 +158,7 @@ class System:
             list(self._fresh),
             dict(self._best),
             dict(self._proofs),
+            dict(self._divided),
             None if self._samples is None else [dict(sample) for sample in self._samples],
         )
 
