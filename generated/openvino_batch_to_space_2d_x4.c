@@ -16,7 +16,7 @@ int32_t openvino_batch_to_space_2d_x4(const void *src, void *dst)
     element *restrict const to = dst;
 
     for (int64_t i0 = 0; i0 < 2; ++i0) {  /* output axis 0 < 2 */
-        for (int64_t i1_0 = 0; i1_0 < 2; ++i1_0) {  /* output axis 1, a digit of it < 2 */
+        for (int64_t i1_0 = 0; i1_0 < 1; ++i1_0) {  /* output axis 1, a digit of it < 2 */
             const int64_t i1_1_first = sl_min(sl_max(-5*i1_0 + 2, 0), 5);
             const int64_t i1_1_last = sl_min(sl_max(-5*i1_0 + 10, i1_1_first), 5);
             /* output axis 1, a digit of it < 5 */
@@ -24,6 +24,7 @@ int32_t openvino_batch_to_space_2d_x4(const void *src, void *dst)
                 to[8*i0 + 5*i1_0 + i1_1 - 2] = from0[2*i0 + i1_0 + 4*i1_1];
             }
         }
+        sl_transpose(to, 8*i0 + 3, 5, from0, 2*i0 + 1, 4, 1, 5);
     }
     return SL_OK;
 }

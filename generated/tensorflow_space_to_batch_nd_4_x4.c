@@ -23,12 +23,15 @@ int32_t tensorflow_space_to_batch_nd_4_x4(const void *src, void *dst, const void
             for (int64_t i0_1_0 = 0; i0_1_0 < 2; ++i0_1_0) {  /* output axis 0, a digit of it < 2 */
                 const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + 3, 2), 0), 3);
                 const int64_t i2_last = sl_min(sl_max(sl_floor_div(-i0_1_0 + 7, 2), i2_first), 3);
-                sl_fill(to, 12*i0_0 + 6*i0_1_0 + 3*i0_1_1, fill0, i2_first);
-                for (int64_t i2 = i2_first; i2 < i2_last; ++i2) {  /* output axis 2 < 3 */
+                const int64_t i2_first_3 = sl_min(i2_first, 1);
+                const int64_t i2_last_3 = sl_min(sl_max(i2_last, i2_first_3), 1);
+                sl_fill(to, 12*i0_0 + 6*i0_1_0 + 3*i0_1_1, fill0, i2_first_3);
+                for (int64_t i2 = i2_first_3; i2 < i2_last_3; ++i2) {  /* output axis 2 < 3 */
                     to[12*i0_0 + 6*i0_1_0 + 3*i0_1_1 + i2] = from0[4*i0_0 + i0_1_0 + 8*i0_1_1 + 2*i2 - 2];
                 }
-                sl_fill(to, i2_last + 12*i0_0 + 6*i0_1_0 + 3*i0_1_1, fill0, -i2_last + 3);
+                sl_fill(to, i2_last_3 + 12*i0_0 + 6*i0_1_0 + 3*i0_1_1, fill0, -i2_last_3 + 1);
             }
+            sl_transpose(to, 12*i0_0 + 3*i0_1_1 + 1, 6, from0, 4*i0_0 + 8*i0_1_1, 2, 2, 2);
         }
     }
     return SL_OK;

@@ -267,6 +267,44 @@ def batch_to_space(block: Expr | int = b) -> Nest:
     )
 
 
+def deal_rows() -> Nest:
+    """Rows of W, padded by p and q, are dealt to two planes: the two fastest digits are those of the block."""
+    high = Name("high")
+    inner = affine(mul(-1, p), (2, 2), (0, 1))
+    piece = Piece(
+        digits(lo=2, row=H, hi=high),
+        affine(0, (0, mul(H, high)), (1, high), (2, 1)),
+        0,
+        affine(mul(-1, p), (1, W), (2, 2), (0, 1)),
+        guards=(Guard(Window(inner, W), 0),),
+    )
+    prelude = (
+        *not_negative("H", "W", "p", "q"),
+        Local("high", FloorDiv(add(W, p, q), Literal(2))),
+        Precondition(add(W, p, q, mul(-2, high)), "==", "non_divisible", "(W + p + q) % 2 == 0"),
+    )
+    return nest("deal_rows", "H W p q", [piece], mul(2, H, high), prelude=prelude, fills=1)
+
+
+def deal_rows_back() -> Nest:
+    """Two planes of rows of W are dealt out to one row each, cropped by p and q."""
+    long = Name("long")
+    inner = affine(mul(-1, p), (1, 2), (2, 1))
+    piece = Piece(
+        digits(row=H, hi=W, lo=2),
+        affine(mul(-1, p), (0, long), (1, 2), (2, 1)),
+        0,
+        affine(0, (2, mul(H, W)), (0, W), (1, 1)),
+        windows=(Window(inner, long),),
+    )
+    prelude = (
+        *not_negative("H", "W", "p", "q"),
+        Local("long", add(mul(2, W), mul(-1, p), mul(-1, q))),
+        Precondition(long, ">=", "crop_exceeds", "p + q <= 2*W"),
+    )
+    return nest("deal_rows_back", "H W p q", [piece], mul(H, long), prelude=prelude)
+
+
 def two_windows() -> Nest:
     """Cut a box by two windows that may not meet, one of them on a sum of two digits."""
     cut = Piece(
@@ -356,6 +394,8 @@ ALL = (
     space_to_batch(2),
     batch_to_space(),
     batch_to_space(2),
+    deal_rows(),
+    deal_rows_back(),
     two_windows(),
     unknown_step(),
     concatenate(),

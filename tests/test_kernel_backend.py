@@ -90,6 +90,27 @@ def test_every_element_size(nest: Nest, size: int) -> None:
         check(kernel, nest, arguments)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 8, 16, 40])
+def test_transposes_of_every_size_around_the_tiles(size: int) -> None:
+    """Sides next to those of a register's tile and of a cache line's, and of a power of two."""
+    kernel = compile_nest(nests.transpose(), size)
+    for shape in itertools.product((1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 63, 64, 65, 130, 256, 300), repeat=2):
+        x = random_elements(math.prod(shape), size, 0).reshape(*shape, size)
+        memory = np.full((shape[1] * shape[0] + 2, size), 7, np.uint8)
+        kernel(shape, [x], memory.ctypes.data + size)
+        assert np.array_equal(memory[1:-1].reshape(shape[1], shape[0], size), x.transpose(1, 0, 2)), shape
+        assert (memory[[0, -1]] == 7).all(), shape
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("nest", [nests.deal_rows(), nests.deal_rows_back()], ids=lambda nest: nest.name)
+def test_long_rows_in_blocks(nest: Nest, size: int) -> None:
+    """Rows long enough for vectors, cut or padded within the first and the last blocks."""
+    kernel = compile_nest(nest, size)
+    for long, p, q in itertools.product((64, 129, 150), (0, 1, 2, 3, 5), (0, 1, 2, 5)):
+        check(kernel, nest, (2, long, p, q))
+
+
 def test_buffers_and_addresses_are_the_same() -> None:
     kernel = compile_nest(nests.transpose(), 4)
     x = np.arange(12, dtype=np.float32).reshape(3, 4)

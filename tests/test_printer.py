@@ -181,13 +181,35 @@ def call(nest: Nest, values: tuple[int, ...], written: dict[int, tuple[str, int]
     return "{\n" + "\n".join(lines) + "\n}\n"
 
 
-def test_sanitizers_find_nothing(tmp_path: Path) -> None:
-    """Address and undefined-behaviour sanitizers, on memory cut to what may be touched."""
+def run_sanitized(folder: Path, kernels: list[tuple[Nest, int]], calls: list[str]) -> None:
+    """Run the calls under the address and undefined-behaviour sanitizers; skip where gcc has none."""
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no gcc")
+    files = write_sources(folder, kernels)
+    blocks = [calls[i : i + 100] for i in range(0, len(calls), 100)]
+    parts = "".join(f"static int part{k}(void)\n{{\n{''.join(c)}return 0;\n}}\n" for k, c in enumerate(blocks))
+    main = " || ".join(f"part{k}()" for k in range(len(blocks)))
+    includes = '#include <stdlib.h>\n#include "symlayout_kernels.h"\n'
+    (folder / "main.c").write_text(f"{includes}{parts}int main(void) {{ return {main}; }}\n", "ascii")
+    flags = ["-std=c11", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    probe = subprocess.run(
+        [compiler, *flags, "-x", "c", "-", "-o", "probe"],
+        input="int main(void){return 0;}",
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    if probe.returncode:
+        pytest.skip("this gcc has no sanitizers")
+    run_in(folder, compiler, *flags, "-o", "main", "main.c", *files)
+    run_in(folder, "env", "ASAN_OPTIONS=detect_leaks=0", "./main")
+
+
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    """On memory cut to what may be touched."""
     sizes = {nest.name: (1, 3, 4)[i % 3] for i, nest in enumerate(nests.ALL)}
-    files = write_sources(tmp_path, [(nest, sizes[nest.name]) for nest in nests.ALL])
     # What is written densely lies in memory of just that size; gaps would need more.
     calls = [
         call(nest, values, written, sizes[nest.name])
@@ -195,24 +217,22 @@ def test_sanitizers_find_nothing(tmp_path: Path) -> None:
         if not written or max(written) - min(written) < len(written)
     ]
     assert len(calls) > 300
-    blocks = [calls[i : i + 100] for i in range(0, len(calls), 100)]
-    parts = "".join(f"static int part{k}(void)\n{{\n{''.join(c)}return 0;\n}}\n" for k, c in enumerate(blocks))
-    main = " || ".join(f"part{k}()" for k in range(len(blocks)))
-    includes = '#include <stdlib.h>\n#include "symlayout_kernels.h"\n'
-    (tmp_path / "main.c").write_text(f"{includes}{parts}int main(void) {{ return {main}; }}\n", "ascii")
-    flags = ["-std=c11", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    probe = subprocess.run(
-        [compiler, *flags, "-x", "c", "-", "-o", "probe"],
-        input="int main(void){return 0;}",
-        cwd=tmp_path,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    if probe.returncode:
-        pytest.skip("this gcc has no sanitizers")
-    run_in(tmp_path, compiler, *flags, "-o", "main", "main.c", *files)
-    run_in(tmp_path, "env", "ASAN_OPTIONS=detect_leaks=0", "./main")
+    run_sanitized(tmp_path, [(nest, sizes[nest.name]) for nest in nests.ALL], calls)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_sanitizers_find_nothing_in_whole_registers_and_tiles(size: int, tmp_path: Path) -> None:
+    sides = (2, 4, 15, 16, 17, 31, 64, 65, 71)
+    calls = [
+        call(nest, values, simulate(nest, dict(zip(nest.parameters, values, strict=True))), size)
+        for nest, shapes in (
+            (nests.transpose(), itertools.product(sides, sides)),
+            (nests.deal_rows(), ((2, wide, 1, 1 + wide % 2) for wide in sides)),
+            (nests.deal_rows_back(), ((2, wide, 1, 2) for wide in sides)),
+        )
+        for values in shapes
+    ]
+    run_sanitized(tmp_path, [(n, size) for n in (nests.transpose(), nests.deal_rows(), nests.deal_rows_back())], calls)
 
 
 def test_sanitizers_would_have_found_a_fault(tmp_path: Path) -> None:

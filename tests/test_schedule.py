@@ -112,6 +112,14 @@ def test_different_fastest_digits_become_a_transpose(nest: Nest) -> None:
     assert leaves(nest) == ["Transpose"]
 
 
+@pytest.mark.parametrize("nest", [nests.deal_rows(), nests.deal_rows_back()], ids=lambda nest: nest.name)
+def test_whole_blocks_of_a_cut_axis_become_one_transpose(nest: Nest) -> None:
+    """Only the blocks at the ends are cut: those between them are read and written in one pass."""
+    chosen = leaves(nest)
+    assert chosen.count("Transpose") == 1
+    assert chosen.count("Copy") == 2
+
+
 @pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name)
 def test_only_a_guard_over_a_carried_digit_is_tested_in_a_loop(nest: Nest) -> None:
     assert not any(isinstance(s, If) for s in walk(schedule(nest).body))

@@ -5,7 +5,8 @@ Only digits and faces decide; no op has a name here.  Per piece:
 1. *coalesce*: drop digits of extent 1, join two digits that are contiguous on both faces;
 2. *order*: the output's fastest digit innermost, the source's fastest digit next to it;
 3. *bound*: each window and each guard becomes the bounds of the loop of the last digit it
-   mentions; outside a guard's bounds lie the fill loops, so that no inner loop tests;
+   mentions; outside a guard's bounds lie the fill loops, so that no inner loop tests; where the
+   last two digits are an axis cut in blocks, the blocks that are whole are a box of their own;
 4. *select*: loops over contiguous elements become runs, loops whose two fastest digits differ
    become a tiled transpose, short loops are written out.
 
@@ -246,7 +247,8 @@ class _Target:
 class _Bound:
     """How a window is kept: by the bounds of the loop at *depth*, or by a test on entering *depth*.
 
-    The bounds are the locals *first* and *last*, computed at depth *ready*.
+    The bounds are the locals *first* and *last*, computed at depth *ready*.  Where the window's
+    last two digits are an axis cut in blocks, *whole* bounds the blocks that lie inside it entirely.
     """
 
     window: Window
@@ -254,6 +256,7 @@ class _Bound:
     ready: int
     first: str = ""
     last: str = ""
+    whole: _Bound | None = None
 
     @property
     def tested(self) -> bool:
@@ -272,6 +275,54 @@ class _Pending:
     fill: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What the loops so far leave open.
+
+    Attributes
+    ----------
+    windows : those that are not known to hold.
+    guards : those that are not decided, in order.
+    target : what a point gets when none of them fails.
+    ranges : ``{digit: (start, stop)}`` of the digits that run over less than their extent.
+    """
+
+    windows: tuple[_Bound, ...]
+    guards: tuple[_Pending, ...]
+    target: _Target
+    ranges: Mapping[int, tuple[Expr, Expr]]
+
+    @property
+    def bounds(self) -> list[_Bound]:
+        """Those of the windows, then those of the guards."""
+        return [*self.windows, *(guard.bound for guard in self.guards)]
+
+    def to(self, target: _Target, guards: tuple[_Pending, ...]) -> _Open:
+        """Return what is open where *target* is reached and *guards* are left."""
+        while guards and target.source is None and guards[-1].fill == target.fill:
+            guards = guards[:-1]  # the point gets this fill anyway
+        return replace(self, guards=guards, target=target)
+
+    def over(self, digit: int, start: Expr, stop: Expr) -> _Open:
+        """Return what is open where *digit* runs from *start* to *stop*."""
+        return replace(self, ranges={**self.ranges, digit: (start, stop)})
+
+    def without(self, bounds: Sequence[_Bound]) -> _Open:
+        """Return what is open where *bounds* are known to hold."""
+        windows = tuple(bound for bound in self.windows if bound not in bounds)
+        left = tuple(guard for guard in self.guards if guard.bound not in bounds)
+        return replace(self, windows=windows).to(self.target, left)
+
+    def cutting(self, bounds: Sequence[_Bound]) -> _Open:
+        """Return what is open where *bounds* may cut every block."""
+        cut = {bound: replace(bound, whole=None) for bound in bounds}
+        return replace(
+            self,
+            windows=tuple(cut.get(bound, bound) for bound in self.windows),
+            guards=tuple(replace(guard, bound=cut.get(guard.bound, guard.bound)) for guard in self.guards),
+        )
+
+
 class _Bounder:
     """Writes the loops of one piece.  Depth ``i`` is inside the loops of ``order[:i]``."""
 
@@ -283,12 +334,13 @@ class _Bounder:
         self.known = {digit: depth + 1 for depth, digit in enumerate(order)}
         for k, carried in enumerate(piece.carried, len(order)):
             self.known[k] = self.ready(carried.value)
-        self.windows = [self.bound(window) for window in piece.windows]
 
     def body(self) -> Body:
         """Return the loops of the piece."""
+        windows = tuple(map(self.bound, self.piece.windows))
         guards = tuple(_Pending(self.bound(guard.window), guard.fill) for guard in self.piece.guards)
-        return self.enter(0, guards, _Target(self.piece.source, self.piece.fill))
+        target = _Target(self.piece.source, self.piece.fill)
+        return self.enter(0, _Open(windows, (), target, {}).to(target, guards))
 
     def ready(self, affine: Affine, without: int | None = None) -> int:
         """Return the depth from which on *affine* can be computed, its digit *without* left out."""
@@ -310,69 +362,109 @@ class _Bounder:
             return _Bound(window, self.ready(affine), self.ready(affine))
         name = self.names[last]
         first, end = identifier(f"{name}_first", self.taken), identifier(f"{name}_last", self.taken)
-        return _Bound(window, self.known[last] - 1, ready, first, end)
+        return _Bound(window, self.known[last] - 1, ready, first, end, self.whole(window, last))
 
-    def enter(self, depth: int, guards: tuple[_Pending, ...], target: _Target) -> Body:
+    def whole(self, window: Window, last: int) -> _Bound | None:
+        """Return the bounds between which *window* holds whatever the smaller of its last two digits is.
+
+        With ``value = base + step*block + small*within`` and ``0 <= within < size`` that is
+        ``0 <= base + step*block < extent - small*(size - 1)``.  None where nothing is gained:
+        the digits are no axis cut in blocks, or theirs are not the inner loops.
+        """
+        depth = self.known[last] - 1
+        steps = _coefficients(window.value)
+        if depth < max(1, len(self.order) - 2) or self.order[depth - 1] not in steps:
+            return None
+        within, block = sorted((last, self.order[depth - 1]), key=lambda k: magnitude(steps[k]))
+        size = self.piece.digits[within].extent
+        if not self.facts.is_positive(steps[within]) or not equal(mul(size, steps[within]), steps[block]):
+            return None
+        rest = Affine(window.value.constant, tuple((k, c) for k, c in steps.items() if k != within))
+        extent = subtract(window.extent, mul(steps[within], subtract(size, ONE)))
+        bound = self.bound(Window(rest, extent))
+        return None if bound.tested or bound.ready >= depth else bound
+
+    def enter(self, depth: int, state: _Open) -> Body:
         """Return what stands inside the loops of ``order[:depth]``."""
-        guards = _without_effect(guards, target)
         lets: list[Statement] = [
             Let(carried.name, floor_div(self.value(carried.value), carried.divisor))
             for k, carried in enumerate(self.piece.carried, len(self.order))
             if self.known[k] == depth
         ]
-        bounds = [*self.windows, *(guard.bound for guard in guards)]
-        for bound in bounds:
-            if bound.ready == depth and not bound.tested:
-                lets += self.interval(bound)
-        body = self.decide(depth, guards, target)
-        for bound in self.windows:
+        for bound in state.bounds:
+            for each in (bound, bound.whole):
+                if each is not None and each.ready == depth and not each.tested:
+                    lets += self.interval(each)
+        body = self.decide(depth, state)
+        for bound in state.windows:
             if bound.depth == depth and bound.tested:
                 body = (If(self.value(bound.window.value), bound.window.extent, body, ()),)
         return (*lets, *body)
 
-    def decide(self, depth: int, guards: tuple[_Pending, ...], target: _Target) -> Body:
+    def decide(self, depth: int, state: _Open) -> Body:
         """Test the guards that only a test can decide here, then open the next loop."""
+        guards = state.guards
         tested = next((g for g in guards if g.bound.tested and g.bound.depth == depth), None)
         if tested is not None:
             at = guards.index(tested)
             window = tested.bound.window
-            inside = self.decide(depth, guards[:at] + guards[at + 1 :], target)
-            failed = _Target(None, tested.fill)
-            outside = self.decide(depth, _without_effect(guards[:at], failed), failed)
+            inside = self.decide(depth, state.to(state.target, guards[:at] + guards[at + 1 :]))
+            outside = self.decide(depth, state.to(_Target(None, tested.fill), guards[:at]))
             return (If(self.value(window.value), window.extent, inside, outside),)
         if depth == len(self.order):
-            return (self.leaf(target),)
-        start: Expr = ZERO
-        stop = self.piece.digits[self.order[depth]].extent
+            return (self.leaf(state.target),)
+        blocks = [bound for bound in state.bounds if bound.whole is not None and bound.depth == depth + 1]
+        if blocks:
+            return self.peel(depth, state, blocks)
+        start, stop = state.ranges.get(self.order[depth], (ZERO, self.piece.digits[self.order[depth]].extent))
         lets: list[Statement] = []
-        for bound in self.windows:
+        for bound in state.windows:
             if bound.bounds(depth):
                 start, stop = self.narrow(bound, start, stop, lets)
-        return (*lets, *self.segments(depth, start, stop, guards, target))
+        return (*lets, *self.segments(depth, start, stop, state))
 
-    def segments(self, depth: int, start: Expr, stop: Expr, guards: tuple[_Pending, ...], target: _Target) -> Body:
+    def peel(self, depth: int, state: _Open, blocks: Sequence[_Bound]) -> Body:
+        """Return the next two loops thrice: before, in and after the whole blocks, which no bound cuts."""
+        lets: list[Statement] = []
+        digit = self.order[max(bound.whole.depth for bound in blocks if bound.whole)]
+        start, stop = state.ranges.get(digit, (ZERO, self.piece.digits[digit].extent))
+        first, last = start, stop
+        peeled = []
+        for bound in blocks:
+            if bound.whole and self.order[bound.whole.depth] == digit:
+                first, last = self.narrow(bound.whole, first, last, lets)
+                peeled.append(bound)
+        cut, inside = state.cutting(peeled), state.without(peeled)
+        return (
+            *lets,
+            *self.decide(depth, cut.over(digit, start, first)),
+            *self.decide(depth, inside.over(digit, first, last)),
+            *self.decide(depth, cut.over(digit, last, stop)),
+        )
+
+    def segments(self, depth: int, start: Expr, stop: Expr, state: _Open) -> Body:
         """Return the loop at *depth* over ``[start, stop)``, split where a guard's bounds end."""
         if equal(start, stop):
             return ()
+        guards = state.guards
         at = next((i for i, guard in enumerate(guards) if guard.bound.bounds(depth)), None)
         if at is None:
             digit = self.piece.digits[self.order[depth]]
-            body = self.enter(depth + 1, guards, target)
-            return (Loop(digit.name, start, stop, body, digit.comment),)
+            return (Loop(digit.name, start, stop, self.enter(depth + 1, state), digit.comment),)
         # Guards of the same fill, one after the other, are decided at once: order cannot matter.
         end = next((i for i in range(at, len(guards)) if guards[i].fill != guards[at].fill), len(guards))
         decided = [g for g in guards[at:end] if g.bound.bounds(depth)]
-        left = tuple(g for g in guards if g not in decided)
-        failed = _Target(None, guards[at].fill)
         first, last = start, stop
         lets: list[Statement] = []
         for guard in decided:
             first, last = self.narrow(guard.bound, first, last, lets)
+        outside = state.to(_Target(None, guards[at].fill), guards[:at])
+        inside = state.to(state.target, tuple(g for g in guards if g not in decided))
         return (
             *lets,
-            *self.segments(depth, start, first, _without_effect(guards[:at], failed), failed),
-            *self.segments(depth, first, last, _without_effect(left, target), target),
-            *self.segments(depth, last, stop, _without_effect(guards[:at], failed), failed),
+            *self.segments(depth, start, first, outside),
+            *self.segments(depth, first, last, inside),
+            *self.segments(depth, last, stop, outside),
         )
 
     def leaf(self, target: _Target) -> Leaf:
@@ -427,13 +519,6 @@ class _Bounder:
         last = self.local(bound.last, self.clamp(end, first, count), lets)
         self.ends |= {bound.first: first, bound.last: last}
         return lets
-
-
-def _without_effect(guards: tuple[_Pending, ...], target: _Target) -> tuple[_Pending, ...]:
-    """Drop the last guards whose fill is what the point gets anyway."""
-    while guards and target.source is None and guards[-1].fill == target.fill:
-        guards = guards[:-1]
-    return guards
 
 
 def _ceil_div(numerator: Expr, denominator: Expr) -> Expr:

@@ -6,7 +6,18 @@
 #include <string.h>
 
 #define SL_INLINE static inline __attribute__((unused))
+#define SL_APART static __attribute__((noinline, unused))
 #define SL_ALWAYS static inline __attribute__((always_inline, unused))
+
+/* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
+#define SL_SHUFFLES 0
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#undef SL_SHUFFLES
+#define SL_SHUFFLES \
+    (SL_ELEMENT_SIZE == 1 || SL_ELEMENT_SIZE == 2 || SL_ELEMENT_SIZE == 4 || SL_ELEMENT_SIZE == 8)
+#endif
+#endif
 
 /* An element moves as bytes: no alignment is asked for, and it may alias any type. */
 #if SL_ELEMENT_SIZE == 1
@@ -102,20 +113,85 @@ SL_INLINE void sl_interval(int64_t base, int64_t step, int64_t extent, int64_t c
 
 /* ---- leaves: offsets and counts in elements; a count of 0 or less touches nothing ---- */
 
+/* *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop
+ * and no call. */
+SL_ALWAYS void sl_copy_ends(unsigned char *restrict to, const unsigned char *restrict from, size_t bytes,
+                            const size_t half)
+{
+    memcpy(to, from, half);
+    memcpy(to + bytes - half, from + bytes - half, half);
+}
+
 /* to[at + i] = from[start + i] for 0 <= i < count. */
 SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict from, int64_t start,
                        int64_t count)
 {
-    if (count > 0)
-        memcpy(to + at, from + start, (size_t)count * sizeof(element));
+    if (count <= 0)
+        return;
+    unsigned char *const into = (unsigned char *)(to + at);
+    const unsigned char *const out_of = (const unsigned char *)(from + start);
+    const size_t bytes = (size_t)count * sizeof(element);
+    if (bytes > 64)
+        memcpy(into, out_of, bytes);
+    else if (bytes >= 32)
+        sl_copy_ends(into, out_of, bytes, 32);
+    else if (bytes >= 16)
+        sl_copy_ends(into, out_of, bytes, 16);
+    else if (bytes >= 8)
+        sl_copy_ends(into, out_of, bytes, 8);
+    else if (bytes >= 4)
+        sl_copy_ends(into, out_of, bytes, 4);
+    else if (bytes >= 2)
+        sl_copy_ends(into, out_of, bytes, 2);
+    else
+        *into = *out_of;
 }
 
-/* to[at + i] = value for 0 <= i < count. */
-SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t count)
+/* to[i] = value for 0 <= i < count. */
+SL_APART void sl_fill_long(element *restrict to, element value, int64_t count)
 {
     for (int64_t i = 0; i < count; ++i)
-        to[at + i] = value;
+        to[i] = value;
 }
+
+/* to[at + i] = value for 0 <= i < count: a margin of one or two needs neither loop nor call. */
+SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t count)
+{
+    if (count > 2)
+        sl_fill_long(to + at, value, count);
+    else if (count > 0)
+        to[at] = to[at + count - 1] = value;
+}
+
+/* ---- transposes ---- */
+
+/* A register holds SL_LANES elements; a shuffle takes from two, numbered one after the other. */
+#if SL_SHUFFLES
+#define SL_LANES (16 / SL_ELEMENT_SIZE)
+#if SL_ELEMENT_SIZE == 1
+typedef uint8_t sl_vector __attribute__((vector_size(16)));
+#define SL_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define SL_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define SL_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define SL_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#elif SL_ELEMENT_SIZE == 2
+typedef uint16_t sl_vector __attribute__((vector_size(16)));
+#define SL_LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define SL_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#define SL_EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define SL_ODD 1, 3, 5, 7, 9, 11, 13, 15
+#elif SL_ELEMENT_SIZE == 4
+typedef uint32_t sl_vector __attribute__((vector_size(16)));
+#define SL_LOW 0, 4, 1, 5
+#define SL_HIGH 2, 6, 3, 7
+#else
+typedef uint64_t sl_vector __attribute__((vector_size(16)));
+#define SL_LOW 0, 2
+#define SL_HIGH 1, 3
+#endif
+#else
+#define SL_LANES 4
+#endif
 
 /* to[at + i*to_stride + j] = from[start + i + j*stride] for 0 <= i < rows, 0 <= j < columns. */
 SL_INLINE void sl_transpose_plain(element *restrict to, int64_t at, int64_t to_stride,
@@ -127,10 +203,28 @@ SL_INLINE void sl_transpose_plain(element *restrict to, int64_t at, int64_t to_s
             to[at + i * to_stride + j] = from[start + i + j * stride];
 }
 
-/* The same for k = rows = stride, a literal: k streams are written in one pass over the source. */
+/* The same for k = rows = stride, a literal: k streams are written in one pass over the source.  The
+ * compilers vectorise the loop for many columns; small elements in pairs that are left over, or few, go
+ * by registers, the last of which reaches back. */
 SL_ALWAYS void sl_split(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
                         int64_t start, int64_t columns, const int64_t k)
 {
+#if SL_SHUFFLES && SL_ELEMENT_SIZE <= 2
+    if (k == 2 && columns >= SL_LANES) {
+        const int64_t many = columns - columns % 64;
+        for (int64_t j = many; j < columns; j += SL_LANES) {
+            const int64_t column = sl_min(j, columns - SL_LANES);
+            sl_vector a, b;
+            memcpy(&a, from + start + 2 * column, sizeof a);
+            memcpy(&b, from + start + 2 * column + SL_LANES, sizeof b);
+            const sl_vector even = __builtin_shufflevector(a, b, SL_EVEN);
+            const sl_vector odd = __builtin_shufflevector(a, b, SL_ODD);
+            memcpy(to + at + column, &even, sizeof even);
+            memcpy(to + at + to_stride + column, &odd, sizeof odd);
+        }
+        columns = many;
+    }
+#endif
     for (int64_t j = 0; j < columns; ++j)
         for (int64_t i = 0; i < k; ++i)
             to[at + i * to_stride + j] = from[start + i + j * k];
@@ -140,27 +234,67 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t at, int64_t to_stride, con
 SL_ALWAYS void sl_join(element *restrict to, int64_t at, const element *restrict from, int64_t start,
                        int64_t stride, int64_t rows, const int64_t k)
 {
+#if SL_SHUFFLES && SL_ELEMENT_SIZE <= 2
+    if (k == 2 && rows >= SL_LANES) {
+        for (int64_t i = 0; i < rows; i += SL_LANES) {
+            const int64_t row = sl_min(i, rows - SL_LANES);
+            sl_vector a, b;
+            memcpy(&a, from + start + row, sizeof a);
+            memcpy(&b, from + start + row + stride, sizeof b);
+            const sl_vector low = __builtin_shufflevector(a, b, SL_LOW);
+            const sl_vector high = __builtin_shufflevector(a, b, SL_HIGH);
+            memcpy(to + at + 2 * row, &low, sizeof low);
+            memcpy(to + at + 2 * row + SL_LANES, &high, sizeof high);
+        }
+        return;
+    }
+#endif
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < k; ++j)
             to[at + i * k + j] = from[start + i + j * stride];
 }
 
-/* A tile of SL_TILE rows and columns, by way of a block on the stack: each cache line of either face
- * is touched once, whole, so that strides of a power of two cost nothing. */
-#define SL_TILE (SL_ELEMENT_SIZE <= 4 ? 64 / SL_ELEMENT_SIZE : 16)
+/* The same for rows = columns = SL_LANES.  Where vectors can be shuffled a column of the source fills one:
+ * to zip the first half of them with the second, log2(SL_LANES) times, is to transpose.  The loops are
+ * unrolled, and all stays in registers. */
+SL_INLINE void sl_transpose_lanes(element *restrict to, int64_t to_stride, const element *restrict from,
+                                  int64_t stride)
+{
+#if SL_SHUFFLES
+    sl_vector row[SL_LANES], zipped[SL_LANES];
+    for (int i = 0; i < SL_LANES; ++i)
+        memcpy(&row[i], from + i * stride, sizeof row[i]);
+    for (int zips = 1; zips < SL_LANES; zips *= 2) {
+        for (int i = 0; i < SL_LANES / 2; ++i) {
+            zipped[2 * i] = __builtin_shufflevector(row[i], row[i + SL_LANES / 2], SL_LOW);
+            zipped[2 * i + 1] = __builtin_shufflevector(row[i], row[i + SL_LANES / 2], SL_HIGH);
+        }
+        for (int i = 0; i < SL_LANES; ++i)
+            row[i] = zipped[i];
+    }
+    for (int i = 0; i < SL_LANES; ++i)
+        memcpy(to + i * to_stride, &row[i], sizeof row[i]);
+#else
+    sl_transpose_plain(to, 0, to_stride, from, 0, stride, SL_LANES, SL_LANES);
+#endif
+}
+
+/* The same for 0 <= i, j < SL_TILE, a cache line's elements, by way of a block on the stack: each line
+ * of the output is written at once, whole, so that strides of a power of two evict nothing half done. */
+#define SL_TILE (SL_ELEMENT_SIZE == 1 ? 64 : SL_ELEMENT_SIZE == 2 ? 32 : 16)
 SL_INLINE void sl_transpose_tile(element *restrict to, int64_t to_stride, const element *restrict from,
                                  int64_t stride)
 {
-    element block[SL_TILE][SL_TILE];
-    for (int64_t j = 0; j < SL_TILE; ++j)
-        for (int64_t i = 0; i < SL_TILE; ++i)
-            block[i][j] = from[i + j * stride];
+    element block[SL_TILE * SL_TILE];
+    for (int64_t j = 0; j < SL_TILE; j += SL_LANES)
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES)
+            sl_transpose_lanes(block + i * SL_TILE + j, SL_TILE, from + i + j * stride, stride);
     for (int64_t i = 0; i < SL_TILE; ++i)
-        for (int64_t j = 0; j < SL_TILE; ++j)
-            to[i * to_stride + j] = block[i][j];
+        memcpy(to + i * to_stride, block + i * SL_TILE, SL_TILE * sizeof(element));
 }
 
-/* As sl_transpose_plain, by the way that the strides ask for. */
+/* As sl_transpose_plain, by the way that the strides ask for; tiles at the ends reach back over their
+ * neighbours. */
 SL_INLINE void sl_transpose(element *restrict to, int64_t at, int64_t to_stride,
                             const element *restrict from, int64_t start, int64_t stride, int64_t rows,
                             int64_t columns)
@@ -191,14 +325,24 @@ SL_INLINE void sl_transpose(element *restrict to, int64_t at, int64_t to_stride,
             return;
         }
     }
-    const int64_t whole_rows = rows - rows % SL_TILE, whole_columns = columns - columns % SL_TILE;
-    for (int64_t i = 0; i < whole_rows; i += SL_TILE)
-        for (int64_t j = 0; j < whole_columns; j += SL_TILE)
-            sl_transpose_tile(to + at + i * to_stride + j, to_stride, from + start + i + j * stride, stride);
-    sl_transpose_plain(to, at + whole_columns, to_stride, from, start + whole_columns * stride, stride,
-                       whole_rows, columns - whole_columns);
-    sl_transpose_plain(to, at + whole_rows * to_stride, to_stride, from, start + whole_rows, stride,
-                       rows - whole_rows, columns);
+    to += at;
+    from += start;
+    if (SL_ELEMENT_SIZE <= 16 && rows >= SL_TILE && columns >= SL_TILE) {
+        for (int64_t i = 0; i < rows; i += SL_TILE)
+            for (int64_t j = 0; j < columns; j += SL_TILE) {
+                const int64_t row = sl_min(i, rows - SL_TILE), column = sl_min(j, columns - SL_TILE);
+                sl_transpose_tile(to + row * to_stride + column, to_stride, from + row + column * stride,
+                                  stride);
+            }
+    } else if (rows >= SL_LANES && columns >= SL_LANES) {
+        for (int64_t i = 0; i < rows; i += SL_LANES)
+            for (int64_t j = 0; j < columns; j += SL_LANES) {
+                const int64_t row = sl_min(i, rows - SL_LANES), column = sl_min(j, columns - SL_LANES);
+                sl_transpose_lanes(to + row * to_stride + column, to_stride, from + row + column * stride,
+                                   stride);
+            }
+    } else
+        sl_transpose_plain(to, 0, to_stride, from, 0, stride, rows, columns);
 }
 
 #endif
