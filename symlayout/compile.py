@@ -83,7 +83,6 @@ class Kernel:
         self.tensor = t
         self._dtype = dtype
         self._strict = strict
-        self._leaves = t.leaves()
         self._natives: dict[tuple[int, bool], CompiledKernel | None] = {}
         self._nests: dict[bool, tuple[Nest, list[object]]] = {}
         self._plans: dict[Any, _Plan] = {}

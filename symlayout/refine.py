@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from symlayout.digits import axis_digits, digit_name
+from symlayout.digits import digit_name
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
 from symlayout.polynomial import (
@@ -23,7 +23,6 @@ from symlayout.polynomial import (
     names_of,
     product,
     substitute,
-    symbol,
 )
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor
@@ -200,6 +199,3 @@ def _root(box: Box, numerator: Extent) -> Box | None:
             extents[name] = e
     windows = tuple(Window(substitute(w.value, values), w.extent) for w in box.windows)
     return Box(facts, tuple(substitute(c, values) for c in box.coords), extents, windows)
-
-
-__all__ = ["Box", "axis_digits", "output_box", "refine", "symbol"]

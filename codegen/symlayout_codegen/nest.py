@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from symlayout_codegen.cir import Expr, evaluate
 
@@ -129,7 +129,6 @@ class Nest:
     pieces : the boxes.
     fills : number of distinct fill values.
     about : lines for the header comment: the map, the domain, the command that makes it again.
-    combine : "copy"; other ways to combine come with adjoints.
     positive : expressions proved ``>= 1`` wherever the preconditions hold (blocks, divisors).
     nonnegative : expressions proved ``>= 0`` there (dims, extents).
     """
@@ -143,7 +142,6 @@ class Nest:
     pieces: tuple[Piece, ...]
     fills: int = 0
     about: tuple[str, ...] = ()
-    combine: str = field(default="copy")
     positive: frozenset[Expr] = frozenset()
     nonnegative: frozenset[Expr] = frozenset()
 

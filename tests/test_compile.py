@@ -1,0 +1,117 @@
+"""Calls of kernels: what is refused, on the first call and on the remembered ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+
+SHAPE = (2, 3)
+
+
+@pytest.fixture
+def kernel() -> sl.Kernel:
+    """Return a kernel that has seen the shape, so that the call goes by what it remembers."""
+    made = sl.compile(sl.flip(sl.tensor("N, M", dtype="i2", name="x")), strict=True)
+    made(np.zeros(SHAPE, "i2"), out=np.zeros(SHAPE, "i2"))
+    return made
+
+
+def test_a_remembered_call_computes(kernel: sl.Kernel) -> None:
+    x = np.arange(6, dtype="i2").reshape(SHAPE)
+    out = np.zeros(SHAPE, "i2")
+    assert kernel(x, out=out) is out
+    assert out.tolist() == [[5, 4, 3], [2, 1, 0]]
+
+
+def test_a_remembered_call_refuses_what_the_first_does(kernel: sl.Kernel) -> None:
+    x = np.arange(6, dtype="i2").reshape(SHAPE)
+    frozen = np.zeros(SHAPE, "i2")
+    frozen.setflags(write=False)
+    for out, message in (
+        (frozen, "read-only"),
+        (x, "shares memory"),
+        (np.zeros(SHAPE, "u2"), "dtype"),
+        (np.zeros(SHAPE, ">i2"), "dtype"),
+    ):
+        with pytest.raises(sl.ArrayError, match=message):
+            kernel(x, out=out)
+    with pytest.raises(sl.ArrayError, match="dtype"):
+        kernel(x.astype("f2"), out=np.zeros(SHAPE, "i2"))
+    with pytest.raises(sl.ShapeError, match="shape"):
+        kernel(x, out=np.zeros((3, 2), "i2"))
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert not frozen.any()
+
+
+def test_strides_need_not_be_whole_elements() -> None:
+    record = np.dtype({"names": ["a", "b"], "formats": ["i2", "u1"], "offsets": [0, 2], "itemsize": 3})
+    source = np.zeros(4, record)
+    source["a"] = [1, 2, 3, 4]
+    target = np.zeros(4, record)
+    target["b"] = 7
+    kernel = sl.compile(sl.flip(sl.tensor("N", dtype="i2")), strict=True)
+    assert kernel(source["a"]).tolist() == [4, 3, 2, 1]
+    kernel(source["a"], out=target["a"])
+    assert target["a"].tolist() == [4, 3, 2, 1]
+    assert target["b"].tolist() == [7] * 4
+
+
+def test_focus_is_space_to_depth_for_all_sizes() -> None:
+    x = sl.tensor("N, C, 2*h, 2*w", name="x")
+    corners = [x[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)]
+    focus = sl.concatenate(corners, axis=1)
+    assert sl.prove_equal(focus, sl.space_to_depth(x, 2)).verdict is sl.Verdict.PROVED
+    swapped = sl.concatenate([corners[k] for k in (0, 2, 1, 3)], axis=1)
+    assert sl.prove_equal(swapped, sl.space_to_depth(x, 2)).verdict is sl.Verdict.REFUTED
+    a = np.arange(2 * 3 * 4 * 6, dtype="i4").reshape(2, 3, 4, 6)
+    expected = np.concatenate([a[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)], axis=1)
+    assert np.array_equal(sl.compile(focus, strict=True)(a), expected)
+    assert np.array_equal(sl.interpret(focus, a), expected)
+
+
+def test_several_inputs_are_joined_and_stacked() -> None:
+    u, v = sl.tensor("N, A", name="u"), sl.tensor("N, B", name="v")
+    a, b = np.arange(6).reshape(2, 3), -np.arange(4).reshape(2, 2)
+    joined = sl.concatenate([u, v, u], axis=-1)
+    assert [str(n) for n in joined.shape] == ["N", "2*A + B"]
+    for result in (sl.interpret(joined, a, b), sl.compile(joined, strict=True)(a, v=b)):
+        assert np.array_equal(result, np.concatenate([a, b, a], axis=-1))
+    piled = sl.stack([u, u], axis=1)
+    assert np.array_equal(sl.compile(piled, strict=True)(a), np.stack([a, a], axis=1))
+    with pytest.raises(sl.ShapeError) as caught:
+        sl.stack([sl.tensor((2, 3)), sl.tensor((2, 4))])
+    assert caught.value.kind == "size_mismatch"
+
+
+def test_a_requirement_is_checked_though_the_bound_shape_could_be_read_otherwise() -> None:
+    h = sl.dim("H")
+    y = sl.broadcast_to(sl.tensor((h, 2), name="x"), (5, 2))
+    with pytest.raises(sl.ShapeError) as caught:
+        y.subs({h: 1})
+    assert caught.value.kind == "size_mismatch"
+    assert y.subs({h: 5}).shape == (5, 2)
+
+
+def test_an_equation_gives_the_exact_extent() -> None:
+    d = sl.dim("d")
+    y = sl.reshape(sl.tensor((4,)), (d, 2))
+    assert y.bounds() == [(2, 2), (2, 2)]
+    assert str(y.requires) == "(Eq(d, 2),)"
+    with pytest.raises(sl.ShapeError) as caught:
+        sl.reshape(sl.tensor((5,)), (d, 2))
+    assert caught.value.kind == "size_mismatch"
+
+
+def test_a_product_beyond_the_budget_is_a_typed_error() -> None:
+    total = sum(sl.dims("N M K L"))
+    with pytest.raises(sl.ShapeError, match="exceeds 50000") as caught:
+        sl.tensor((total**60,))
+    assert caught.value.kind == "budget"
+
+
+def test_a_window_without_extent_leaves_no_piece() -> None:
+    y = sl.pad(sl.tensor("N", name="x"), [(-1, 2)], constant_values=(1, 2))
+    assert len(y.index_map.reads) == 2
+    assert "< -1" not in str(y.index_map)
