@@ -43,10 +43,7 @@ def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:
     if not facts.positive(k):
         raise InconclusiveError(f"{facts.spell(k)} >= 1", [facts.describe(k)])
     quotient = facts.quotient_of(e, k)
-    if quotient is None:
-        quotient = _floor(facts, e, k)
-        facts.note_quotient(e, k, quotient)
-    return quotient
+    return _floor(facts, e, k) if quotient is None else quotient
 
 
 def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
@@ -55,6 +52,12 @@ def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
 
 
 def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
+    quotient = _floor_by_rule(facts, e, k)
+    facts.note_quotient(e, k, quotient)
+    return quotient
+
+
+def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
     if k == 1:
         return e
     if isinstance(e, int) and isinstance(k, int):

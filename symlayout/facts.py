@@ -8,7 +8,7 @@ What cannot be solved (``b | H*W``) stays as a rewrite of one monomial.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import gcd
 
 from symlayout.errors import ShapeError
@@ -130,7 +130,7 @@ class Facts(Inequalities):
             if e:
                 raise ShapeError(f"{at(where)}{rule or f'{e} is not 0'}", kind)
             return
-        e, whole = _equation(e)
+        e, whole = primitive_equation(e)
         low, high = self.interval(e)
         if not whole or (low or 0) > 0 or (high is not None and high < 0):
             raise ShapeError(
@@ -167,6 +167,31 @@ class Facts(Inequalities):
         for name in sorted(names_of(e)):
             if e == symbol(name) - 1:
                 self._assume_positive(name, where)
+
+    def rest_on(self, e: Extent) -> None:
+        """Note that a proof rests on ``e >= 0``, which is proved: a system that writes proofs down does so here."""
+
+    def suppose(self, e: Extent) -> None:
+        """Add ``e >= 0`` to what holds here, as `assume_nonnegative`: a case of a proof that covers the others too."""
+        self.assume_nonnegative(e)
+
+    def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
+        """Add that each factor is >= 1: their product is that of *others*, which are >= 1, and none is negative."""
+        for e in factors:
+            self.assume_nonnegative(e - 1)
+
+    def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent]) -> None:
+        """Add that each extent is >= 1: a coordinate lies inside."""
+        for e in extents:
+            self.assume_nonnegative(e - 1)
+
+    def vanishes(self, e: Extent) -> bool:
+        """Return whether ``e == 0`` is proved."""
+        return self.nonnegative(e) and self.nonnegative(-e)
+
+    def excludes(self, e: Extent) -> bool:
+        """Return whether ``e >= 0``, which was added, is proved to be false: then nothing satisfies the facts."""
+        return self.nonnegative(-1 - self.reduce(e))
 
     def _assume_positive(self, name: str, where: str) -> None:
         """Draw on what ``name >= 1`` says of its definition: ``max(0, s)`` is then *s*."""
@@ -274,8 +299,7 @@ class Facts(Inequalities):
             return
         if any(self.is_made_of(value, name) for name in lead):
             return
-        self.rules.append((lead, value))
-        self._renew()
+        self.rewrite(lead, value)
 
     def _unit_symbol(self, e: Extent) -> tuple[str, Extent] | None:
         """Return ``(name, value)`` so that ``e == 0`` says ``name == value``, newest name first."""
@@ -384,7 +408,7 @@ def _modulo(e: Extent, modulus: int) -> Extent:
     return collapse({m: c % modulus for m, c in terms_of(e).items() if c % modulus})
 
 
-def _equation(e: Poly) -> tuple[Extent, bool]:
+def primitive_equation(e: Poly) -> tuple[Extent, bool]:
     """Return ``e == 0`` without the common factor of its coefficients, and whether the constant has it too."""
     common = gcd(*(c for m, c in e.terms.items() if m))
     constant = e.terms.get((), 0)

@@ -3,16 +3,20 @@
 Sound and not complete: symbols are shifted to their bounds, digits and floors moved to the end that
 their coefficient's sign names, and multiples of known facts subtracted.  A goal that is negative at
 one of a few feasible sample points is given up at once; samples never prove anything.
+
+A proof is a `Derivation`: all its rules but one are an identity of polynomials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import gcd
+from typing import NamedTuple, Union
 
 from symlayout.intervals import Interval, Intervals, holds_at, positive_part
 from symlayout.polynomial import (
     Extent,
+    Monomial,
     Poly,
     coefficient_of,
     collapse,
@@ -31,6 +35,40 @@ _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 16
 
 
+class Derivation(NamedTuple):
+    """Why ``goal >= 0``: ``scale*goal + scale - 1`` is the sum of *products* of what is >= 0, and ``scale >= 1``.
+
+    A factor is a derivation, or a polynomial that is a known fact or holds at the lower bounds of its
+    symbols.  Without products the goal does itself.  With *maximum*, the name of a ``max(0, e)``, the two
+    products hold derivations of the goal where the maximum is 0 and where it is *e*.
+    """
+
+    goal: Extent
+    products: tuple[tuple[Factor, Factor], ...] = ()
+    scale: Extent = 1
+    maximum: str = ""
+
+
+Factor = Union[Extent, Derivation]  # noqa: UP007 - Derivation is not defined above
+
+
+class Quotient(NamedTuple):
+    """A symbol ``q = floor(numerator/step)``, and why: ``below`` is ``numerator - step*q >= 0``, ``above`` the rest."""
+
+    numerator: Extent
+    step: Extent
+    below: Factor
+    above: Factor
+
+
+class _Bound(NamedTuple):
+    """``scale*goal + scale - 1 = bound + the sum of products``: the goal follows from ``bound >= 0``."""
+
+    bound: Extent
+    products: tuple[tuple[Factor, Factor], ...]
+    scale: Extent = 1
+
+
 class Inequalities(Intervals):
     """A system that proves inequalities, and has floors, maxima and minima as symbols."""
 
@@ -46,12 +84,20 @@ class Inequalities(Intervals):
         """Return whether ``e >= 0`` is proved; False says nothing about its truth."""
         if isinstance(e, int):
             return e >= 0
+        return self.derive(e) is not None
+
+    def derive(self, e: Extent) -> Derivation | None:
+        """Return why ``e >= 0``, or None if no proof is found."""
         e = self.reduce(e)
-        proved = self._proofs.get(e)
-        if proved is None:
+        if isinstance(e, int):
+            return Derivation(e) if e >= 0 else None
+        try:
+            return self._proofs[e]
+        except KeyError:
             self._steps = 0
-            proved = self._proofs[e] = self.holds_at_lows(e) or self._prove(e, _SEARCH_DEPTH)
-        return proved
+            proof = Derivation(e) if self.holds_at_lows(e) else self._prove(e, _SEARCH_DEPTH)
+            self._proofs[e] = proof
+            return proof
 
     def sign(self, e: Extent) -> int:
         """Return 1 if ``e >= 0`` is proved, -1 if ``e <= 0`` is, 0 if neither."""
@@ -59,32 +105,43 @@ class Inequalities(Intervals):
 
     # ------------------------------------------------------------------ the search
 
-    def _prove(self, e: Extent, depth: int) -> bool:
+    def _prove(self, e: Extent, depth: int) -> Derivation | None:
         if self.rules:  # products with a denominator may have made what a rule rewrites
             e = self.reduce(e)
         if isinstance(e, int):
-            return e >= 0
+            return Derivation(e) if e >= 0 else None
         if self._refuted(e):
-            return False
+            return None
         self._steps += 1
         if self._steps > _SEARCH_STEPS:
-            return False
-        primitive = self._primitive(e, 1)
-        if isinstance(primitive, int):
-            return primitive >= 0
-        e = primitive
-        if (fewer := self._primitive(e, 0)) is not e and self._prove(fewer, depth):
-            return True  # a factor that may be 0 decides nothing if the rest is negative
+            return None
+        for least in (1, 0):  # a factor that may be 0 decides nothing if the rest is negative
+            primitive = self._primitive(e, least)
+            if primitive is None:
+                continue
+            reduced, products = primitive
+            if (proof := self._prove(reduced, depth)) is not None:
+                return Derivation(e, ((products[0], proof), (products[1], 1)))
+            if least == 1:
+                return None
         names = names_of(e)
         candidates = self._movable(e, names)
-        if not candidates and (self.holds_at_lows(e) or self._holds_at_highs(e, depth)):
-            return True
+        if not candidates:
+            if self.holds_at_lows(e):
+                return Derivation(e)
+            if (proof := self._holds_at_highs(e, depth)) is not None:
+                return proof
         for name in candidates:
-            if any(self._prove(bound, depth) for bound in self._lower_bounds(e, name, depth)):
-                return True
-        if (split := self._either(e)) is not None and all(self._prove(goal, depth) for goal in split):
-            return True
-        return depth > 0 and any(self._prove(rest, depth - 1) for rest in self._without_facts(e))
+            for bound in self._lower_bounds(e, name, depth):
+                if (proof := self._prove(bound.bound, depth)) is not None:
+                    return Derivation(e, ((1, proof), *bound.products), bound.scale)
+        if (cases := self._either(e, depth)) is not None:
+            return cases
+        if depth > 0:
+            for bound in self._without_facts(e):
+                if (proof := self._prove(bound.bound, depth - 1)) is not None:
+                    return Derivation(e, ((1, proof), *bound.products), bound.scale)
+        return None
 
     def either(self, e: Extent) -> tuple[Extent, Extent] | None:
         """Return ``(c, s + c)`` where *e* is ``max(0, s) + c``; else None."""
@@ -95,39 +152,51 @@ class Inequalities(Intervals):
                     return split[1], self.reduce(split[1] + self.definitions[name].right)
         return None
 
-    def _either(self, e: Poly) -> tuple[Extent, Extent] | None:
-        """Return both values of *e* where it mentions a ``max(0, s)``, which is 0 or *s*."""
+    def _either(self, e: Poly, depth: int) -> Derivation | None:
+        """Prove both values of *e* where it mentions a ``max(0, s)``, which is 0 or *s*."""
         name = next((n for n in sorted(e.names & self.definitions.keys()) if self.definitions[n].form == "max"), None)
         if name is None:
             return None
-        return substitute(e, {name: 0}), self.reduce(substitute(e, {name: self.reduce(self.definitions[name].right)}))
+        zero = self._prove(substitute(e, {name: 0}), depth)
+        if zero is None:
+            return None
+        other = self._prove(self.reduce(substitute(e, {name: self.reduce(self.definitions[name].right)})), depth)
+        return None if other is None else Derivation(e, ((1, zero), (1, other)), maximum=name)
 
-    def _without_facts(self, e: Poly) -> Iterator[Extent]:
+    def _without_facts(self, e: Poly) -> Iterator[_Bound]:
         """Yield goals that imply ``e >= 0`` together with one known fact each."""
         for fact in self.known:
             if fact.names.isdisjoint(e.names):
                 continue
             for factor in _ratios(e, fact):
                 if self.holds_at_lows(factor):
-                    yield e - factor * fact
+                    yield _Bound(e - factor * fact, ((factor, fact),))
             for scale in _ratios(fact, e):
                 # scale*e > -scale says e >= 0, since e is an integer
                 if scale != 1 and self.holds_at_lows(scale - 1):
-                    yield scale * e + (scale - 1) - fact
+                    yield _Bound(scale * e + (scale - 1) - fact, ((1, fact),), scale)
 
-    def _primitive(self, e: Poly, least: int) -> Extent:
-        """Return *e* without common factors that are >= *least*, and its constant rounded down with them."""
+    def _primitive(self, e: Poly, least: int) -> tuple[Extent, tuple[Extent, Extent]] | None:
+        """Return ``(g, (m, r))`` with ``e = m*g + r`` and *m*, *r* >= 0, or None if *e* has no common factor.
+
+        The factors are symbols that are >= *least* and the greatest common divisor of what is left.
+        """
         terms = e.terms
-        shared = set.intersection(*(set(m) for m in terms))
-        for name in sorted(shared):
+        shared: Monomial = ()
+        for name in sorted(set.intersection(*(set(m) for m in terms))):
             if (low := self.low.get(name)) is not None and low >= least:
                 terms = {drop(m, name): c for m, c in terms.items()}
-        common = gcd(*(c for m, c in terms.items() if m))
+                shared = (*shared, name)
+        common = gcd(*(c for m, c in terms.items() if m)) if any(terms) else 1
+        if common <= 1 and not shared:
+            return None
+        rest = 0
         if common > 1:
+            rest = terms.get((), 0) % common
             terms = {m: c // common for m, c in terms.items()}
             if () in terms and not terms[()]:
                 del terms[()]
-        return e if terms is e.terms else collapse(terms)
+        return collapse(terms), (collapse({shared: common}), collapse({shared: rest}) if rest else 0)
 
     def _movable(self, e: Poly, names: frozenset[str]) -> list[str]:
         """Return the digits and floors to move to an end: floors of other floors in *e*, and the newest."""
@@ -139,9 +208,9 @@ class Inequalities(Intervals):
 
     def _coarsens_exactly(self, e: Poly, name: str) -> bool:
         split = coefficient_of(e, name)
-        return split is not None and any(exact_quotient(split[0], m) is not None for _, m in self.coarsens(e, name))
+        return split is not None and any(exact_quotient(split[0], f.step) is not None for f in self.coarsens(e, name))
 
-    def _holds_at_highs(self, e: Poly, depth: int) -> bool:
+    def _holds_at_highs(self, e: Poly, depth: int) -> Derivation | None:
         """Move one symbol whose coefficient is <= 0 to its upper bound."""
         for name in sorted(names_of(e)):
             high = self.high.get(name)
@@ -149,38 +218,44 @@ class Inequalities(Intervals):
                 continue
             split = coefficient_of(e, name)
             if split is not None and self.holds_at_lows(-split[0]):
-                return self._prove(split[1] + split[0] * high, depth)
-        return False
+                proof = self._prove(split[1] + split[0] * high, depth)
+                return None if proof is None else Derivation(e, ((1, proof), (-split[0], high - symbol(name))))
+        return None
 
-    def _lower_bounds(self, e: Poly, name: str, depth: int) -> list[Extent]:
+    def _lower_bounds(self, e: Poly, name: str, depth: int) -> list[_Bound]:
         """Return lower bounds of *e* without the digit or floor *name*, best first."""
         split = coefficient_of(e, name)
         if split is None:
             return []
         c, rest = split
-        rising = self._prove(c, depth) if isinstance(c, int) or depth else self.holds_at_lows(c)
-        if not rising and not (self._prove(-c, depth) if isinstance(c, int) or depth else self.holds_at_lows(-c)):
+        rising = self._sign_known(c, depth)
+        size = rising or self._sign_known(-c, depth)  # of the absolute value of c
+        if size is None:
             return []
-        if name not in self.floors:
-            high = self.high[name]
-            return [rest if rising else rest + c * (0 if high is None else high)]
-        bounds = []
-        for numerator, denominator in (*self.coarsens(e, name), self.floors[name]):
-            # name = (numerator - r) / denominator with 0 <= r <= denominator - 1
-            exact = exact_quotient(c, denominator)
-            if exact is not None:
-                bound = rest + exact * numerator
-                bounds.append(bound - exact * (denominator - 1) if rising else bound)
-            else:  # denominator*e > -denominator says e >= 0, since e is an integer
-                bound = denominator * rest + c * numerator + denominator - 1
-                bounds.append(bound - c * (denominator - 1) if rising else bound)
+        bounds: list[_Bound] = []
+        if name in self.floors:
+            bounds = [_moved(c, rest, size, form, bool(rising)) for form in (*self.coarsens(e, name), self._form(name))]
         end = self.low[name] if rising else self.high[name]
         if end is not None:
-            bounds.append(rest + c * end)
+            bounds.append(_Bound(rest + c * end, ((size, symbol(name) - end if rising else end - symbol(name)),)))
         return bounds
 
-    def coarsens(self, e: Poly, name: str) -> list[tuple[Extent, Extent]]:
-        """Return ``(n, m)`` with ``name = floor(n/m)`` where *n* is a finer floor that *e* mentions."""
+    def _sign_known(self, c: Extent, depth: int) -> Factor | None:
+        """Return why ``c >= 0``, or None."""
+        if isinstance(c, int) or depth:
+            return self._prove(c, depth)
+        return c if self.holds_at_lows(c) else None
+
+    def _form(self, name: str) -> Quotient:
+        """Return the definition of a floor."""
+        n, d = self.floors[name]
+        q = symbol(name)
+        return Quotient(n, d, n - d * q, d * q + d - 1 - n)
+
+    def coarsens(self, e: Poly, name: str) -> list[Quotient]:
+        """Return each ``name = floor(n/m)`` where *n* is a finer floor that *e* mentions."""
+        if name not in self.floors:
+            return []
         numerator, denominator = self.floors[name]
         found = []
         for other in sorted(names_of(e)):
@@ -189,8 +264,13 @@ class Inequalities(Intervals):
             finer, step = self.floors[other]
             m = exact_quotient(denominator, step)
             shift = None if m is None else exact_quotient(numerator - finer, step)
-            if m is not None and shift is not None:
-                found.append((symbol(other) + shift, m))
+            if m is None or shift is None:
+                continue
+            n, q = symbol(other) + shift, symbol(name)
+            whole, part = self._form(name), self._form(other)
+            below = Derivation(n - m * q, ((1, part.above), (1, whole.below)), step)
+            above = Derivation(m * q + m - 1 - n, ((1, whole.above), (1, part.below)), step)
+            found.append(Quotient(n, m, below, above))
         return found
 
     # ------------------------------------------------------------------ samples
@@ -335,6 +415,20 @@ class Inequalities(Intervals):
         elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
             top, bottom = left, right
         self.definitions[name] = Definition(form, top, bottom)
+
+
+def _moved(c: Extent, rest: Extent, size: Factor, q: Quotient, rising: bool) -> _Bound:
+    """Return a lower bound of ``c*q + rest`` from ``q = (n - r)/m`` with ``0 <= r <= m - 1``."""
+    end = q.above if rising else q.below
+    exact = exact_quotient(c, q.step)
+    if exact is None:  # m*(c*q + rest) > -m is enough, since both are integers
+        bound = q.step * rest + c * q.numerator + q.step - 1
+        return _Bound(bound - c * (q.step - 1) if rising else bound, ((size, end),), q.step)
+    # |c| = m*x >= 0 and m >= 1 say that x >= 0
+    x = exact if rising else -exact
+    factor: Factor = x if isinstance(x, int) else Derivation(x, ((1, size), (1, q.step - 1)), q.step)
+    bound = rest + exact * q.numerator
+    return _Bound(bound - exact * (q.step - 1) if rising else bound, ((factor, end),))
 
 
 def _floor_interval(n: Interval, d: Interval) -> Interval:

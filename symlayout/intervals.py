@@ -113,6 +113,11 @@ class Intervals(System):
         self.solved[name] = value
         self._renew(name)
 
+    def rewrite(self, monomial: Monomial, value: Extent) -> None:
+        """Replace *monomial* by *value*, which equals it, everywhere."""
+        self.rules.append((monomial, value))
+        self._renew()
+
     def replace_floor(self, name: str, value: Extent) -> None:
         """Replace a floor by what later facts make of it."""
         del self.floors[name]
@@ -189,26 +194,32 @@ class Intervals(System):
         if c_low is not None and c_low >= 0 and c_high and most < 0:  # c*name >= -most > 0
             least = -(most // c_high)
             if low is None or least > low:
-                self.low[name] = least
-                self.check_interval(name, where)
+                self.raise_low(name, least, fact, where)
                 return True
         elif isinstance(c, int) and c > 0:
             least = -(most // c)
             if low is None or least > low:
-                self.low[name] = least
-                self.check_interval(name, where)
+                self.raise_low(name, least, fact, where)
                 return True
         elif c_low is not None and c_low >= 0 and most < 0 and low is not None and low < 1 <= -most:
-            self.low[name] = 1
-            self.check_interval(name, where)
+            self.raise_low(name, 1, fact, where)
             return True
         if c_high is not None and c_high < 0 and (most >= 0 or isinstance(c, int)):
             greatest = most // -c_high
             if high is None or (isinstance(high, int) and greatest < high):
-                self.high[name] = greatest
-                self.check_interval(name, where)
+                self.lower_high(name, greatest, fact, where)
                 return True
         return False
+
+    def raise_low(self, name: str, least: int, fact: Poly, where: str = "") -> None:
+        """Note ``name >= least``, which *fact* and the other bounds imply."""
+        self.low[name] = least
+        self.check_interval(name, where)
+
+    def lower_high(self, name: str, most: int, fact: Poly, where: str = "") -> None:
+        """Note ``name <= most``, which *fact* and the other bounds imply."""
+        self.high[name] = most
+        self.check_interval(name, where)
 
     def check_interval(self, name: str, where: str = "") -> None:
         """Raise ``infeasible`` if the bounds of a symbol leave no value."""

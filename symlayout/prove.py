@@ -21,7 +21,7 @@ from symlayout.arrays import same_fill
 from symlayout.digits import digit_name
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.facts import Facts
-from symlayout.index_map import spell_coordinate
+from symlayout.spell import spell_coordinate
 from symlayout.infer import requirements
 from symlayout.interpret import gathers
 from symlayout.normalise import Guard, Read, Window, assume, normalise, output_digits
@@ -101,6 +101,21 @@ class Proof:
         """The conditions of validity of both sides, as SymPy relations: the claim is about dims that meet them."""
         facts = self._claim.facts
         return tuple(symbols.to_relation(r, facts) for r in requirements(Tensor("claim", None, (), facts)))
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """With PROVED, the derivation as data, which `check` verifies; None otherwise.
+
+        Raises
+        ------
+        InconclusiveError
+            The proof has no certificate: it rests on enumeration, or on a step that `check` has no rule for.
+        """
+        from symlayout.certify import certify
+
+        if self.verdict is not Verdict.PROVED:
+            return None
+        return certify(self._claim.left, self._claim.right, self._claim.facts, self._claim.dtype)
 
     @cached_property
     def same_requires(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import gcd
-from typing import Self
+from typing import Any, Self
 
 from symlayout.polynomial import (
     Extent,
@@ -123,7 +123,7 @@ class System:
     requirements: list[Requirement] = field(default_factory=list)
     _fresh: list[Poly] = field(default_factory=list)  # known facts not yet carried over to bounds
     _best: dict[frozenset[tuple[Monomial, int]], int] = field(default_factory=dict)  # known lower bounds of forms
-    _proofs: dict[Extent, bool] = field(default_factory=dict)
+    _proofs: dict[Extent, Any] = field(default_factory=dict)  # derivations, None where there is none
     _divided: dict[tuple[Extent, Extent], Extent] = field(default_factory=dict)
     _samples: list[dict[str, int]] | None = None
     _steps: int = 0

@@ -1,0 +1,541 @@
+"""Write the certificate of a proof: the same derivation again, with every step noted as data.
+
+A `Recorder` is a system of facts that notes what it concludes, and why, in the rules of `check`.  Each
+step is checked as it is noted, by the code that will check the certificate, so that what the checker
+would refuse is never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.agree import Absurd, Agreed, Tree, agree
+from symlayout.check import Context, Refused, encode, seal
+from symlayout.claim import Claim
+from symlayout.digits import axis_digits, floor_div
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.facts import Facts, primitive_equation
+from symlayout.inequalities import Derivation, Factor
+from symlayout.polynomial import (
+    Extent,
+    Monomial,
+    Poly,
+    coefficient_of,
+    exact_quotient,
+    names_of,
+    symbol,
+    terms_of,
+)
+from symlayout.system import Dim
+from symlayout.tensor import Tensor
+
+
+def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, Any]:
+    """Return the certificate that *left* equals *right* for all sizes that satisfy *facts*.
+
+    Raises
+    ------
+    InconclusiveError
+        A step has no derivation in the rules of `check`.
+    """
+    claim = Claim(left, right, facts, dtype)
+    recorder = Recorder()
+    recorder.begin(claim.data)
+    try:
+        claim.introduce(recorder)
+        proof = _prove(claim, recorder)
+    except Refused as error:
+        raise InconclusiveError(f"the proof has a certificate: {error}") from error
+    certificate = {"claim": claim.data, "proof": proof}
+    return {**certificate, "seal": seal(certificate)}
+
+
+def _prove(claim: Claim, recorder: Recorder) -> dict[str, Any]:
+    extents = [recorder.reduce(e) for e in claim.left.extents]
+    for a, b in zip(extents, claim.right.extents, strict=True):
+        recorder.show_zero(recorder.reduce(a - recorder.reduce(b)))
+    try:
+        digits = recorder.point(extents)
+    except ShapeError:  # some extent can only be 0, so there is no element to compare
+        return _block(Absurd(recorder))
+    return _block(agree(claim.left, claim.right, recorder, digits, claim.dtype))
+
+
+def _block(tree: Tree) -> dict[str, Any]:
+    """Return a tree of cases as data; its facts are recorders."""
+    steps = tree.facts.steps if isinstance(tree.facts, Recorder) else []
+    if isinstance(tree, Agreed):
+        return {"steps": steps, "agree": [[[n, o and list(o)] for n, o in path] for path in tree.paths]}
+    if isinstance(tree, Absurd):
+        return {"steps": steps, "absurd": []}
+    return {"steps": steps, "split": [encode(tree.value), _block(tree.yes), _block(tree.no)]}
+
+
+class Recorder(Facts):
+    """A system of facts that writes down its derivations.
+
+    Attributes
+    ----------
+    context : what the checker knows after the steps so far.
+    steps : the steps since the last fork.
+    """
+
+    __slots__ = ("_dividing", "_divisions", "_solving", "_writing", "context", "steps")
+
+    context: Context
+    steps: list[list[Any]]
+    _dividing: tuple[Extent, Extent, str] | None
+    _divisions: dict[tuple[Extent, Extent], Extent]
+    _solving: list[tuple[Extent, Extent, Poly]]
+    _writing: set[Extent]
+
+    def begin(self, claim: dict[str, Any]) -> None:
+        """Start a certificate of *claim*."""
+        self.context = Context(claim)
+        self.steps, self._dividing, self._divisions, self._solving, self._writing = [], None, {}, [], set()
+
+    def fork(self) -> Recorder:
+        """Return an independent copy, whose steps follow those so far."""
+        copy = super().fork()
+        copy.context, copy.steps, copy._dividing = self.context.fork(), [], self._dividing
+        copy._divisions, copy._solving, copy._writing = dict(self._divisions), list(self._solving), set()
+        return copy
+
+    def note(self, rule: str, *parts: Any) -> None:
+        """Check a step, of data, and write it down."""
+        step = [rule, *parts]
+        self.context.step(step)
+        self.steps.append(step)
+
+    # ------------------------------------------------------------------ writing derivations
+
+    def show(self, e: Extent) -> Extent:
+        """Write down why ``e >= 0``, and return *e* reduced."""
+        e = self.reduce(e)
+        if not self.context.holds(e):
+            proof = self.derive(e)
+            if proof is None:
+                raise Refused(f"{e} >= 0 has no derivation")
+            self._write(proof)
+        return e
+
+    def show_zero(self, e: Extent) -> None:
+        """Write down why ``e == 0``, for a reduced *e*."""
+        if not self.context.vanishes(e):
+            self.show(e)
+            self.show(-e)
+            self.note("equal", encode(e))
+
+    def _write(self, proof: Factor) -> Extent:
+        """Write down a derivation and return its goal, reduced."""
+        if not isinstance(proof, Derivation):
+            return self._write_fact(self.reduce(proof))
+        goal = self.reduce(proof.goal)
+        if self.context.holds(goal):
+            return goal
+        if proof.maximum:
+            self._write_cases(goal, proof)
+        elif not proof.products:
+            self._write_lows(goal)
+        else:
+            products = [[encode(self._write(a)), encode(self._write(b))] for a, b in proof.products]
+            self._combine(goal, proof.scale, products)
+        return goal
+
+    def _combine(self, goal: Extent, scale: Extent, products: list[Any], equations: Sequence[Any] = ()) -> None:
+        scale = self.reduce(scale)
+        self.show(scale - 1)
+        self.note("combine", encode(goal), encode(scale), products, list(equations))
+
+    def _write_fact(self, e: Extent) -> Extent:
+        """Write down why *e*, which is a fact or holds at the lower bounds, is >= 0."""
+        if self.context.holds(e):
+            return e
+        bound = self._bound(e)
+        if bound is not None and e not in self._writing:
+            self._writing.add(e)
+            self._write(bound)
+            self._writing.discard(e)
+        elif self.holds_at_lows(e):
+            self._write_lows(e)
+        else:
+            raise Refused(f"{e} >= 0 has no derivation")
+        return e
+
+    def _write_lows(self, e: Extent) -> None:
+        lows = [(name, self.low[name]) for name in sorted(names_of(e))]
+        for name, low in lows:
+            if low is not None:
+                self._write_fact(self.reduce(symbol(name) - low))
+        if not self.context.holds(e):
+            self.note("lows", encode(e), [list(pair) for pair in lows])
+
+    def _bound(self, e: Extent) -> Derivation | None:
+        """Return why a floor or a maximum is at least its lower or at most its upper bound, which *e* says."""
+        for name in sorted(names_of(e)):
+            if name in self.floors:
+                n, d = self.floors[name]
+                form = self._form(name)
+                for low, goal, end in (
+                    (self.low[name], symbol(name), form.above),
+                    (self.high[name], -symbol(name), form.below),
+                ):
+                    if low is None or e != (goal - low if goal.terms[(name,)] > 0 else goal + low):
+                        continue
+                    rest = self.derive(n - d * low if end is form.above else d * low + d - 1 - n)
+                    if rest is not None:
+                        return Derivation(e, ((1, end), (1, rest)), d)
+            elif name in self.context.maxima and (high := self.high.get(name)) is not None and e == high - symbol(name):
+                both = self.derive(high), self.derive(high - self.context.maxima[name])
+                if both[0] is not None and both[1] is not None:
+                    return Derivation(e, ((1, both[0]), (1, both[1])), maximum=name)
+        return None
+
+    def _write_cases(self, goal: Extent, proof: Derivation) -> None:
+        """Write down that *goal* holds where a maximum is 0 and where it is its other value."""
+        name, value = proof.maximum, self.reduce(self.context.maxima[proof.maximum])
+        zero, other = (self._write(part) for _, part in proof.products)
+        split = coefficient_of(goal, name) if isinstance(goal, Poly) else None
+        if split is None:
+            raise Refused(f"{goal} is not linear in {name}")
+        m, factor = symbol(name), encode(split[0])
+        yes = [
+            ["resolve", name],
+            ["combine", encode(goal), 1, [[1, encode(other)]], [[factor, encode(self.reduce(m - value))]]],
+        ]
+        no = [
+            ["combine", encode(self.reduce(-value)), 1, [[1, encode(self.reduce(-1 - value))], [1, 1]], []],
+            ["resolve", name],
+            ["combine", encode(goal), 1, [[1, encode(zero)]], [[factor, encode(m)]]],
+        ]
+        self.note("cases", encode(goal), encode(value), yes, no)
+
+    def derive(self, e: Extent) -> Derivation | None:
+        """As `Inequalities.derive`, from what has been written down as well."""
+        e = self.reduce(e)
+        if self.context.holds(e):
+            return Derivation(e)
+        return super().derive(e) or self._by_quotients(e) or self._by_floors(e)
+
+    def _by_quotients(self, e: Extent) -> Derivation | None:
+        """Return why ``n - d >= 0`` for a quotient or a floor ``t = n/d >= 1``."""
+        for name, (n, d) in self.floors.items():
+            if self.reduce(n - d - e) == 0 and super().nonnegative(symbol(name) - 1):
+                return Derivation(e, ((1, self._form(name).below), (d, symbol(name) - 1)))
+        for n, d, t in self._solving:
+            if self.reduce(n - d - e) == 0 and super().nonnegative(t - 1):
+                self._combine(e, 1, [[encode(self.show(d)), encode(self.show(t - 1))]], [[-1, encode(d * t - n)]])
+                return Derivation(e)
+        return None
+
+    def _by_floors(self, e: Extent) -> Derivation | None:
+        """Return why *e*, which is ``q + r`` or ``r - q`` for a floor that was shown, is >= 0."""
+        for (n, k), q in self.context.floors.items():
+            if isinstance(q, int) or isinstance(e, int) or not q.names <= e.names:
+                continue
+            for sign, end in ((1, k * q + k - 1 - n), (-1, n - k * q)):
+                r = e - q * sign
+                if not names_of(r).isdisjoint(q.names):
+                    continue
+                rest = super().derive(n * sign + k * r if sign > 0 else k * r + k - 1 - n)
+                if rest is not None:
+                    return Derivation(e, ((1, end), (1, rest)), k)
+        return None
+
+    def nonnegative(self, e: Extent) -> bool:
+        """As `Inequalities.nonnegative`."""
+        return e >= 0 if isinstance(e, int) else self.derive(e) is not None
+
+    # ------------------------------------------------------------------ what changes a system
+
+    def declare(self, dim: Dim) -> None:
+        """As `Facts.declare`."""
+        if dim.name not in self.dims:
+            self.note("dim", dim.name)
+            self._dividing = symbol(dim.name), dim.multiple_of, "?" + dim.name
+        super().declare(dim)
+
+    def divide_by(self, number: int, numerator: Extent, denominator: Extent, kind: str) -> None:
+        """Add the claim's assumption *number*: that the denominator divides the numerator."""
+        n, d = self.reduce(numerator), self.reduce(denominator)
+        self.note("assume", number)
+        self._dividing = n, d, f"?{number}"
+        self.divide(n, d, kind)
+
+    def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
+        """As `Facts.require_zero`; the equation is one of the claim's assumptions."""
+        e = self.reduce(e)
+        if isinstance(e, Poly):
+            primitive, _ = primitive_equation(e)
+            common = exact_quotient(e, primitive)
+            if common != 1:
+                self.note("equation", encode(primitive), encode(common or 1), [[1, encode(e)]])
+        super().require_zero(e, kind, where, rule=rule)
+
+    def learn(self, e: Extent) -> None:
+        """As `Intervals.learn`."""
+        if isinstance(e, Poly) and e not in self.known and not self.holds_at_lows(e):
+            self.show(e)
+        super().learn(e)
+
+    def suppose(self, e: Extent) -> None:
+        """As `Facts.suppose`: the checker adds it too."""
+        self.context.nonnegative.add(self.reduce(e))
+        super().suppose(e)
+
+    def excludes(self, e: Extent) -> bool:
+        """As `Facts.excludes`."""
+        e = self.reduce(e)
+        if not super().excludes(e):
+            return False
+        self.note("combine", -1, 1, [[encode(e), 1], [encode(self.show(-1 - e)), 1]], [])
+        return True
+
+    def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
+        """As `Facts.assume_factors`."""
+        factors, others = [self.reduce(e) for e in factors], [self.reduce(e) for e in others]
+        unknown = [e for e in factors if not self.positive(e)]
+        if unknown:
+            total = self._show_product(others, 1)
+            for e in unknown:
+                rest = self._show_product([f for f in factors if f is not e], 0)
+                if not self.context.holds(self.reduce(e - 1)):
+                    absurd = ["combine", -1, 1, [[encode(total), 1], [encode(self.reduce(-e)), encode(rest)]], []]
+                    self.note("cases", encode(self.reduce(e - 1)), encode(self.reduce(e - 1)), [], [absurd])
+        super().assume_factors(factors, others)
+
+    def _show_product(self, factors: Sequence[Extent], least: int) -> Extent:
+        """Write down why a product is >= *least*, which is 0 or 1 and that of each factor; return it less *least*."""
+        total: Extent = 1
+        for e in factors:
+            before = self.show(total - least)
+            if least == 0:
+                total = self.reduce(total * e)
+                products = [[encode(before), encode(self.show(e))]]
+            else:  # a*b - 1 = (a - 1)*(b - 1) + (a - 1) + (b - 1)
+                total = self.reduce(total * e)
+                a, b = encode(before), encode(self.show(e - 1))
+                products = [[a, b], [a, 1], [b, 1]]
+            if not self.context.holds(self.reduce(total - least)):
+                self._combine(self.reduce(total - least), 1, products)
+        return self.reduce(total - least)
+
+    def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent]) -> None:
+        """As `Facts.assume_inhabited`."""
+        for c, e in zip(coords, extents, strict=True):
+            goal = self.reduce(e - 1)
+            if not self.context.holds(goal):
+                products = [[encode(self.show(c)), 1], [encode(self.show(e - 1 - c)), 1]]
+                self._combine(goal, 1, products)
+        super().assume_inhabited(coords, extents)
+
+    def vanishes(self, e: Extent) -> bool:
+        """As `Facts.vanishes`."""
+        if not super().vanishes(e):
+            return False
+        self.show_zero(self.reduce(e))
+        return True
+
+    def rest_on(self, e: Extent) -> None:
+        """As `Facts.rest_on`."""
+        self.show(e)
+
+    def mean(self, name: str, form: str, a: Extent, b: Extent) -> Extent:
+        """Return the value of a symbol of the claim, and write down that its definition determines it."""
+        a, b = self.reduce(a), self.reduce(b)
+        if form == "max":
+            value = self.reduce(self.maximum(a, b))
+            for side in (a, b):
+                self.show(value - side)
+        else:
+            value = floor_div(self, a, b) if form == "//" else self.divide(a, b, "non_divisible")
+            self.show(b - 1)
+        self.note("mean", name, encode(value))
+        return value
+
+    # ------------------------------------------------------------------ equations and symbols
+
+    def eliminate(self, name: str, value: Extent) -> None:
+        """As `Intervals.eliminate`."""
+        difference = self.reduce(symbol(name) - value)
+        if not self.context.vanishes(difference) and name in self.context.maxima:
+            self.note("resolve", name)
+        self.note("solve", name, encode(value))
+        super().eliminate(name, value)
+
+    def replace_floor(self, name: str, value: Extent) -> None:
+        """As `Intervals.replace_floor`: a quotient is the only integer between its bounds."""
+        n, d = self.floors[name]
+        form, q = self._form(name), symbol(name)
+        low, high = self.show(n - d * value), self.show(d * value + d - 1 - n)
+        self._write(Derivation(q - value, ((1, form.above), (1, low)), d))
+        self._write(Derivation(value - q, ((1, form.below), (1, high)), d))
+        self.note("equal", encode(self.reduce(q - value)))
+        super().replace_floor(name, value)
+
+    def rewrite(self, monomial: Monomial, value: Extent) -> None:
+        """As `Intervals.rewrite`."""
+        self.note("rewrite", list(monomial), encode(value))
+        super().rewrite(monomial, value)
+
+    def raise_low(self, name: str, least: int, fact: Poly, where: str = "") -> None:
+        """As `Intervals.raise_low`."""
+        self._show_end(symbol(name) - least, name, fact)
+        super().raise_low(name, least, fact, where)
+
+    def lower_high(self, name: str, most: int, fact: Poly, where: str = "") -> None:
+        """As `Intervals.lower_high`."""
+        self._show_end(most - symbol(name), name, fact)
+        super().lower_high(name, most, fact, where)
+
+    def _show_end(self, goal: Extent, name: str, fact: Poly) -> None:
+        """Write down why a bound of *name* follows from a fact ``c*name + rest >= 0``: otherwise it is negative."""
+        split = coefficient_of(fact, name)
+        if self.context.holds(goal) or split is None:
+            return
+        size = split[0] if isinstance(goal, Poly) and goal.terms[(name,)] > 0 else -split[0]
+        # beyond the bound, where -1 - goal >= 0, the fact would be at most -1
+        rest = self.show(-1 - fact - size * (-1 - goal))
+        products = [[encode(fact), 1], [encode(self.show(size)), encode(-1 - goal)], [encode(rest), 1]]
+        self.note("cases", encode(goal), encode(goal), [], [["combine", -1, 1, products, []]])
+
+    def check_interval(self, name: str, where: str = "") -> None:
+        """As `Intervals.check_interval`: bounds that leave nothing add up to a negative constant."""
+        low, high = self.low[name], self.high[name]
+        if low is not None and isinstance(high, int) and high < low:
+            ends = self._write_fact(symbol(name) - low), self._write_fact(high - symbol(name))
+            self.note("combine", high - low, 1, [[encode(e), 1] for e in ends], [])
+        super().check_interval(name, where)
+
+    def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
+        if form == "max":
+            self.note("max", name, encode(right))
+        else:
+            self.show(right - 1)
+            self.note("floor", name, encode(left), encode(right))
+        super()._define(name, form, left, right)
+
+    def _quotient(self, numerator: Extent, denominator: Extent) -> Extent:
+        before = len(self.quotients)
+        found = super()._quotient(numerator, denominator)
+        if len(self.quotients) > before:
+            t = symbol(next(reversed(self.quotients)))
+            self._note_quotient(t, numerator, denominator)
+        return found
+
+    def _note_quotient(self, t: Poly, numerator: Extent, denominator: Extent) -> None:
+        """Write down that ``t = numerator/denominator`` is an integer, since ``u = n/d`` is one."""
+        if self._dividing is None:
+            raise Refused(f"({numerator})/({denominator}) is not known to be an integer")
+        n, d, u = self._dividing
+        common = exact_quotient(d, denominator)
+        factor = None if common is None else _bezout(n, numerator, denominator, common)
+        if common is None or factor is None:
+            raise Refused(f"({numerator})/({denominator}) does not follow from ({n})/({d})")
+        rest = exact_quotient(factor * n - common * numerator, d)
+        if rest is None:
+            raise Refused(f"({numerator})/({denominator}) does not follow from ({n})/({d})")
+        (name,) = t.names
+        value = symbol(u) * factor - rest
+        equation = denominator * t - numerator
+        self.note("define", name, encode(value))
+        self.show(common - 1)
+        given = [[encode(d), encode(t - value)], [encode(-factor), encode(n - d * symbol(u))]]
+        self.note("equation", encode(equation), encode(common), given)
+        self._solving.append((numerator, denominator, t))
+        self.show(denominator - 1)
+        for sign, bound in ((1, self.low[name]), (-1, self.high[name])):
+            if isinstance(bound, int):  # d*(t - v) + d - 1 = (n - d*v + d - 1) + (d*t - n)
+                goal = (t - bound) * sign
+                rest = self.show((numerator - denominator * bound) * sign + denominator - 1)
+                self._combine(goal, denominator, [[encode(rest), 1]], [[sign, encode(equation)]])
+
+    def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent) -> None:
+        """As `System.note_quotient`: ``0 <= e - k*q <= k - 1``."""
+        super().note_quotient(numerator, denominator, quotient)
+        e, k, q = (self.reduce(part) for part in (numerator, denominator, quotient))
+        if self.context.floors.get((e, k)) != q:
+            below, above = self.reduce(e - k * q), self.reduce(k * q + k - 1 - e)
+            if not (self.context.holds(below) and self.context.holds(above)):
+                self._show_floor(e, k, q, below, above)
+            self.note("divide", encode(e), encode(k), encode(q))
+
+    def _show_floor(self, e: Extent, k: Extent, q: Extent, below: Extent, above: Extent) -> None:
+        """Write down why ``0 <= e - k*q <= k - 1``."""
+        for proofs in self._divided_twice(e, k, q):
+            for proof in proofs:
+                self._write(proof)
+            if self.context.holds(below) and self.context.holds(above):
+                return
+        self.show(below)
+        self.show(above)
+
+    def _divided_twice(self, e: Extent, k: Extent, q: Extent) -> list[tuple[Derivation, Derivation]]:
+        """Return how the quotient may follow from two that were shown: by the factors of *k*, or of a floor's."""
+        found = []
+        known = [(*pair, floor) for pair, floor in self.context.floors.items()]
+        for e1, g, q1 in known:
+            w, m = exact_quotient(self.reduce(e - e1), k), exact_quotient(k, g)
+            if w is None or m is None or m == 1 or g == 1:
+                continue
+            # e1 - g*m*q2 = (e1 - g*q1) + g*(q1 - m*q2), and the other end alike
+            if self.context.floors.get((q1, m)) == self.reduce(q - w):
+                q2 = q - w
+                ends = (e1 - g * q1, g * q1 + g - 1 - e1), (q1 - m * q2, m * q2 + m - 1 - q1)
+                found.append(tuple(
+                    Derivation(goal, ((1, ends[0][k]), (g, ends[1][k])))
+                    for k, goal in enumerate((e1 - g * m * q2, g * m * q2 + g * m - 1 - e1))
+                ))  # fmt: skip
+        for name in sorted(names_of(e) & self.floors.keys()):
+            n, d = self.floors[name]
+            split = coefficient_of(e, name) if isinstance(e, Poly) else None
+            if split is None or split[0] != 1:
+                continue
+            form, c = self._form(name), split[1]
+            for e1, k1, q1 in known:
+                w = None if k1 != self.reduce(d * k) else exact_quotient(self.reduce(n + c * d - e1), k1)
+                if w is not None and self.reduce(q1 + w - q) == 0:
+                    # d*(f + c - k*q) + d - 1 = (d*f + d - 1 - n) + (n + c*d - d*k*q)
+                    whole = n + c * d
+                    below = Derivation(e - k * q, ((1, form.above), (1, whole - k1 * q)), d)
+                    above = Derivation(k * q + k - 1 - e, ((1, form.below), (1, k1 * q + k1 - 1 - whole)), d)
+                    found.append((below, above))
+        return found
+
+    # ------------------------------------------------------------------ the output coordinate
+
+    def point(self, extents: Sequence[Extent]) -> list[Extent]:
+        """Add the digits of any output coordinate and return them."""
+        self.note("point")
+        for axis, e in enumerate(extents):
+            i = symbol(f"#{axis}")
+            ends = [[encode(i), 1], [encode(self.context.reduce(e - 1 - i)), 1]]
+            if not self.context.holds(self.reduce(e - 1)):
+                self._combine(self.reduce(e - 1), 1, ends)
+            self.assume_nonnegative(e - 1)
+        for axis, e in enumerate(extents):
+            if self.reduce(e) == 1:
+                i = symbol(f"#{axis}")
+                self.note("equal", encode(i))
+                self.note("solve", f"#{axis}", 0)
+        return axis_digits(tuple(self.reduce(e) for e in extents), self)
+
+
+def _bezout(n: Extent, numerator: Extent, modulus: Extent, common: Extent) -> int | None:
+    """Return *f* with ``f*n = common*numerator`` modulo ``common*modulus``, from one symbol of the numerator."""
+    if not isinstance(n, Poly):
+        return 1
+    for monomial, coefficient in terms_of(numerator).items():
+        if coefficient != 1 or len(monomial) != 1:
+            continue
+        split = coefficient_of(n, monomial[0])
+        r = None if split is None else exact_quotient(split[0], common)
+        if r in (1, -1):
+            return int(r)  # type: ignore[arg-type]
+        if isinstance(r, int) and isinstance(modulus, int):
+            try:
+                return pow(r, -1, modulus)
+            except ValueError:
+                continue
+    return 1

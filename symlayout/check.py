@@ -1,0 +1,470 @@
+"""Check a certificate: a proof that two chains of index maps are equal, as data.
+
+This module trusts nothing of the prover and imports nothing of it: it expands polynomials and compares.
+A certificate is a dict of JSON values.
+
+``claim``
+    ``dims``: ``[name, min, max, multiple_of]``.  ``symbols``: ``[name, form, a, b]``, where form is
+    ``/`` (the exact quotient), ``//`` or ``max``.  ``assumptions``: ``["divides", e, k]``, ``[">=", e]`` or
+    ``["==", e]``.  ``nodes``: inputs ``{"input", "shape"}`` and operations ``{"op", "inputs", "shape", "cases"}``;
+    ``left`` and ``right`` are numbers of nodes.  A case holds where ``0 <= value < extent`` for each pair of its
+    ``where``; it reads its source at ``coords``, or ``fill`` where one of these lies outside.
+``proof``
+    A block: ``steps``, each of which adds to what is known, and an end: ``agree`` (both sides are evaluated
+    and read the same), ``split`` (a polynomial, the block where it is >= 0 and the block where it is < 0),
+    or ``absurd`` (something known is false, so no point is left).
+``seal``
+    The SHA-256 of the rest.  It shows accidents; the check does not rely on it.
+
+A polynomial is an int or a list of terms ``[coefficient, name, ...]``.  What is known is polynomials that are
+``>= 0`` or ``== 0`` for all integers the claim is about.  ``docs/algebra.md`` states why each step is sound.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from symlayout.polynomial import (
+    Extent,
+    Monomial,
+    Poly,
+    collapse,
+    names_of,
+    replace_monomial,
+    substitute,
+    symbol,
+    terms_of,
+)
+
+_REWRITES = 200  # of monomials, in one reduction
+_MAX_DEPTH = 400  # of nested blocks and expressions
+
+
+class Refused(Exception):
+    """A certificate that proves nothing, and why."""
+
+
+def check(certificate: Any) -> bool:
+    """Return whether *certificate* proves its claim."""
+    return refusal(certificate) == ""
+
+
+def refusal(certificate: Any) -> str:
+    """Return why *certificate* does not prove its claim; empty if it does."""
+    try:
+        if certificate.keys() != {"claim", "proof", "seal"} or certificate["seal"] != seal(certificate):
+            return "the seal does not match: the certificate was altered"
+        Context(certificate["claim"]).block(certificate["proof"], 0)
+    except Refused as error:
+        return str(error)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
+        return f"this is no certificate: {error!r:.200}"
+    return ""
+
+
+def seal(certificate: dict[str, Any]) -> str:
+    """Return the digest of a certificate's claim and proof."""
+    body = json.dumps([certificate["claim"], certificate["proof"]], separators=(",", ":"), sort_keys=True)
+    return sha256(body.encode()).hexdigest()
+
+
+def encode(e: Extent) -> Any:
+    """Return a polynomial as data."""
+    return e if isinstance(e, int) else [[c, *m] for m, c in sorted(e.terms.items())]
+
+
+def decode(data: Any) -> Extent:
+    """Return the polynomial that *data* stands for."""
+    if type(data) is int:
+        return data
+    terms: dict[Monomial, int] = {}
+    for coefficient, *names in data:
+        monomial = tuple(sorted(names))
+        if type(coefficient) is not int or not coefficient or monomial in terms:
+            raise Refused(f"{data!r:.200} is no polynomial")
+        terms[monomial] = coefficient
+    return collapse(terms)
+
+
+class Context:
+    """What is known at one place of a proof.
+
+    Attributes
+    ----------
+    nonnegative, zero : polynomials known to be >= 0 and == 0.
+    solved, rules : equations in use as rewrites of one symbol and of one monomial.
+    maxima : symbols that are ``max(0, e)``, with their *e*.
+    floors : ``floor(e/k)`` for each ``(e, k)`` that was shown.
+    meaning : the value of each name of the claim.
+    point : the output coordinate, once the shapes are shown to agree.
+    """
+
+    def __init__(self, claim: dict[str, Any]) -> None:
+        self.claim = claim
+        self.nonnegative: set[Extent] = set()
+        self.zero: set[Extent] = set()
+        self.solved: dict[str, Extent] = {}
+        self.rules: list[tuple[Monomial, Extent]] = []
+        self.maxima: dict[str, Extent] = {}
+        self.floors: dict[tuple[Extent, Extent], Extent] = {}
+        self.meaning: dict[str, Extent] = {}
+        self.symbols: set[str] = set()
+        self.point: list[Extent] | None = None
+
+    def fork(self) -> Context:
+        """Return a copy to which more can be added."""
+        copy = Context(self.claim)
+        copy.nonnegative, copy.zero, copy.symbols = set(self.nonnegative), set(self.zero), set(self.symbols)
+        copy.solved, copy.rules, copy.maxima = dict(self.solved), list(self.rules), dict(self.maxima)
+        copy.floors, copy.meaning, copy.point = dict(self.floors), dict(self.meaning), self.point
+        return copy
+
+    # ------------------------------------------------------------------ what is known
+
+    def reduce(self, e: Extent) -> Extent:
+        """Return *e* after all rewrites, equal to it at every point."""
+        e = substitute(e, self.solved)
+        for _ in range(_REWRITES if self.rules else 0):
+            before = e
+            for monomial, value in self.rules:
+                e = replace_monomial(e, monomial, value)
+            if e is before:
+                break
+        return e
+
+    def read(self, data: Any) -> Extent:
+        """Return a polynomial of the proof, reduced; its symbols must have been introduced."""
+        e = decode(data)
+        if not names_of(e) <= self.symbols:
+            raise Refused(f"{e} has symbols that nothing introduced")
+        return self.reduce(e)
+
+    def claimed(self, data: Any) -> Extent:
+        """Return a polynomial of the claim in the proof's symbols."""
+        e = decode(data)
+        if not names_of(e) <= self.meaning.keys():
+            raise Refused(f"{e} has names without a meaning")
+        return self.reduce(substitute(e, self.meaning))
+
+    def holds(self, e: Extent) -> bool:
+        """Return whether ``e >= 0`` is known."""
+        return e >= 0 if isinstance(e, int) else e in self.nonnegative or e in self.zero or -e in self.zero
+
+    def vanishes(self, e: Extent) -> bool:
+        """Return whether ``e == 0`` is known."""
+        return e == 0 if isinstance(e, int) else e in self.zero or -e in self.zero
+
+    def need(self, e: Extent) -> None:
+        """Refuse the certificate unless ``e >= 0`` is known."""
+        if not self.holds(e):
+            raise Refused(f"{e} >= 0 is not shown")
+
+    def need_zero(self, e: Extent) -> None:
+        """Refuse the certificate unless ``e == 0`` is known."""
+        if not self.vanishes(e):
+            raise Refused(f"{e} == 0 is not shown")
+
+    def is_absurd(self) -> bool:
+        """Return whether a constant that is false is known: then no point satisfies all that is known."""
+        return any(isinstance(e, int) and e < 0 for e in self.nonnegative) or any(
+            isinstance(e, int) and e != 0 for e in self.zero
+        )
+
+    def introduce(self, name: str) -> Poly:
+        """Return a new symbol."""
+        if name in self.symbols or not isinstance(name, str):
+            raise Refused(f"the symbol {name} is not new")
+        self.symbols.add(name)
+        return symbol(name)
+
+    def _rewrite(self) -> None:
+        """Bring all that is known back to the symbols that remain."""
+        self.nonnegative = {self.reduce(e) for e in self.nonnegative}
+        self.zero = {self.reduce(e) for e in self.zero}
+        self.maxima = {name: self.reduce(e) for name, e in self.maxima.items()}
+        self.floors = {(self.reduce(e), self.reduce(k)): self.reduce(q) for (e, k), q in self.floors.items()}
+        self.meaning = {name: self.reduce(e) for name, e in self.meaning.items()}
+
+    # ------------------------------------------------------------------ blocks
+
+    def block(self, block: dict[str, Any], depth: int) -> None:
+        """Check the steps of a block and its end."""
+        if depth > _MAX_DEPTH:
+            raise Refused("the proof is nested too deeply")
+        for step in block["steps"]:
+            self.step(step)
+        (end,) = block.keys() - {"steps"}
+        if self.point is None:
+            raise Refused("the shapes are not compared")
+        if end == "agree":
+            self._agree(block["agree"])
+        elif end == "split":
+            w, yes, no = block["split"]
+            for bound, branch in ((self.read(w), yes), (-1 - self.read(w), no)):
+                context = self.fork()
+                context.nonnegative.add(bound)
+                context.block(branch, depth + 1)
+        elif end != "absurd" or not self.is_absurd():
+            raise Refused(f"the block ends in {end!r:.80}, which is not shown")
+
+    def step(self, step: Sequence[Any]) -> None:
+        """Check one step and add what it shows."""
+        rule, *rest = step
+        checked = getattr(self, "_rule_" + rule.replace(" ", "_"), None)
+        if checked is None:
+            raise Refused(f"there is no rule {rule!r:.80}")
+        checked(*rest)
+
+    # ------------------------------------------------------------------ rules: what the claim gives
+
+    def _rule_dim(self, name: str) -> None:
+        """``min <= d <= max``, and ``d = k*t`` for a new ``t`` where it is a multiple of ``k``."""
+        ((_, low, high, multiple),) = [dim for dim in self.claim["dims"] if dim[0] == name]
+        d = self.meaning[name] = self.introduce(name)
+        self.nonnegative.add(d - low)
+        if high is not None:
+            self.nonnegative.add(high - d)
+        if multiple != 1:
+            self.zero.add(d - self.introduce("?" + name) * multiple)
+
+    def _rule_assume(self, number: int) -> None:
+        """One of the claim's assumptions; one that ``k`` divides ``e`` is ``e = k*t`` for a new ``t``."""
+        relation, *parts = self.claim["assumptions"][number]
+        e = self.claimed(parts[0])
+        if relation == "divides":
+            self.zero.add(e - self.claimed(parts[1]) * self.introduce(f"?{number}"))
+        elif relation == ">=":
+            self.nonnegative.add(e)
+        elif relation == "==":
+            self.zero.add(e)
+        else:
+            raise Refused(f"there is no relation {relation!r:.80}")
+
+    def _rule_mean(self, name: str, value: Any) -> None:
+        """The value of a symbol of the claim, which its definition determines."""
+        if name in self.meaning:
+            raise Refused(f"{name} has a meaning already")
+        ((_, form, a, b),) = [defined for defined in self.claim["symbols"] if defined[0] == name]
+        v, left, right = self.read(value), self.claimed(a), self.claimed(b)
+        if form == "/":
+            self.need(right - 1)
+            self.need_zero(self.reduce(right * v - left))
+        elif form == "//":
+            self._is_floor(left, right, v)
+        elif form == "max":
+            self.need(self.reduce(v - left))
+            self.need(self.reduce(v - right))
+            if not any(self._is_maximum(self.reduce(v - x), y - x) for x, y in ((left, right), (right, left))):
+                raise Refused(f"{v} is not shown to be max({left}, {right})")
+        else:
+            raise Refused(f"there is no form {form!r:.80}")
+        self.meaning[name] = v
+
+    def _is_maximum(self, excess: Extent, e: Extent) -> bool:
+        """Return whether *excess*, which is at least 0 and *e*, is one of them or ``max(0, e)``."""
+        if self.vanishes(excess) or self.vanishes(self.reduce(excess - e)):
+            return True
+        return any(self.reduce(symbol(m) - excess) == 0 and self.reduce(s - e) == 0 for m, s in self.maxima.items())
+
+    def _rule_point(self) -> None:
+        """Any output coordinate: ``0 <= i < extent`` on each axis, once the shapes are shown to agree."""
+        left, right = (self.claim["nodes"][self.claim[side]]["shape"] for side in ("left", "right"))
+        extents = [self.claimed(e) for e in left]
+        for a, b in zip(extents, right, strict=True):
+            self.need_zero(self.reduce(a - self.claimed(b)))
+        self.point = [self.introduce(f"#{axis}") for axis in range(len(left))]
+        self.nonnegative.update(self.point)
+        self.nonnegative.update(e - 1 - i for e, i in zip(extents, self.point, strict=True))
+
+    # ------------------------------------------------------------------ rules: new symbols
+
+    def _rule_define(self, name: str, value: Any) -> None:
+        """A name for an integer that is a polynomial of others."""
+        e = self.read(value)
+        self.zero.add(self.introduce(name) - e)
+
+    def _rule_floor(self, name: str, numerator: Any, denominator: Any) -> None:
+        """``q = floor(n/d)`` for ``d >= 1``: ``0 <= n - d*q <= d - 1``."""
+        n, d = self.read(numerator), self.read(denominator)
+        self.need(d - 1)
+        q = self.introduce(name)
+        self.nonnegative |= {n - d * q, d * q + d - 1 - n}
+
+    def _rule_max(self, name: str, value: Any) -> None:
+        """``m = max(0, e)``."""
+        e = self.read(value)
+        m = self.introduce(name)
+        self.maxima[name] = e
+        self.nonnegative |= {m, m - e}
+
+    # ------------------------------------------------------------------ rules: inequalities
+
+    def _rule_lows(self, goal: Any, lows: list[Any]) -> None:
+        """``g >= 0``: with each symbol written as its lower bound and more, no coefficient is negative."""
+        g = self.read(goal)
+        shifts: dict[str, Extent] = {}
+        for name, low in lows:
+            self.need(self.read([[1, name]]) - low)
+            shifts[name] = symbol(name) + low
+        if not names_of(g) <= shifts.keys() or any(c < 0 for c in terms_of(substitute(g, shifts)).values()):
+            raise Refused(f"{g} >= 0 does not follow from the lower bounds")
+        self.nonnegative.add(g)
+
+    def _rule_combine(self, goal: Any, scale: Any, products: list[Any], equations: list[Any]) -> None:
+        """``g >= 0``: ``s*g + s - 1``, for ``s >= 1``, is a sum of products of what is known to be >= 0.
+
+        So ``g > -1``.  Multiples of what is known to be 0 may be added.
+        """
+        g, s = self.read(goal), self.read(scale)
+        self.need(s - 1)
+        rest: Extent = s * g + s - 1
+        for left, right in products:
+            a, b = self.read(left), self.read(right)
+            self.need(a)
+            self.need(b)
+            rest = rest - a * b
+        self._balance(rest, equations)
+        self.nonnegative.add(g)
+
+    def _balance(self, rest: Extent, equations: list[Any]) -> None:
+        """Refuse the certificate unless *rest* is a sum of multiples of what is known to be 0."""
+        for factor, equation in equations:
+            zero = self.read(equation)
+            self.need_zero(zero)
+            rest = rest - self.read(factor) * zero
+        if self.reduce(rest) != 0:
+            raise Refused(f"the identity leaves {self.reduce(rest)}")
+
+    def _rule_cases(self, goal: Any, w: Any, yes: list[Any], no: list[Any]) -> None:
+        """``g >= 0`` both where ``w >= 0`` and where ``w < 0``."""
+        g = self.read(goal)
+        for bound, steps in ((self.read(w), yes), (-1 - self.read(w), no)):
+            context = self.fork()
+            context.nonnegative.add(bound)
+            for step in steps:
+                context.step(step)
+            if not context.is_absurd():
+                context.need(context.reduce(g))
+        self.nonnegative.add(g)
+
+    # ------------------------------------------------------------------ rules: equations
+
+    def _rule_equation(self, goal: Any, scale: Any, equations: list[Any]) -> None:
+        """``g == 0``: ``s*g``, for ``s >= 1``, is a sum of multiples of what is known to be 0."""
+        g, s = self.read(goal), self.read(scale)
+        self.need(s - 1)
+        self._balance(s * g, equations)
+        self.zero.add(g)
+
+    def _rule_equal(self, goal: Any) -> None:
+        """``g == 0``: it is known to be >= 0 and <= 0."""
+        g = self.read(goal)
+        self.need(g)
+        self.need(-g)
+        self.zero.add(g)
+
+    def _rule_resolve(self, name: str) -> None:
+        """``max(0, e)`` is *e* where ``e >= 0`` or the maximum is >= 1, and 0 where ``e <= 0``."""
+        m, e = self.read([[1, name]]), self.maxima[name]
+        if self.holds(e) or self.holds(m - 1):
+            self.zero.add(self.reduce(m - e))
+        else:
+            self.need(-e)
+            self.zero.add(m)
+
+    def _rule_solve(self, name: str, value: Any) -> None:
+        """Write *value* for a symbol everywhere, where they are known to be equal."""
+        v = self.read(value)
+        if name in names_of(v) or name in self.solved or name not in self.symbols:
+            raise Refused(f"{name} cannot be written as {v}")
+        self.need_zero(self.reduce(symbol(name) - v))
+        self.solved = {k: substitute(e, {name: v}) for k, e in self.solved.items()} | {name: v}
+        self.rules = [(m, self.reduce(e)) for m, e in self.rules if name not in m]
+        self._rewrite()
+
+    def _rule_rewrite(self, monomial: list[str], value: Any) -> None:
+        """Write *value* for a monomial everywhere, where they are known to be equal."""
+        m, v = tuple(sorted(monomial)), self.read(value)
+        self.need_zero(collapse({m: 1}) - v)
+        self.rules.append((m, v))
+        self._rewrite()
+
+    # ------------------------------------------------------------------ the two sides
+
+    def _is_floor(self, e: Extent, k: Extent, q: Extent) -> None:
+        self.need(self.reduce(e - k * q))
+        self.need(self.reduce(k * q + k - 1 - e))  # the sum of the two says k >= 1
+
+    def _rule_divide(self, numerator: Any, denominator: Any, quotient: Any) -> None:
+        """``q = floor(e/k)``: ``0 <= e - k*q <= k - 1``."""
+        e, k, q = (self.read(part) for part in (numerator, denominator, quotient))
+        self._is_floor(e, k, q)
+        self.floors[e, k] = q
+
+    def _agree(self, choices: Sequence[Any]) -> None:
+        """Evaluate both sides at the digits, taking the cases that the certificate names, and compare."""
+        nodes, point = self.claim["nodes"], [self.reduce(i) for i in self.point or ()]
+        sides = zip(("left", "right"), choices, strict=True)
+        left, right = (self._reads(nodes[self.claim[side]], point, path) for side, path in sides)
+        if left[0] != right[0] or len(left[1]) != len(right[1]):
+            raise Refused(f"the sides read {left} and {right}")
+        for a, b in zip(left[1], right[1], strict=True):
+            self.need_zero(self.reduce(a - b))
+
+    def _reads(self, node: dict[str, Any], at: list[Extent], path: Sequence[Any]) -> tuple[Any, list[Extent]]:
+        """Return what a side reads: an input and the coordinate in it, or a fill."""
+        fill: list[Any] = []
+        for number, outside in path:
+            if fill:
+                raise Refused("a fill is not the end of a path")
+            case = node["cases"][number]
+            for value, extent in case["where"]:
+                self._need_inside(self._value(value, at, 0), self.claimed(extent))
+            source = self.claim["nodes"][node["inputs"][case["source"]]]
+            coords = [self._value(c, at, 0) for c in case["coords"]]
+            extents = [self.claimed(e) for e in source["shape"]]
+            if len(coords) != len(extents):
+                raise Refused("a case has not one coordinate for each axis")
+            if outside is not None:
+                axis, side = outside
+                self.need(-1 - coords[axis] if side == "below" else self.reduce(coords[axis] - extents[axis]))
+                fill = [case["fill"]]
+                continue
+            for coordinate, extent in zip(coords, extents, strict=True):
+                self._need_inside(coordinate, extent)
+            node, at = source, coords
+        if fill:
+            if fill[0] is None:
+                raise Refused("a case without a fill reads outside its source")
+            return ("fill", fill[0]), []
+        return ("input", node["input"]), at
+
+    def _need_inside(self, value: Extent, extent: Extent) -> None:
+        self.need(value)
+        self.need(self.reduce(extent - 1 - value))
+
+    def _value(self, expression: Any, at: list[Extent], depth: int) -> Extent:
+        """Return a coordinate expression at the coordinates *at*."""
+        if depth > _MAX_DEPTH:
+            raise Refused("an expression is nested too deeply")
+        operator, *operands = expression
+        if operator == "axis":
+            return at[operands[0]]
+        if operator == "extent":
+            return self.claimed(operands[0])
+        a, b = (self._value(e, at, depth + 1) for e in operands)
+        if operator == "+":
+            return self.reduce(a + b)
+        if operator == "-":
+            return self.reduce(a - b)
+        if operator == "*":
+            return self.reduce(a * b)
+        if operator not in ("//", "%"):
+            raise Refused(f"there is no operator {operator!r:.80}")
+        if (a, b) not in self.floors:
+            raise Refused(f"floor({a} / {b}) is not shown")
+        quotient = self.floors[a, b]
+        return quotient if operator == "//" else self.reduce(a - b * quotient)

@@ -1,0 +1,171 @@
+"""Write the claim that two tensors are equal as data, for `check` (which describes the format)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symlayout.arrays import fill_element
+from symlayout.check import encode
+from symlayout.declare import Case
+from symlayout.facts import Facts
+from symlayout.polynomial import Extent, names_of, substitute, symbol
+from symlayout.tensor import Tensor
+
+if TYPE_CHECKING:
+    from symlayout.certify import Recorder
+
+
+class Claim:
+    """That *left* and *right* are equal for all sizes that satisfy *facts*, and its data."""
+
+    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
+        self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
+        self._symbols: dict[str, tuple[str, Extent, Extent, Facts]] = {}  # operands before what is made of them
+        self._numbers: dict[int, int] = {}
+        self._nodes: list[dict[str, Any]] = []
+        assumptions = [self._assumption(r.relation, r.value, r.modulus) for r in facts.requirements]
+        for node in (*left.nodes(), *right.nodes()):
+            if id(node) not in self._numbers:
+                self._nodes.append(self._node(node))
+                self._numbers[id(node)] = len(self._nodes) - 1
+        self.data: dict[str, Any] = {
+            "dims": [[d.name, d.min, d.max, d.multiple_of] for d in facts.dims.values()],
+            "symbols": [[name, form, encode(a), encode(b)] for name, (form, a, b, _) in self._symbols.items()],
+            "assumptions": assumptions,
+            "nodes": self._nodes,
+            "left": self._numbers[id(left)],
+            "right": self._numbers[id(right)],
+        }
+
+    def _assumption(self, relation: str, value: Extent, modulus: Extent) -> list[Any]:
+        e = self._extent(value, self.facts)
+        if relation == "divides":
+            return [relation, e, self._extent(modulus, self.facts)]
+        return [">=" if relation == "nonnegative" else "==", e]
+
+    def _node(self, node: Tensor) -> dict[str, Any]:
+        shape = [self._extent(e, node.facts) for e in node.extents]
+        if node.declared is None:
+            return {"input": node.key, "shape": shape}
+        return {
+            "op": node.name,
+            "inputs": [self._numbers[id(source)] for source in node.inputs],
+            "shape": shape,
+            "cases": [self._case(case, node) for case in node.declared.cases],
+        }
+
+    def _case(self, case: Case, node: Tensor) -> dict[str, Any]:
+        axes = [_Traced(["axis", k]) for k in range(node.rank)]
+
+        def data(value: Any) -> Any:
+            return self._expression(value.data if isinstance(value, _Traced) else ["extent", value], node.facts)
+
+        where = [] if case.where is None else case.where(*axes)
+        return {
+            "source": case.source,
+            "where": [[data(value), self._extent(extent, node.facts)] for value, extent in where],
+            "coords": [data(c) for c in case.coords(*axes)],
+            "fill": None if case.fill is None else fill_text(case.fill.value, self.dtype),
+        }
+
+    def _expression(self, data: list[Any], facts: Facts) -> list[Any]:
+        if data[0] == "axis":
+            return data
+        if data[0] == "extent":
+            return ["extent", self._extent(data[1], facts)]
+        return [data[0], *(self._expression(part, facts) for part in data[1:])]
+
+    def _extent(self, e: Extent, facts: Facts) -> Any:
+        for name in sorted(names_of(e)):
+            self._meet(name, facts)
+        return encode(e)
+
+    def _meet(self, name: str, facts: Facts) -> None:
+        """Note what a symbol stands for, after the symbols that it is made of."""
+        if name in self._symbols or name in self.facts.dims:
+            return
+        if name in facts.quotients:
+            form, (a, b) = "/", facts.quotients[name]
+        else:
+            d = facts.definitions[name]
+            form, a, b = "//" if d.form == "floor" else "max", d.left, d.right
+        for part in sorted(names_of(a) | names_of(b)):
+            self._meet(part, facts)
+        self._symbols[name] = form, a, b, facts
+
+    # ------------------------------------------------------------------ in a system that records
+
+    def introduce(self, recorder: Recorder) -> None:
+        """Add the claim's dims, assumptions and symbols to *recorder*."""
+        for dim in self.facts.dims.values():
+            recorder.declare(dim)
+        values: dict[str, Extent] = {}
+
+        def translated(e: Extent) -> Extent:
+            for name in sorted(names_of(e)):
+                if name in self._symbols and name not in values:
+                    form, a, b, _ = self._symbols[name]
+                    values[name] = recorder.mean(name, form, translated(a), translated(b))
+            return recorder.reduce(substitute(e, {n: recorder.reduce(v) for n, v in values.items()}))
+
+        for number, r in enumerate(self.facts.requirements):
+            value = translated(r.value)
+            if r.relation == "divides":
+                recorder.divide_by(number, value, translated(r.modulus), r.kind)
+                continue
+            recorder.note("assume", number)
+            if r.relation == "nonnegative":
+                recorder.require_nonnegative(value, r.kind, r.where)
+            else:
+                recorder.require_zero(value, r.kind, r.where)
+        for name in self._symbols:
+            value = translated(symbol(name))
+            if name not in recorder.low and value != symbol(name):
+                recorder.solved[name] = value
+
+
+class _Traced:
+    """A coordinate that writes down what is computed from it."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: list[Any]) -> None:
+        self.data = data
+
+    def _with(self, operator: str, other: Any, *, swapped: bool = False) -> _Traced:
+        operand = other.data if isinstance(other, _Traced) else ["extent", other]
+        return _Traced([operator, operand, self.data] if swapped else [operator, self.data, operand])
+
+    def __add__(self, other: Any) -> _Traced:
+        return self._with("+", other)
+
+    def __radd__(self, other: Any) -> _Traced:
+        return self._with("+", other, swapped=True)
+
+    def __sub__(self, other: Any) -> _Traced:
+        return self._with("-", other)
+
+    def __rsub__(self, other: Any) -> _Traced:
+        return self._with("-", other, swapped=True)
+
+    def __mul__(self, other: Any) -> _Traced:
+        return self._with("*", other)
+
+    def __rmul__(self, other: Any) -> _Traced:
+        return self._with("*", other, swapped=True)
+
+    def __floordiv__(self, other: Any) -> _Traced:
+        return self._with("//", other)
+
+    def __mod__(self, other: Any) -> _Traced:
+        return self._with("%", other)
+
+
+def fill_text(value: Any, dtype: Any) -> str:
+    """Return a text that is equal for two fills exactly where `arrays.same_fill` says so."""
+    if dtype is not None:
+        return fill_element(value, dtype).tobytes().hex()
+    if value != value:
+        return "nan"
+    negative_zero = value == 0 and str(value).startswith("-")
+    return "-0.0" if negative_zero else str(int(value)) if value == int(value) else repr(value)
