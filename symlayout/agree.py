@@ -101,7 +101,7 @@ class _Decision:
             found = [self._read(side, facts) for side in self.sides]
             obligation = self._compare(found[0], found[1], facts)
         except _Open as question:
-            return self._split(question.value, facts, taken)
+            return self._split(facts.question(question.value), facts, taken)
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise

@@ -8,6 +8,7 @@ would refuse is never written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any
 
 from symlayout.agree import Absurd, Agreed, Tree, agree
@@ -221,11 +222,11 @@ class Recorder(Facts):
     def _by_quotients(self, e: Extent) -> Derivation | None:
         """Return why ``n - d >= 0`` for a quotient or a floor ``t = n/d >= 1``."""
         for name, (n, d) in self.floors.items():
-            if self.reduce(n - d - e) == 0 and super().nonnegative(symbol(name) - 1):
-                return Derivation(e, ((1, self._form(name).below), (d, symbol(name) - 1)))
+            if self.reduce(n - d - e) == 0 and (positive := super().derive(symbol(name) - 1)) is not None:
+                return Derivation(e, ((1, self._form(name).below), (d, positive)))
         for n, d, t in self._solving:
-            if self.reduce(n - d - e) == 0 and super().nonnegative(t - 1):
-                self._combine(e, 1, [[encode(self.show(d)), encode(self.show(t - 1))]], [[-1, encode(d * t - n)]])
+            if self.reduce(n - d - e) == 0 and (positive := super().derive(t - 1)) is not None:
+                self._combine(e, 1, [[encode(self.show(d)), encode(self._write(positive))]], [[-1, encode(d * t - n)]])
                 return Derivation(e)
         return None
 
@@ -262,6 +263,16 @@ class Recorder(Facts):
         self.note("assume", number)
         self._dividing = n, d, f"?{number}"
         self.divide(n, d, kind)
+
+    def assume_given(self, e: Extent) -> None:
+        """Add ``e >= 0``, one of the claim's assumptions, without the common factor of its coefficients."""
+        e = self.reduce(e)
+        if isinstance(e, Poly) and (common := gcd(*(c for m, c in e.terms.items() if m))) > 1:
+            rest = e.terms.get((), 0) % common
+            whole = exact_quotient(e - rest, common) or 0  # common*whole + common - 1 = e + (common - 1 - rest)
+            self._combine(whole, common, [[encode(e), 1], [common - 1 - rest, 1]])
+            e = whole
+        self.assume_nonnegative(e)
 
     def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
         """As `Facts.require_zero`; the equation is one of the claim's assumptions."""
@@ -360,6 +371,9 @@ class Recorder(Facts):
         """As `Intervals.eliminate`."""
         difference = self.reduce(symbol(name) - value)
         if not self.context.vanishes(difference) and name in self.context.maxima:
+            other = self.reduce(self.context.maxima[name])
+            if not self.context.holds(other) and not self.context.holds(symbol(name) - 1):
+                self.show(other if value != 0 else -other)
             self.note("resolve", name)
         self.note("solve", name, encode(value))
         super().eliminate(name, value)

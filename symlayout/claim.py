@@ -115,7 +115,7 @@ class Claim:
                 continue
             recorder.note("assume", number)
             if r.relation == "nonnegative":
-                recorder.require_nonnegative(value, r.kind, r.where)
+                recorder.assume_given(value)
             else:
                 recorder.require_zero(value, r.kind, r.where)
         for name in self._symbols:

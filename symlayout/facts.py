@@ -174,6 +174,22 @@ class Facts(Inequalities):
     def suppose(self, e: Extent) -> None:
         """Add ``e >= 0`` to what holds here, as `assume_nonnegative`: a case of a proof that covers the others too."""
         self.assume_nonnegative(e)
+        for name, d in self.definitions.items():
+            if d.form != "max" or name not in self.low:
+                continue
+            value = self.reduce(d.right)
+            if self.nonnegative(-value):
+                self.eliminate(name, 0)
+            elif self.nonnegative(value) and not self.is_made_of(value, name):
+                self.eliminate(name, value)
+        self.tighten()
+
+    def question(self, e: Extent) -> Extent:
+        """Return what to ask before the sign of *e*: that of the value of a maximum in it."""
+        for name in sorted(names_of(e) & self.definitions.keys()):
+            if self.definitions[name].form == "max":
+                return self.question(self.reduce(self.definitions[name].right))
+        return e
 
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
         """Add that each factor is >= 1: their product is that of *others*, which are >= 1, and none is negative."""

@@ -32,7 +32,7 @@ from symlayout.system import DIGIT, Definition, drop, parenthesised, short
 _SEARCH_DEPTH = 3  # how many known facts one proof may combine
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SAMPLES = 4  # feasible points kept
-_SAMPLE_TRIALS = 16
+_SAMPLE_TRIALS = 24
 
 
 class Derivation(NamedTuple):
@@ -304,7 +304,20 @@ class Inequalities(Intervals):
                 return None
             values[name] = value
         checked = [fact for fact in self.known if fact.names <= values.keys()]
+        equations = [collapse({m: 1}) - value for m, value in self.rules]
+        if any(names_of(e) <= values.keys() and evaluate(e, values) for e in equations):
+            return None
         return values if all(holds_at(fact, values) for fact in checked) else None
+
+    def _sample_by_rule(self, name: str, values: dict[str, int]) -> int | None:
+        """Return the value that an equation ``name * others = value`` leaves, if it leaves one."""
+        for monomial, value in self.rules:
+            if name in monomial and names_of(value) <= values.keys():
+                rest = drop(monomial, name)
+                if set(rest) <= values.keys() and (factor := evaluate(collapse({rest: 1}), values)):
+                    quotient, remainder = divmod(evaluate(value, values), factor)
+                    return None if remainder else quotient
+        return None
 
     def _sample_value(self, name: str, trial: int, place: int, values: dict[str, int]) -> int | None:
         try:
@@ -315,6 +328,9 @@ class Inequalities(Intervals):
                 return max(0, evaluate(self.reduce(d.right), values))
             low, top = self.low[name], self.high[name]
             high = None if top is None else evaluate(top, values)
+            if (solved := self._sample_by_rule(name, values)) is not None:
+                inside = low is None or low <= solved
+                return solved if inside and (high is None or solved <= high) else None
         except KeyError:  # made of a symbol that comes later
             return None
         first = -3 if low is None else low
