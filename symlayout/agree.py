@@ -14,13 +14,16 @@ from typing import Any
 
 from symlayout.arrays import same_fill
 from symlayout.declare import Case
-from symlayout.digits import Coordinate
+from symlayout.digits import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
-from symlayout.polynomial import Extent
+from symlayout.polynomial import Extent, Poly, names_of, symbol
+from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 
-MAX_SPLITS = 400  # in one decision
+MAX_SPLITS = 150  # in one decision
+MAX_EFFORT = 20_000  # goals that one decision visits
+MAX_VALUES = 16  # of a symbol whose values are told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,70 +73,98 @@ class _Open(Exception):
         self.value = value
 
 
-def agree(
-    left: Tensor, right: Tensor, facts: Facts, digits: Sequence[Extent], dtype: Any, *, shown: bool = False
-) -> Tree:
-    """Return why both sides read the same at the output coordinate *digits*, wherever *facts* hold.
+class _Stuck(Exception):
+    """*obligation*, which is about *values*, is not shown here, and no case distinction is in sight."""
+
+    def __init__(self, obligation: str, values: Sequence[Extent] = ()) -> None:
+        super().__init__(obligation)
+        self.obligation, self.values = obligation, values
+
+
+def agree(left: Tensor, right: Tensor, facts: Facts, dtype: Any, *, shown: bool = False, finite: bool = True) -> Tree:
+    """Return why the shapes are equal and both sides read the same at any output coordinate, wherever *facts* hold.
 
     Parameters
     ----------
     facts : Facts
-        A system that has the digits; it is added to.
+        A system that knows the symbols of both sides; it is added to.
     shown : bool
         That every read without a fill is inside its source has been shown before: do not show it again.
+    finite : bool
+        Whether to tell the values of a symbol apart where nothing else helps.
 
     Raises
     ------
     InconclusiveError
         It is not shown; the message names what is missing.
     """
-    return _Decision(left, right, digits, dtype, shown).decide(facts, ())
+    if left.rank != right.rank:
+        raise InconclusiveError("the ranks are equal")
+    return _Decision(left, right, dtype, shown, finite, facts.effort + MAX_EFFORT).decide(facts, None, ())
 
 
 class _Decision:
-    def __init__(self, left: Tensor, right: Tensor, digits: Sequence[Extent], dtype: Any, shown: bool) -> None:
-        self.sides, self.digits, self.dtype, self.shown = (left, right), digits, dtype, shown
-        self.splits = 0
+    def __init__(self, left: Tensor, right: Tensor, dtype: Any, shown: bool, finite: bool, limit: int) -> None:
+        self.sides, self.dtype, self.shown, self.finite = (left, right), dtype, shown, finite
+        self.splits, self.limit = 0, limit
 
-    def decide(self, facts: Facts, taken: tuple[Extent, ...]) -> Tree:
+    def decide(self, facts: Facts, digits: Sequence[Extent] | None, taken: tuple[Extent, ...]) -> Tree:
         """Return the tree below a place where *facts* hold, with the assumptions *taken* on the way."""
         try:
-            found = [self._read(side, facts) for side in self.sides]
-            obligation = self._compare(found[0], found[1], facts)
+            if digits is None:
+                digits = self._meet(facts)
+            found = [self._read(side, digits, facts) for side in self.sides]
+            self._compare(found[0], found[1], facts)
         except _Open as question:
-            return self._split(facts.question(question.value), facts, taken)
+            return self._split(facts.question(question.value), facts, digits, taken)
+        except _Stuck as stuck:
+            for value in reversed(taken):
+                if facts.excludes(value):
+                    return Absurd(facts)
+            bound = _finite(facts, stuck.values, taken) if self.finite else None
+            if bound is None:
+                raise InconclusiveError(stuck.obligation) from None
+            try:
+                return self._split(bound, facts, digits, taken)
+            except InconclusiveError:
+                raise InconclusiveError(stuck.obligation) from None
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise
             return Absurd(facts)
-        if not obligation:
-            return Agreed(facts, (found[0].path, found[1].path))
-        for value in reversed(taken):
-            if facts.excludes(value):
-                return Absurd(facts)
-        raise InconclusiveError(obligation)
+        return Agreed(facts, (found[0].path, found[1].path))
 
-    def _split(self, value: Extent, facts: Facts, taken: tuple[Extent, ...]) -> Tree:
+    def _split(self, value: Extent, facts: Facts, digits: Sequence[Extent] | None, taken: tuple[Extent, ...]) -> Tree:
         self.splits += 1
-        if self.splits > MAX_SPLITS:
-            raise InconclusiveError(f"the sides agree in more than {MAX_SPLITS} cases")
-        branches = []
+        if self.splits > MAX_SPLITS or facts.effort > self.limit:
+            raise InconclusiveError(f"the sides agree in more than {self.splits - 1} cases")
+        branches: list[Tree] = []
         for bound in (value, -1 - value):
             local = facts.fork()
             try:
                 local.suppose(bound)
-                branches.append(self.decide(local, (*taken, bound)))
             except ShapeError as error:
                 if error.kind != "infeasible":
                     raise
                 branches.append(Absurd(local))
+            else:
+                branches.append(self.decide(local, digits, (*taken, bound)))
         return Split(facts, value, *branches)
+
+    def _meet(self, facts: Facts) -> list[Extent]:
+        """Show that the shapes are equal, and return the digits of any output coordinate."""
+        left, right = ([facts.reduce(e) for e in side.extents] for side in self.sides)
+        for axis, (a, b) in enumerate(zip(left, right, strict=True)):
+            if not _equal(a, b, facts):
+                what = f"the extents of axis {axis} are equal: {facts.spell(a)} and {facts.spell(b)}"
+                raise _Stuck(what, (a, b))
+        facts.meet(left)
+        return axis_digits(tuple(facts.reduce(e) for e in left), facts)
 
     # ------------------------------------------------------------------ one side
 
-    def _read(self, node: Tensor, facts: Facts) -> _Found:
-        """Return what *node* reads at the digits."""
-        coords: Sequence[Extent] = self.digits
+    def _read(self, node: Tensor, coords: Sequence[Extent], facts: Facts) -> _Found:
+        """Return what *node* reads at the output coordinate *coords*."""
         path: list[tuple[int, tuple[int, str] | None]] = []
         while node.declared is not None:
             given = [Coordinate(facts.reduce(e), facts) for e in coords]
@@ -151,25 +182,51 @@ class _Decision:
             path.append((number, outside))
             if outside is not None:
                 if case.fill is None:
-                    raise InconclusiveError(f"{node.name} reads inside its input")
+                    raise _Stuck(f"{node.name} reads inside its input", (*coords, *extents))
                 return _Found(None, (), case.fill.value, tuple(path))
             facts.assume_inhabited(coords, extents)
             node = source
         return _Found(node, tuple(coords), None, tuple(path))
 
-    def _compare(self, a: _Found, b: _Found, facts: Facts) -> str:
-        """Return what keeps two reads from being equal; empty if nothing does."""
+    def _compare(self, a: _Found, b: _Found, facts: Facts) -> None:
+        """Show that two reads are equal."""
         if a.leaf is None and b.leaf is None:
-            return "" if same_fill(a.fill, b.fill, self.dtype) else f"the fills {a.fill} and {b.fill} are equal"
+            if not same_fill(a.fill, b.fill, self.dtype):
+                raise _Stuck(f"the fills {a.fill} and {b.fill} are equal")
+            return
         if a.leaf is None or b.leaf is None:
-            return "one side reads a fill only where the other does"
+            raise _Stuck("one side reads a fill only where the other does", (*a.coords, *b.coords))
         if a.leaf.key != b.leaf.key:
-            return f"{a.leaf.name} and {b.leaf.name} are one input"
+            raise _Stuck(f"{a.leaf.name} and {b.leaf.name} are one input", (*a.coords, *b.coords))
         for axis, (x, y) in enumerate(zip(a.coords, b.coords, strict=True)):
-            difference = facts.reduce(facts.reduce(x) - facts.reduce(y))
-            if difference != 0 and not facts.vanishes(difference):
-                return f"{facts.reduce(x)} == {facts.reduce(y)} on axis {axis} of {a.leaf.name}"
-        return ""
+            x, y = facts.reduce(x), facts.reduce(y)
+            if not _equal(x, y, facts):
+                raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)} on axis {axis} of {a.leaf.name}", (x, y))
+
+
+def _equal(a: Extent, b: Extent, facts: Facts) -> bool:
+    difference = facts.reduce(a - b)
+    return difference == 0 or facts.vanishes(difference)
+
+
+def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -> Extent | None:
+    """Return a bound that halves the range of a symbol with few values, or sets a least value apart."""
+    ranges: list[tuple[int, int, str]] = []
+    for place, (name, low) in enumerate(facts.low.items()):
+        high = facts.high[name]
+        if isinstance(high, Poly):
+            high = facts.interval(high)[1]
+        if low is not None and high is not None and low < high <= low + MAX_VALUES and name not in facts.floors:
+            ranges.append((high - low, place, name))
+    if ranges:
+        size, _, name = min(ranges)
+        return symbol(name) - (facts.low[name] or 0) - (size + 1) // 2
+    for name in sorted({name for e in values for name in names_of(e)} & facts.low.keys()):
+        low = facts.low[name]
+        apart = symbol(name) - ((low or 0) + 1)
+        if low is not None and name[0] != DIGIT and name not in facts.floors and -1 - apart not in taken:
+            return apart
+    return None
 
 
 def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> int:
@@ -185,7 +242,7 @@ def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> i
         except _Open as question:
             undecided = question.value if undecided is None else undecided
     if undecided is None:
-        raise InconclusiveError("one of the cases of a map applies")
+        raise _Stuck("one of the cases of a map applies")
     raise _Open(undecided)
 
 

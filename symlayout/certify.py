@@ -14,8 +14,8 @@ from typing import Any
 from symlayout.agree import Absurd, Agreed, Tree, agree
 from symlayout.check import Context, Refused, encode, seal
 from symlayout.claim import Claim
-from symlayout.digits import axis_digits, floor_div
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.digits import floor_div
+from symlayout.errors import InconclusiveError
 from symlayout.facts import Facts, primitive_equation
 from symlayout.inequalities import Derivation, Factor
 from symlayout.polynomial import (
@@ -25,10 +25,11 @@ from symlayout.polynomial import (
     coefficient_of,
     exact_quotient,
     names_of,
+    substitute,
     symbol,
     terms_of,
 )
-from symlayout.system import Dim
+from symlayout.system import DIGIT, Dim
 from symlayout.tensor import Tensor
 
 
@@ -44,23 +45,12 @@ def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, 
     recorder = Recorder()
     recorder.begin(claim.data)
     try:
-        claim.introduce(recorder)
-        proof = _prove(claim, recorder)
+        recorder.introduce(claim)
+        proof = _block(agree(left, right, recorder, dtype))
     except Refused as error:
         raise InconclusiveError(f"the proof has a certificate: {error}") from error
     certificate = {"claim": claim.data, "proof": proof}
     return {**certificate, "seal": seal(certificate)}
-
-
-def _prove(claim: Claim, recorder: Recorder) -> dict[str, Any]:
-    extents = [recorder.reduce(e) for e in claim.left.extents]
-    for a, b in zip(extents, claim.right.extents, strict=True):
-        recorder.show_zero(recorder.reduce(a - recorder.reduce(b)))
-    try:
-        digits = recorder.point(extents)
-    except ShapeError:  # some extent can only be 0, so there is no element to compare
-        return _block(Absurd(recorder))
-    return _block(agree(claim.left, claim.right, recorder, digits, claim.dtype))
 
 
 def _block(tree: Tree) -> dict[str, Any]:
@@ -96,6 +86,34 @@ class Recorder(Facts):
         self.context = Context(claim)
         self.steps, self._dividing, self._divisions, self._solving, self._writing = [], None, {}, [], set()
 
+    def introduce(self, claim: Claim) -> None:
+        """Add the claim's dims, assumptions and symbols."""
+        for dim in claim.facts.dims.values():
+            self.declare(dim)
+        values: dict[str, Extent] = {}
+
+        def translated(e: Extent) -> Extent:
+            for name in sorted(names_of(e)):
+                if name in claim.symbols and name not in values:
+                    form, a, b = claim.symbols[name]
+                    values[name] = self.mean(name, form, translated(a), translated(b))
+            return self.reduce(substitute(e, {name: self.reduce(v) for name, v in values.items()}))
+
+        for number, r in enumerate(claim.facts.requirements):
+            value = translated(r.value)
+            if r.relation == "divides":
+                self.divide_by(number, value, translated(r.modulus), r.kind)
+                continue
+            self.note("assume", number)
+            if r.relation == "nonnegative":
+                self.assume_given(value)
+            else:
+                self.require_zero(value, r.kind, r.where)
+        for name in claim.symbols:
+            value = translated(symbol(name))
+            if name not in self.low and value != symbol(name):
+                self.solved[name] = value
+
     def fork(self) -> Recorder:
         """Return an independent copy, whose steps follow those so far."""
         copy = super().fork()
@@ -122,7 +140,8 @@ class Recorder(Facts):
         return e
 
     def show_zero(self, e: Extent) -> None:
-        """Write down why ``e == 0``, for a reduced *e*."""
+        """Write down why ``e == 0``."""
+        e = self.reduce(e)
         if not self.context.vanishes(e):
             self.show(e)
             self.show(-e)
@@ -345,7 +364,7 @@ class Recorder(Facts):
         """As `Facts.vanishes`."""
         if not super().vanishes(e):
             return False
-        self.show_zero(self.reduce(e))
+        self.show_zero(e)
         return True
 
     def rest_on(self, e: Extent) -> None:
@@ -375,6 +394,8 @@ class Recorder(Facts):
             if not self.context.holds(other) and not self.context.holds(symbol(name) - 1):
                 self.show(other if value != 0 else -other)
             self.note("resolve", name)
+        elif not self.context.vanishes(difference):
+            self.show_zero(difference)
         self.note("solve", name, encode(value))
         super().eliminate(name, value)
 
@@ -519,21 +540,19 @@ class Recorder(Facts):
 
     # ------------------------------------------------------------------ the output coordinate
 
-    def point(self, extents: Sequence[Extent]) -> list[Extent]:
-        """Add the digits of any output coordinate and return them."""
+    def meet(self, extents: Sequence[Extent]) -> None:
+        """As `Facts.meet`; the checker adds the digits of the coordinate."""
         self.note("point")
         for axis, e in enumerate(extents):
-            i = symbol(f"#{axis}")
+            i = symbol(f"{DIGIT}{axis}")
             ends = [[encode(i), 1], [encode(self.context.reduce(e - 1 - i)), 1]]
             if not self.context.holds(self.reduce(e - 1)):
                 self._combine(self.reduce(e - 1), 1, ends)
-            self.assume_nonnegative(e - 1)
+        super().meet(extents)
         for axis, e in enumerate(extents):
             if self.reduce(e) == 1:
-                i = symbol(f"#{axis}")
-                self.note("equal", encode(i))
-                self.note("solve", f"#{axis}", 0)
-        return axis_digits(tuple(self.reduce(e) for e in extents), self)
+                self.note("equal", encode(symbol(f"{DIGIT}{axis}")))
+                self.note("solve", f"{DIGIT}{axis}", 0)
 
 
 def _bezout(n: Extent, numerator: Extent, modulus: Extent, common: Extent) -> int | None:

@@ -197,8 +197,6 @@ class Context:
         for step in block["steps"]:
             self.step(step)
         (end,) = block.keys() - {"steps"}
-        if self.point is None:
-            raise Refused("the shapes are not compared")
         if end == "agree":
             self._agree(block["agree"])
         elif end == "split":
@@ -244,7 +242,7 @@ class Context:
             raise Refused(f"there is no relation {relation!r:.80}")
 
     def _rule_mean(self, name: str, value: Any) -> None:
-        """The value of a symbol of the claim, which its definition determines."""
+        """``name = value`` for a symbol of the claim: its definition determines it."""
         if name in self.meaning:
             raise Refused(f"{name} has a meaning already")
         ((_, form, a, b),) = [defined for defined in self.claim["symbols"] if defined[0] == name]
@@ -282,7 +280,7 @@ class Context:
     # ------------------------------------------------------------------ rules: new symbols
 
     def _rule_define(self, name: str, value: Any) -> None:
-        """A name for an integer that is a polynomial of others."""
+        """``t = e``, a new name for a polynomial."""
         e = self.read(value)
         self.zero.add(self.introduce(name) - e)
 
@@ -406,7 +404,9 @@ class Context:
 
     def _agree(self, choices: Sequence[Any]) -> None:
         """Evaluate both sides at the digits, taking the cases that the certificate names, and compare."""
-        nodes, point = self.claim["nodes"], [self.reduce(i) for i in self.point or ()]
+        if self.point is None:
+            raise Refused("the shapes are not compared")
+        nodes, point = self.claim["nodes"], [self.reduce(i) for i in self.point]
         sides = zip(("left", "right"), choices, strict=True)
         left, right = (self._reads(nodes[self.claim[side]], point, path) for side, path in sides)
         if left[0] != right[0] or len(left[1]) != len(right[1]):

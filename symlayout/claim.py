@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symlayout.arrays import fill_element
 from symlayout.check import encode
 from symlayout.declare import Case
 from symlayout.facts import Facts
-from symlayout.polynomial import Extent, names_of, substitute, symbol
+from symlayout.polynomial import Extent, names_of
 from symlayout.tensor import Tensor
-
-if TYPE_CHECKING:
-    from symlayout.certify import Recorder
 
 
 class Claim:
-    """That *left* and *right* are equal for all sizes that satisfy *facts*, and its data."""
+    """That *left* and *right* are equal for all sizes that satisfy *facts*.
+
+    Attributes
+    ----------
+    data : dict
+        The claim as data.
+    symbols : dict
+        What each symbol of the shapes stands for: a form and two operands.
+    """
 
     def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
-        self._symbols: dict[str, tuple[str, Extent, Extent, Facts]] = {}  # operands before what is made of them
+        self.symbols: dict[str, tuple[str, Extent, Extent]] = {}  # operands before what is made of them
         self._numbers: dict[int, int] = {}
         self._nodes: list[dict[str, Any]] = []
         assumptions = [self._assumption(r.relation, r.value, r.modulus) for r in facts.requirements]
@@ -30,7 +35,7 @@ class Claim:
                 self._numbers[id(node)] = len(self._nodes) - 1
         self.data: dict[str, Any] = {
             "dims": [[d.name, d.min, d.max, d.multiple_of] for d in facts.dims.values()],
-            "symbols": [[name, form, encode(a), encode(b)] for name, (form, a, b, _) in self._symbols.items()],
+            "symbols": [[name, form, encode(a), encode(b)] for name, (form, a, b) in self.symbols.items()],
             "assumptions": assumptions,
             "nodes": self._nodes,
             "left": self._numbers[id(left)],
@@ -82,7 +87,7 @@ class Claim:
 
     def _meet(self, name: str, facts: Facts) -> None:
         """Note what a symbol stands for, after the symbols that it is made of."""
-        if name in self._symbols or name in self.facts.dims:
+        if name in self.symbols or name in self.facts.dims:
             return
         if name in facts.quotients:
             form, (a, b) = "/", facts.quotients[name]
@@ -91,37 +96,7 @@ class Claim:
             form, a, b = "//" if d.form == "floor" else "max", d.left, d.right
         for part in sorted(names_of(a) | names_of(b)):
             self._meet(part, facts)
-        self._symbols[name] = form, a, b, facts
-
-    # ------------------------------------------------------------------ in a system that records
-
-    def introduce(self, recorder: Recorder) -> None:
-        """Add the claim's dims, assumptions and symbols to *recorder*."""
-        for dim in self.facts.dims.values():
-            recorder.declare(dim)
-        values: dict[str, Extent] = {}
-
-        def translated(e: Extent) -> Extent:
-            for name in sorted(names_of(e)):
-                if name in self._symbols and name not in values:
-                    form, a, b, _ = self._symbols[name]
-                    values[name] = recorder.mean(name, form, translated(a), translated(b))
-            return recorder.reduce(substitute(e, {n: recorder.reduce(v) for n, v in values.items()}))
-
-        for number, r in enumerate(self.facts.requirements):
-            value = translated(r.value)
-            if r.relation == "divides":
-                recorder.divide_by(number, value, translated(r.modulus), r.kind)
-                continue
-            recorder.note("assume", number)
-            if r.relation == "nonnegative":
-                recorder.assume_given(value)
-            else:
-                recorder.require_zero(value, r.kind, r.where)
-        for name in self._symbols:
-            value = translated(symbol(name))
-            if name not in recorder.low and value != symbol(name):
-                recorder.solved[name] = value
+        self.symbols[name] = form, a, b
 
 
 class _Traced:

@@ -29,7 +29,7 @@ from symlayout.polynomial import (
     terms_of,
     text,
 )
-from symlayout.system import INT64_MAX, Definition, Dim, Requirement, describe_dim, parenthesised
+from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim, parenthesised
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
@@ -174,6 +174,8 @@ class Facts(Inequalities):
     def suppose(self, e: Extent) -> None:
         """Add ``e >= 0`` to what holds here, as `assume_nonnegative`: a case of a proof that covers the others too."""
         self.assume_nonnegative(e)
+        for name in sorted(names_of(e)):
+            self._set_end(name, self.reduce(e))
         for name, d in self.definitions.items():
             if d.form != "max" or name not in self.low:
                 continue
@@ -183,6 +185,23 @@ class Facts(Inequalities):
             elif self.nonnegative(value) and not self.is_made_of(value, name):
                 self.eliminate(name, value)
         self.tighten()
+
+    def _set_end(self, name: str, e: Extent) -> None:
+        """Carry ``e >= 0`` over to a bound of a digit, and write a symbol's only value for it."""
+        if name not in self.low or name in self.floors or not isinstance(e, Poly):
+            return
+        if name[0] == DIGIT and e.form == symbol(name).form:
+            self.raise_low(name, max(self.low[name] or 0, -e.terms.get((), 0)), e)
+        elif name[0] == DIGIT and e.form == (-symbol(name)).form:
+            self.lower_high(name, e.terms.get((), 0), e)
+        low, high = self.low[name], self.high[name]
+        if low is not None and low == high:
+            self.eliminate(name, low)
+
+    def meet(self, extents: Sequence[Extent]) -> None:
+        """Add that an output of these extents has an element: there is a coordinate to speak of."""
+        for e in extents:
+            self.assume_nonnegative(e - 1)
 
     def question(self, e: Extent) -> Extent:
         """Return what to ask before the sign of *e*: that of the value of a maximum in it."""

@@ -97,6 +97,7 @@ class Inequalities(Intervals):
             self._steps = 0
             proof = Derivation(e) if self.holds_at_lows(e) else self._prove(e, _SEARCH_DEPTH)
             self._proofs[e] = proof
+            self._effort[0] += self._steps
             return proof
 
     def sign(self, e: Extent) -> int:

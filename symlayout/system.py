@@ -126,7 +126,13 @@ class System:
     _proofs: dict[Extent, Any] = field(default_factory=dict)  # derivations, None where there is none
     _divided: dict[tuple[Extent, Extent], Extent] = field(default_factory=dict)
     _samples: list[dict[str, int]] | None = None
+    _effort: list[int] = field(default_factory=lambda: [0])  # goals visited, by all forks together
     _steps: int = 0
+
+    @property
+    def effort(self) -> int:
+        """How many goals this system and its forks have visited: a measure of work that no clock disturbs."""
+        return self._effort[0]
 
     def forget(self) -> None:
         """Drop answers that a new fact may change."""
@@ -160,6 +166,7 @@ class System:
             dict(self._proofs),
             dict(self._divided),
             None if self._samples is None else [dict(sample) for sample in self._samples],
+            self._effort,
         )
 
     def reduce(self, e: Extent) -> Extent:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from typing import Any
+from typing import Any, Literal
 
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError
 from symlayout.polynomial import Extent
 from symlayout.tensor import operation
 
+Bounds = Literal["clamp", "clamp_start", "exact"]
+
 
 @operation
-def getitem(x: Operand, key: Any) -> Declared:
+def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     """Return ``x[key]``: ``i = start + step * o`` on a sliced axis, ``i = start`` on an indexed one.
 
-    Integer bounds clamp as in NumPy.  Symbolic ones are taken as they are: that they lie in range, in
-    order, is proved or becomes a requirement.
+    Parameters
+    ----------
+    key : int, slice, None, ... or a tuple of them
+        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic ones are taken
+        as they are: that they lie in range, in order, is proved or becomes a requirement.
+    bounds : str
+        What becomes of integer bounds outside the axis.  ``"clamp"``: they clamp as in NumPy; ``"clamp_start"``:
+        also, with a negative step, a start before the first element is the first element, as ONNX and OpenVINO
+        have it; ``"exact"``: they are refused as symbolic ones are, and none counts from the end.
 
     Raises
     ------
     ShapeError
         ``bad_axis`` for too many indices or an index out of range, ``attr_dtype`` for one that is no
-        integer, ``crop_exceeds`` for symbolic bounds that are out of range.
+        integer, ``crop_exceeds`` for bounds that are out of range and do not clamp.
     """
     domain: list[Extent] = []
     reads: list[tuple[Extent, Extent, int | None]] = []  # start, step, output axis
@@ -33,7 +43,7 @@ def getitem(x: Operand, key: Any) -> Declared:
             continue
         n = x.shape[axis]
         if isinstance(item, slice):
-            start, step, count = _range(x, item, n, axis)
+            start, step, count = _range(x, item, n, axis, bounds)
             reads.append((start, step, len(domain)))
             domain.append(count)
         else:
@@ -56,7 +66,7 @@ def _expanded(x: Operand, key: Any) -> list[Any]:
 
 def _index(x: Operand, item: Any, n: Extent, axis: int) -> Extent:
     index = x.extent(item, f"index of axis {axis}")
-    if isinstance(index, int) and index < 0:
+    if isinstance(index, int) and index < 0 and not _is_symbolic(item):
         index = n + index
     rule = "index {} is out of range for axis {} of extent {}"
     x.require(index, "bad_axis", rule, item, axis, n)
@@ -64,7 +74,7 @@ def _index(x: Operand, item: Any, n: Extent, axis: int) -> Extent:
     return index
 
 
-def _range(x: Operand, item: slice, n: Extent, axis: int) -> tuple[Extent, int, Extent]:
+def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tuple[Extent, int, Extent]:
     """Return ``(start, step, count)`` of a slice of an axis of extent *n*."""
     try:
         step = 1 if item.step is None else operator.index(item.step)
@@ -72,28 +82,40 @@ def _range(x: Operand, item: slice, n: Extent, axis: int) -> tuple[Extent, int, 
         raise ShapeError(f"{x.where}: step {item.step!r:.80} of axis {axis} is not an integer", "attr_dtype") from None
     if step == 0:
         raise ShapeError(f"{x.where}: the step of axis {axis} is 0", "bad_axis")
-    first = _bound(x, item.start, n, 0 if step > 0 else n - 1, axis)
-    last = _bound(x, item.stop, n, n if step > 0 else -1, axis)
-    if _is_symbolic(item.start) or _is_symbolic(item.stop):
+    from_end = bounds != "exact"
+    first = _bound(x, item.start, n, 0 if step > 0 else n - 1, axis, from_end)
+    last = _bound(x, item.stop, n, n if step > 0 else -1, axis, from_end)
+    if bounds == "exact" or _is_symbolic(item.start) or _is_symbolic(item.stop):
         span = last - first if step > 0 else first - last
         rule = f"axis {axis}: {item.start}:{item.stop}:{step} is not a range of {x.spell(n)}"
         for inside in (span, first, n - last) if step > 0 else (span, n - 1 - first, last + 1):
             x.require(inside, "crop_exceeds", rule)
-    elif step > 0:  # NumPy clamps both; where elements are left, one side of each is enough
-        first, last = x.maximum(first, 0), x.minimum(last, n)
-        span = x.maximum(last - first, 0)
     else:
-        first, last = x.minimum(first, n - 1), x.maximum(last, -1)
-        span = x.maximum(first - last, 0)
+        if bounds == "clamp_start" and step < 0 and item.start not in (None, -1):  # the last is not before the first
+            first = x.maximum(first, 0)
+        span = _clamped_span(x, first, last, n, step)
+        first = x.maximum(first, 0) if step > 0 else x.minimum(first, n - 1)
     return first, step, x.floor_div(span + abs(step) - 1, abs(step))
 
 
-def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int) -> Extent:
-    """Return a bound of a range; a negative int counts from the end."""
+def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, step: int) -> Extent:
+    """Return how far it is from *first* to *last* within an axis, 0 if they are not in the order of the step."""
+    if step < 0:  # the same from the other end
+        first, last = n - 1 - first, n - 1 - last
+    # min(last, n) - max(first, 0), but no less than 0; a limit that is known is written once, and bounds the extent
+    limits = (last - first, n - first, last, n)
+    known = [max(e, 0) for e in limits if isinstance(e, int)]
+    spans = [x.maximum(e, 0) for e in limits if not isinstance(e, int)] + ([min(known)] if known else [])
+    return functools.reduce(x.minimum, spans)
+
+
+def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, from_end: bool) -> Extent:
+    """Return a bound of a range; a negative int counts from the end if *from_end*."""
     if given is None:
         return default
     bound = x.extent(given, f"bound of axis {axis}")
-    return n + bound if isinstance(bound, int) and bound < 0 else bound
+    counted = from_end and isinstance(bound, int) and bound < 0 and not _is_symbolic(given)  # -1 of p - 1 is before 0
+    return n + bound if counted else bound
 
 
 def _is_symbolic(given: Any) -> bool:

@@ -1,0 +1,197 @@
+"""Search for a witness: a point where two tensors differ, of the smallest sizes first.
+
+Finitely many sizes never prove a claim about all: the search only refutes, unless the sizes are
+fixed and it has seen every element.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symlayout import symbols
+from symlayout.arrays import same_fill
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.facts import Facts
+from symlayout.interpret import gathers
+from symlayout.normalise import output_digits
+from symlayout.polynomial import Extent, evaluate, product, symbol
+from symlayout.tensor import Tensor
+
+_CHEAP = 40  # candidates looked at for each one evaluated
+_MAX_ELEMENTS = 1 << 22  # elements of an output that one evaluation may have
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Where two sides differ.
+
+    Attributes
+    ----------
+    dims : dict
+        A value for each dim, by its SymPy symbol.
+    coord : tuple of int or None
+        The output coordinate; None if the shapes differ already.
+    left, right : object
+        What each side reads there: ``(input name, coordinate)`` or ``("fill", value)``; the two
+        shapes if *coord* is None.
+    """
+
+    dims: dict[Any, int]
+    coord: tuple[int, ...] | None
+    left: Any
+    right: Any
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
+        where = "the shapes are" if self.coord is None else f"at {self.coord} the sides read"
+        return f"{at + ': ' if at else ''}{where} {_read_text(self.left)} and {_read_text(self.right)}"
+
+
+class Search:
+    """The search for a witness against ``left == right``, over one system of facts."""
+
+    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
+        self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
+
+    def run(self, budget: int) -> tuple[Witness | None, int, bool]:
+        """Return a witness or None, how many points of D were evaluated, and whether D is no larger."""
+        searched = 0
+        dims = list(self.facts.dims.values())
+        for values in itertools.islice(self._points(), budget * _CHEAP):
+            if searched >= budget:
+                break
+            known = self.facts.values(values)
+            if not all(r.holds(known) for r in self.facts.requirements):
+                continue
+            if self._is_empty(known):
+                continue
+            searched += 1
+            try:
+                witness, compared = self.differ(values)
+            except (ShapeError, InconclusiveError):
+                continue  # a rule that only construction or evaluation knows: not a point of D
+            if witness is not None:
+                return witness, searched, False
+            if not dims:
+                return None, searched, compared
+        return None, searched, False
+
+    def _is_empty(self, known: dict[str, int]) -> bool:
+        """Return whether both shapes are the same and hold no element, so that nothing can differ."""
+        shapes = []
+        for t in (self.left, self.right):
+            parts = [t.facts.to_user(e) for e in t.extents]
+            try:
+                shapes.append([evaluate(n, known) // (evaluate(d, known) or 1) for n, d in parts])
+            except KeyError:  # a symbol of one side that the joint system has solved differently
+                return False
+        return shapes[0] == shapes[1] and 0 in shapes[0]
+
+    def _points(self) -> Iterator[dict[str, int]]:
+        """Yield values of the dims within their bounds, by sum, then in lexicographic order.
+
+        Once the shapes are known to agree, only sizes with an element can be a witness.
+        """
+        dims, least = list(self.facts.dims.values()), self._least()
+        starts = [_first(max(d.min, least.get(d.name) or d.min), d.multiple_of) for d in dims]
+        rooms = [
+            None if d.max is None else (d.max - start) // d.multiple_of for d, start in zip(dims, starts, strict=True)
+        ]
+        steps = [d.multiple_of for d in dims]
+        most = sum(s * r for s, r in zip(steps, rooms, strict=True) if r is not None) if None not in rooms else None
+        for total in itertools.count() if most is None else range(most + 1):
+            for extra in _compositions(total, steps, rooms):
+                yield {d.name: start + e for d, start, e in zip(dims, starts, extra, strict=True)}
+
+    def _least(self) -> dict[str, int | None]:
+        """Return the least values of the dims where a witness may be: the output has an element if the shapes agree."""
+        pairs = zip(self.left.extents, self.right.extents, strict=False)
+        if self.left.rank != self.right.rank or not all(self._agree(a, b) for a, b in pairs):
+            return {}
+        facts = self.facts.fork()
+        try:
+            output_digits(self.left, facts)
+        except ShapeError:  # there is no element at any size
+            return {}
+        return {name: facts.interval(facts.reduce(symbol(name)))[0] for name in self.facts.dims}
+
+    def _agree(self, a: Extent, b: Extent) -> bool:
+        difference = self.facts.reduce(self.facts.reduce(a) - self.facts.reduce(b))
+        return difference == 0 or self.facts.vanishes(difference)
+
+    def differ(self, values: dict[str, int]) -> tuple[Witness | None, bool]:
+        """Return a witness at one point of D, and whether all its elements were compared."""
+        left, right = self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
+        dims = {symbols.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
+        if left.extents != right.extents:
+            return Witness(dims, None, left.extents, right.extents), True
+        size = product(left.extents)
+        if not isinstance(size, int) or size > _MAX_ELEMENTS:
+            return None, False
+        if size == 0:
+            return None, True
+        keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
+        fills: list[Any] = []
+        codes = [self._codes(t, keys, fills) for t in (left, right)]
+        different = np.flatnonzero(np.any(codes[0] != codes[1], axis=0))
+        if not different.size:
+            return None, True
+        coord = tuple(int(c) for c in np.unravel_index(different[0], [e for e in left.extents if isinstance(e, int)]))
+        reads = [_read(code[:, different[0]], keys, fills, left, right) for code in codes]
+        return Witness(dims, coord, *reads), True
+
+    def _codes(self, t: Tensor, keys: list[str], fills: list[Any]) -> np.ndarray[Any, Any]:
+        """Return what each output element is: an input's number, or -1, and coordinates or a fill's number."""
+        rank = max((leaf.rank for leaf in (*self.left.leaves(), *self.right.leaves())), default=0)
+        shape = tuple(e for e in t.extents if isinstance(e, int))
+        code = np.zeros((rank + 2, *shape), np.int64)
+        for part in gathers(t):
+            mask = np.broadcast_to(part.mask, shape)
+            if part.key is None:
+                number = next((k for k, f in enumerate(fills) if same_fill(f, part.fill, self.dtype)), len(fills))
+                if number == len(fills):
+                    fills.append(part.fill)
+                code[0, ...][mask], code[1, ...][mask] = -1, number
+            else:
+                code[0, ...][mask] = keys.index(part.key)
+                for k, c in enumerate(part.coords):
+                    code[k + 1, ...][mask] = np.broadcast_to(c, shape)[mask]
+        return code.reshape(rank + 2, -1)
+
+
+def _only(values: dict[str, int], t: Tensor) -> dict[str, Extent]:
+    return {name: v for name, v in values.items() if name in t.facts.dims}
+
+
+def _first(low: int, step: int) -> int:
+    return -(-low // step) * step
+
+
+def _compositions(total: int, steps: list[int], rooms: list[int | None]) -> Iterator[tuple[int, ...]]:
+    """Yield multiples of *steps* that add up to *total*, each at most its room, in lexicographic order."""
+    if not steps:
+        if total == 0:
+            yield ()
+        return
+    most = total // steps[0] if rooms[0] is None else min(total // steps[0], rooms[0])
+    for k in range(most + 1):
+        for rest in _compositions(total - k * steps[0], steps[1:], rooms[1:]):
+            yield (k * steps[0], *rest)
+
+
+def _read(code: np.ndarray[Any, Any], keys: list[str], fills: list[Any], left: Tensor, right: Tensor) -> Any:
+    if code[0] < 0:
+        return ("fill", fills[code[1]])
+    leaf = next(leaf for t in (left, right) for leaf in t.leaves() if leaf.key == keys[code[0]])
+    return (leaf.name, tuple(int(c) for c in code[1 : leaf.rank + 1]))
+
+
+def _read_text(read: Any) -> str:
+    if isinstance(read, tuple) and len(read) == 2 and isinstance(read[0], str):
+        return f"fill {read[1]}" if read[0] == "fill" else f"{read[0]}{list(read[1])}"
+    return str(read)
