@@ -38,7 +38,10 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Both sides read the same: the case taken at each step, and the axis and side where one reads outside."""
+    """Both sides read the same: the case taken at each step, and the axis where one reads outside and on which side.
+
+    The side is ``below``, ``above``, or ``empty`` where the source has no element on that axis.
+    """
 
     facts: Facts
     paths: tuple[Path, Path]
@@ -81,7 +84,16 @@ class _Stuck(Exception):
         self.obligation, self.values = obligation, values
 
 
-def agree(left: Tensor, right: Tensor, facts: Facts, dtype: Any, *, shown: bool = False, finite: bool = True) -> Tree:
+def agree(
+    left: Tensor,
+    right: Tensor,
+    facts: Facts,
+    dtype: Any,
+    *,
+    shown: bool = False,
+    finite: bool = True,
+    effort: int = MAX_EFFORT,
+) -> Tree:
     """Return why the shapes are equal and both sides read the same at any output coordinate, wherever *facts* hold.
 
     Parameters
@@ -92,6 +104,8 @@ def agree(left: Tensor, right: Tensor, facts: Facts, dtype: Any, *, shown: bool 
         That every read without a fill is inside its source has been shown before: do not show it again.
     finite : bool
         Whether to tell the values of a symbol apart where nothing else helps.
+    effort : int
+        How many goals to visit before it gives up.
 
     Raises
     ------
@@ -100,7 +114,7 @@ def agree(left: Tensor, right: Tensor, facts: Facts, dtype: Any, *, shown: bool 
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
-    return _Decision(left, right, dtype, shown, finite, facts.effort + MAX_EFFORT).decide(facts, None, ())
+    return _Decision(left, right, dtype, shown, finite, facts.effort + effort).decide(facts, None, ())
 
 
 class _Decision:
@@ -113,7 +127,7 @@ class _Decision:
         try:
             if digits is None:
                 digits = self._meet(facts)
-            found = [self._read(side, digits, facts) for side in self.sides]
+            found = [self._read(side, digits, facts) for side in (0, 1)]
             self._compare(found[0], found[1], facts)
         except _Open as question:
             return self._split(facts.question(question.value), facts, digits, taken)
@@ -163,8 +177,9 @@ class _Decision:
 
     # ------------------------------------------------------------------ one side
 
-    def _read(self, node: Tensor, coords: Sequence[Extent], facts: Facts) -> _Found:
-        """Return what *node* reads at the output coordinate *coords*."""
+    def _read(self, side: int, coords: Sequence[Extent], facts: Facts) -> _Found:
+        """Return what one side reads at the output coordinate *coords*."""
+        node = self.sides[side]
         path: list[tuple[int, tuple[int, str] | None]] = []
         while node.declared is not None:
             given = [Coordinate(facts.reduce(e), facts) for e in coords]
@@ -175,18 +190,26 @@ class _Decision:
             if case.fill is None and same_size(extents, node.extents, facts):
                 # as many elements as the output, which has one: no axis of the source is empty
                 facts.assume_factors(extents, [facts.reduce(e) for e in node.extents])
-            coords = [facts.reduce(_plain(c)) for c in case.coords(*given)]
-            outside = None
-            if case.fill is not None or not (self.shown and node.own):
-                outside = _outside(coords, extents, facts)
+            trusted = case.fill is None and self.shown and node.own
+            outside = (extents.index(0), "empty") if case.fill is not None and 0 in extents else None
+            if outside is None:
+                coords = self._coords(case, given, extents, facts)
+                outside = None if trusted else _outside(coords, extents, facts)
             path.append((number, outside))
             if outside is not None:
                 if case.fill is None:
                     raise _Stuck(f"{node.name} reads inside its input", (*coords, *extents))
                 return _Found(None, (), case.fill.value, tuple(path))
-            facts.assume_inhabited(coords, extents)
+            facts.assume_inhabited(coords, extents, (side, tuple(path)) if trusted else None)
             node = source
         return _Found(node, tuple(coords), None, tuple(path))
+
+    def _coords(self, case: Case, given: list[Coordinate], extents: list[Extent], facts: Facts) -> list[Extent]:
+        """Return the coordinate that a case reads; the divisors in it are extents, and >= 1."""
+        try:
+            return [facts.reduce(_plain(c)) for c in case.coords(*given)]
+        except InconclusiveError as error:
+            raise _Stuck(error.claim, extents) from error
 
     def _compare(self, a: _Found, b: _Found, facts: Facts) -> None:
         """Show that two reads are equal."""

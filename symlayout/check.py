@@ -8,7 +8,8 @@ A certificate is a dict of JSON values.
     ``/`` (the exact quotient), ``//`` or ``max``.  ``assumptions``: ``["divides", e, k]``, ``[">=", e]`` or
     ``["==", e]``.  ``nodes``: inputs ``{"input", "shape"}`` and operations ``{"op", "inputs", "shape", "cases"}``;
     ``left`` and ``right`` are numbers of nodes.  A case holds where ``0 <= value < extent`` for each pair of its
-    ``where``; it reads its source at ``coords``, or ``fill`` where one of these lies outside.
+    ``where``; it reads its source at ``coords``, or ``fill`` where one of these lies outside.  ``trusted`` says whether
+    the claim takes for granted that cases without a fill read inside their source; otherwise the proof shows it.
 ``proof``
     A block: ``steps``, each of which adds to what is known, and an end: ``agree`` (both sides are evaluated
     and read the same), ``split`` (a polynomial, the block where it is >= 0 and the block where it is < 0),
@@ -39,6 +40,7 @@ from symlayout.polynomial import (
     terms_of,
 )
 
+_SIDES = ("left", "right")
 _REWRITES = 200  # of monomials, in one reduction
 _MAX_DEPTH = 400  # of nested blocks and expressions
 
@@ -269,7 +271,7 @@ class Context:
 
     def _rule_point(self) -> None:
         """Any output coordinate: ``0 <= i < extent`` on each axis, once the shapes are shown to agree."""
-        left, right = (self.claim["nodes"][self.claim[side]]["shape"] for side in ("left", "right"))
+        left, right = (self.claim["nodes"][self.claim[side]]["shape"] for side in _SIDES)
         extents = [self.claimed(e) for e in left]
         for a, b in zip(extents, right, strict=True):
             self.need_zero(self.reduce(a - self.claimed(b)))
@@ -406,41 +408,65 @@ class Context:
         """Evaluate both sides at the digits, taking the cases that the certificate names, and compare."""
         if self.point is None:
             raise Refused("the shapes are not compared")
-        nodes, point = self.claim["nodes"], [self.reduce(i) for i in self.point]
-        sides = zip(("left", "right"), choices, strict=True)
-        left, right = (self._reads(nodes[self.claim[side]], point, path) for side, path in sides)
+        left, right = (self._reads(side, path) for side, path in zip(_SIDES, choices, strict=True))
         if left[0] != right[0] or len(left[1]) != len(right[1]):
             raise Refused(f"the sides read {left} and {right}")
         for a, b in zip(left[1], right[1], strict=True):
             self.need_zero(self.reduce(a - b))
 
-    def _reads(self, node: dict[str, Any], at: list[Extent], path: Sequence[Any]) -> tuple[Any, list[Extent]]:
+    def _rule_inside(self, side: int, path: Sequence[Any]) -> None:
+        """``0 <= c < extent`` where the claim takes it for granted: the case that ends *path* has no fill."""
+        node, at = self._follow(_SIDES[side], path[:-1])
+        case, extents = self._enter(node, path[-1][0], at)
+        if case["fill"] is not None or self.claim["trusted"] is not True:
+            raise Refused("the claim does not take for granted that this case reads inside its source")
+        for expression, extent in zip(case["coords"], extents, strict=True):
+            c = self._value(expression, at, 0)
+            self.nonnegative |= {c, self.reduce(extent - 1 - c)}
+
+    def _reads(self, side: str, path: Sequence[Any]) -> tuple[Any, list[Extent]]:
         """Return what a side reads: an input and the coordinate in it, or a fill."""
-        fill: list[Any] = []
+        outside = path[-1][1] if path else None
+        node, at = self._follow(side, path[:-1] if outside is not None else path)
+        if outside is None:
+            return ("input", node["input"]), at
+        case, extents = self._enter(node, path[-1][0], at)
+        if case["fill"] is None:
+            raise Refused("a case without a fill reads outside its source")
+        self._need_outside(case["coords"], at, extents, *outside)
+        return ("fill", case["fill"]), []
+
+    def _follow(self, side: str, path: Sequence[Any]) -> tuple[dict[str, Any], list[Extent]]:
+        """Return the node and the coordinate in it that *path* leads to, from the output coordinate."""
+        if self.point is None:
+            raise Refused("the shapes are not compared")
+        node, at = self.claim["nodes"][self.claim[side]], [self.reduce(i) for i in self.point]
         for number, outside in path:
-            if fill:
-                raise Refused("a fill is not the end of a path")
-            case = node["cases"][number]
-            for value, extent in case["where"]:
-                self._need_inside(self._value(value, at, 0), self.claimed(extent))
-            source = self.claim["nodes"][node["inputs"][case["source"]]]
-            coords = [self._value(c, at, 0) for c in case["coords"]]
-            extents = [self.claimed(e) for e in source["shape"]]
-            if len(coords) != len(extents):
-                raise Refused("a case has not one coordinate for each axis")
             if outside is not None:
-                axis, side = outside
-                self.need(-1 - coords[axis] if side == "below" else self.reduce(coords[axis] - extents[axis]))
-                fill = [case["fill"]]
-                continue
+                raise Refused("a path goes on outside a source")
+            case, extents = self._enter(node, number, at)
+            coords = [self._value(c, at, 0) for c in case["coords"]]
             for coordinate, extent in zip(coords, extents, strict=True):
-                self._need_inside(coordinate, extent)
-            node, at = source, coords
-        if fill:
-            if fill[0] is None:
-                raise Refused("a case without a fill reads outside its source")
-            return ("fill", fill[0]), []
-        return ("input", node["input"]), at
+                if case["fill"] is not None or self.claim["trusted"] is not True:
+                    self._need_inside(coordinate, extent)
+            node, at = self.claim["nodes"][node["inputs"][case["source"]]], coords
+        return node, at
+
+    def _enter(self, node: dict[str, Any], number: int, at: list[Extent]) -> tuple[dict[str, Any], list[Extent]]:
+        """Return a case of a node, which is shown to apply, and the extents of its source."""
+        case: dict[str, Any] = node["cases"][number]
+        for value, extent in case["where"]:
+            self._need_inside(self._value(value, at, 0), self.claimed(extent))
+        source = self.claim["nodes"][node["inputs"][case["source"]]]
+        return case, [self.claimed(e) for e in source["shape"]]
+
+    def _need_outside(self, coords: list[Any], at: list[Extent], extents: list[Extent], axis: int, side: str) -> None:
+        if side == "empty":
+            self.need(-extents[axis])
+        elif side == "below":
+            self.need(self.reduce(-1 - self._value(coords[axis], at, 0)))
+        else:
+            self.need(self.reduce(self._value(coords[axis], at, 0) - extents[axis]))
 
     def _need_inside(self, value: Extent, extent: Extent) -> None:
         self.need(value)
@@ -452,7 +478,8 @@ class Context:
             raise Refused("an expression is nested too deeply")
         operator, *operands = expression
         if operator == "axis":
-            return at[operands[0]]
+            coordinate: Extent = at[operands[0]]
+            return coordinate
         if operator == "extent":
             return self.claimed(operands[0])
         a, b = (self._value(e, at, depth + 1) for e in operands)

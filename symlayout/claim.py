@@ -23,7 +23,7 @@ class Claim:
         What each symbol of the shapes stands for: a form and two operands.
     """
 
-    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
+    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any, *, trusted: bool = False) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
         self.symbols: dict[str, tuple[str, Extent, Extent]] = {}  # operands before what is made of them
         self._numbers: dict[int, int] = {}
@@ -40,6 +40,7 @@ class Claim:
             "nodes": self._nodes,
             "left": self._numbers[id(left)],
             "right": self._numbers[id(right)],
+            "trusted": trusted,
         }
 
     def _assumption(self, relation: str, value: Extent, modulus: Extent) -> list[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import gcd
+from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.inequalities import Inequalities
@@ -137,10 +138,14 @@ class Facts(Inequalities):
                 f"{at(where)}{rule or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible" if names_of(e) & self.quotients.keys() else kind,
             )
-        solution = self._unit_symbol(e)
-        self.forget()
         top, _ = self.to_user(e)
         self.requirements.append(Requirement(kind, "zero", top, 1, where))
+        self._equate(e, where)
+
+    def _equate(self, e: Extent, where: str = "") -> None:
+        """Use ``e == 0``, where *e* has no common factor: solve it, or rewrite by it."""
+        solution = self._unit_symbol(e)
+        self.forget()
         if solution is not None:
             self.eliminate(*solution)
         else:
@@ -176,15 +181,31 @@ class Facts(Inequalities):
         self.assume_nonnegative(e)
         for name in sorted(names_of(e)):
             self._set_end(name, self.reduce(e))
+        self._resolve_maxima()
+
+    def _resolve_maxima(self) -> None:
+        """Write its value for each maximum that is decided here: ``max(0, s)`` is *s* where one of them is positive."""
         for name, d in self.definitions.items():
-            if d.form != "max" or name not in self.low:
+            if d.form != "max" or d.left != 0:
                 continue
-            value = self.reduce(d.right)
-            if self.nonnegative(-value):
-                self.eliminate(name, 0)
-            elif self.nonnegative(value) and not self.is_made_of(value, name):
-                self.eliminate(name, value)
-        self.tighten()
+            m, value = self.reduce(symbol(name)), self.reduce(d.right)
+            if m in (0, value):
+                continue
+            if self.nonnegative(value) or self.positive(m):
+                self._resolve(name, m - value)
+            elif self.nonnegative(-value):
+                self._resolve(name, m)
+
+    def _resolve(self, name: str, difference: Extent) -> None:
+        """Use that a maximum is decided, which says ``difference == 0``."""
+        if not isinstance(difference, Poly):
+            if difference:
+                raise ShapeError(f"no sizes are left: {name} is decided against the facts", "infeasible")
+            return
+        primitive, whole = primitive_equation(difference)
+        if not whole or not isinstance(primitive, Poly):
+            raise ShapeError(f"no sizes are left: {self.spell(difference)} is never 0", "infeasible")
+        self._equate(primitive)
 
     def _set_end(self, name: str, e: Extent) -> None:
         """Carry ``e >= 0`` over to a bound of a digit, and write a symbol's only value for it."""
@@ -202,6 +223,7 @@ class Facts(Inequalities):
         """Add that an output of these extents has an element: there is a coordinate to speak of."""
         for e in extents:
             self.assume_nonnegative(e - 1)
+        self._resolve_maxima()
 
     def question(self, e: Extent) -> Extent:
         """Return what to ask before the sign of *e*: that of the value of a maximum in it."""
@@ -215,10 +237,12 @@ class Facts(Inequalities):
         for e in factors:
             self.assume_nonnegative(e - 1)
 
-    def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent]) -> None:
-        """Add that each extent is >= 1: a coordinate lies inside."""
+    def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
+        """Add that each extent is >= 1: a coordinate lies inside, as was shown here or is *taken* for granted."""
         for e in extents:
             self.assume_nonnegative(e - 1)
+        if self.definitions:
+            self._resolve_maxima()
 
     def vanishes(self, e: Extent) -> bool:
         """Return whether ``e == 0`` is proved."""
@@ -233,8 +257,8 @@ class Facts(Inequalities):
         if name in self.floors:
             numerator, denominator = self.floors[name]
             self.assume_nonnegative(numerator - denominator, where)
-        elif (d := self.definitions.get(name)) is not None and d.form == "max" and 0 in (d.left, d.right):
-            value = self.reduce(d.right if d.left == 0 else d.left)
+        elif (d := self.definitions.get(name)) is not None and d.form == "max" and d.left == 0:
+            value = self.reduce(d.right)
             if not self.is_made_of(value, name):
                 self.eliminate(name, value)
                 self.tighten(where)

@@ -92,13 +92,23 @@ class Inequalities(Intervals):
         if isinstance(e, int):
             return Derivation(e) if e >= 0 else None
         try:
-            return self._proofs[e]
+            known: Derivation | None = self._proofs[e]
+            return known
         except KeyError:
             self._steps = 0
-            proof = Derivation(e) if self.holds_at_lows(e) else self._prove(e, _SEARCH_DEPTH)
+            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e) or self._prove(e, _SEARCH_DEPTH)
             self._proofs[e] = proof
             self._effort[0] += self._steps
             return proof
+
+    def _by_one_fact(self, e: Poly) -> Derivation | None:
+        """Return why *e*, which is a known fact about the same digits and floors and more, is >= 0."""
+        moving = e.names.intersection(self.bounded)
+        if moving:
+            for fact in self.known:
+                if moving <= fact.names and self.holds_at_lows(e - fact):
+                    return Derivation(e, ((1, fact), (1, e - fact)))
+        return None
 
     def sign(self, e: Extent) -> int:
         """Return 1 if ``e >= 0`` is proved, -1 if ``e <= 0`` is, 0 if neither."""

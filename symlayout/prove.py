@@ -20,6 +20,8 @@ from symlayout.infer import requirements
 from symlayout.tensor import Tensor
 from symlayout.witness import Search, Witness
 
+__all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
+
 DEFAULT_BUDGET = 2000  # points of D that a search for a witness evaluates
 
 

@@ -7,7 +7,6 @@ fixed and it has seen every element.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from symlayout.facts import Facts
 from symlayout.interpret import gathers
 from symlayout.normalise import output_digits
 from symlayout.polynomial import Extent, evaluate, product, symbol
+from symlayout.sizes import sizes
 from symlayout.tensor import Tensor
 
 _CHEAP = 40  # candidates looked at for each one evaluated
@@ -62,7 +62,7 @@ class Search:
         """Return a witness or None, how many points of D were evaluated, and whether D is no larger."""
         searched = 0
         dims = list(self.facts.dims.values())
-        for values in itertools.islice(self._points(), budget * _CHEAP):
+        for values in itertools.islice(sizes(self.facts, self._least()), budget * _CHEAP):
             if searched >= budget:
                 break
             known = self.facts.values(values)
@@ -91,22 +91,6 @@ class Search:
             except KeyError:  # a symbol of one side that the joint system has solved differently
                 return False
         return shapes[0] == shapes[1] and 0 in shapes[0]
-
-    def _points(self) -> Iterator[dict[str, int]]:
-        """Yield values of the dims within their bounds, by sum, then in lexicographic order.
-
-        Once the shapes are known to agree, only sizes with an element can be a witness.
-        """
-        dims, least = list(self.facts.dims.values()), self._least()
-        starts = [_first(max(d.min, least.get(d.name) or d.min), d.multiple_of) for d in dims]
-        rooms = [
-            None if d.max is None else (d.max - start) // d.multiple_of for d, start in zip(dims, starts, strict=True)
-        ]
-        steps = [d.multiple_of for d in dims]
-        most = sum(s * r for s, r in zip(steps, rooms, strict=True) if r is not None) if None not in rooms else None
-        for total in itertools.count() if most is None else range(most + 1):
-            for extra in _compositions(total, steps, rooms):
-                yield {d.name: start + e for d, start, e in zip(dims, starts, extra, strict=True)}
 
     def _least(self) -> dict[str, int | None]:
         """Return the least values of the dims where a witness may be: the output has an element if the shapes agree."""
@@ -166,22 +150,6 @@ class Search:
 
 def _only(values: dict[str, int], t: Tensor) -> dict[str, Extent]:
     return {name: v for name, v in values.items() if name in t.facts.dims}
-
-
-def _first(low: int, step: int) -> int:
-    return -(-low // step) * step
-
-
-def _compositions(total: int, steps: list[int], rooms: list[int | None]) -> Iterator[tuple[int, ...]]:
-    """Yield multiples of *steps* that add up to *total*, each at most its room, in lexicographic order."""
-    if not steps:
-        if total == 0:
-            yield ()
-        return
-    most = total // steps[0] if rooms[0] is None else min(total // steps[0], rooms[0])
-    for k in range(most + 1):
-        for rest in _compositions(total - k * steps[0], steps[1:], rooms[1:]):
-            yield (k * steps[0], *rest)
 
 
 def _read(code: np.ndarray[Any, Any], keys: list[str], fills: list[Any], left: Tensor, right: Tensor) -> Any:
