@@ -11,7 +11,8 @@ help:
 	@echo "make test    all tests, with doctests and the README's snippets"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
-	@echo "make fuzz    a long run of random chains and claims; N=n for its length"
+	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
+	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
 	@echo "make clean   remove what these targets made"
 
 demo: $(VENV)/demo.stamp
@@ -30,7 +31,7 @@ bench: $(VENV)/bench.stamp
 
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python -m tests.fuzz $(or $(N),100000)
-	$(BIN)/python -m tests.fuzz_prove --cases $(or $(N),100000)
+	$(BIN)/python -m tests.fuzz_prove --pairs $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY))
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

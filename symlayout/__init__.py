@@ -5,6 +5,9 @@ follow the shape, the NumPy interpreter, the C kernel and the proof.  SymPy is i
 first symbol is made, and cffi when the first kernel is.
 """
 
+from symlayout.adjoint import Adjoint, adjoint
+from symlayout.assume import assume
+from symlayout.check import check
 from symlayout.compile import Kernel, compile
 from symlayout.errors import (
     ArrayError,
@@ -17,6 +20,7 @@ from symlayout.errors import (
 )
 from symlayout.frontends import onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
+from symlayout.image import Image
 from symlayout.index_map import IndexMap
 from symlayout.interpret import interpret
 from symlayout.inverse import Inverse, inverse
@@ -37,30 +41,41 @@ from symlayout.ops.split import split
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
-from symlayout.prove import Proof, Verdict, Witness, prove_equal
+from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
+from symlayout.prove import Proof, Verdict, prove_equal
+from symlayout.solve import Solution, Status, solve_shape
 from symlayout.symbols import dim, dims
 from symlayout.tensor import Tensor, operation, tensor
+from symlayout.witness import Witness
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Adjoint",
     "ArrayError",
     "CompilerError",
+    "Finding",
     "FormatError",
+    "Image",
     "InconclusiveError",
     "IndexMap",
     "Inverse",
     "Kernel",
     "Proof",
     "ShapeError",
+    "Solution",
+    "Status",
     "SymlayoutError",
     "Tensor",
     "UnknownOpError",
     "Verdict",
     "Witness",
+    "adjoint",
+    "assume",
     "batch_to_space",
     "broadcast_to",
     "channel_shuffle",
+    "check",
     "compile",
     "concatenate",
     "depth_to_space",
@@ -70,6 +85,9 @@ __all__ = [
     "flip",
     "interpret",
     "inverse",
+    "is_identity",
+    "is_injective",
+    "is_surjective",
     "load",
     "moveaxis",
     "onnx",
@@ -80,10 +98,12 @@ __all__ = [
     "pad",
     "prove_equal",
     "ravel",
+    "reads_all",
     "repeat",
     "reshape",
     "resize_nearest",
     "roll",
+    "solve_shape",
     "space_to_batch",
     "space_to_depth",
     "split",

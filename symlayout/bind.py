@@ -51,7 +51,17 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
         )
     for name, dim in t.facts.dims.items():
         check_bound(dim, values[name])
+    for leaf, shape in zip(t.leaves(), shapes, strict=True):
+        known = leaf.facts.values(values)  # ceilings and maxima too, which were solved for as if they were dims
+        for axis, (e, n) in enumerate(zip(leaf.extents, shape, strict=True)):
+            if names_of(e) <= known.keys() and evaluate(e, known) != n:
+                raise _mismatch(leaf, axis, n)
     return {name: values[name] for name in t.facts.dims}
+
+
+def _mismatch(leaf: Tensor, axis: int, n: int) -> ShapeError:
+    declared = leaf.facts.spell(leaf.extents[axis])
+    return ShapeError(f"array {leaf.name} has {n} on axis {axis}, declared is {declared}", "size_mismatch")
 
 
 def _index(name: str, value: Any) -> int:
@@ -68,8 +78,7 @@ def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values:
     unknown = names_of(equation)
     if not unknown:
         if evaluate(equation, values):
-            declared = leaf.facts.spell(leaf.extents[axis])
-            raise ShapeError(f"array {leaf.name} has {n} on axis {axis}, declared is {declared}", "size_mismatch")
+            raise _mismatch(leaf, axis, n)
         return True
     if len(unknown) > 1 or isinstance(equation, int):
         return False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.adjoint import Adjoint, check_numbers
 from symlayout.arrays import element_type, fill_element
 from symlayout.bind import bind_shapes
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError, ShapeError
@@ -19,6 +20,7 @@ from symlayout.interpret import interpret, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
 from symlayout_codegen.errors import PreconditionFailed
+from symlayout_codegen.nest import NUMBERS
 
 if TYPE_CHECKING:
     from symlayout_codegen.kernel import CompiledKernel
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+_DEFAULT = np.dtype(np.float32)  # where no element type was named
 _MAX_PLANS = 256  # shapes whose checks one kernel remembers
 _READ_ONLY = "out= is read-only\n  help: pass a writeable array"
 _SHARED = "out= shares memory with an input\n  help: pass an array of its own"
@@ -73,42 +76,43 @@ class Kernel:
 
     Attributes
     ----------
-    tensor : Tensor
+    tensor : Tensor or Adjoint
         What it computes.
     index_map : IndexMap
         The map that it carries out.
     """
 
-    def __init__(self, t: Tensor, dtype: np.dtype[Any] | None, strict: bool) -> None:
+    def __init__(self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool) -> None:
         self.tensor = t
+        self._input = t.cotangent if isinstance(t, Adjoint) else t
         self._dtype = dtype
         self._strict = strict
-        self._natives: dict[tuple[int, bool], CompiledKernel | None] = {}
-        self._nests: dict[bool, tuple[Nest, list[object]]] = {}
+        self._adds = isinstance(t, Adjoint) and not t.copies
+        self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
+        self._nests: dict[tuple[str, bool], tuple[Nest, list[object]]] = {}
         self._plans: dict[Any, _Plan] = {}
         self._fast: dict[Any, _Fast] = {}
         self._lock = threading.Lock()
         if dtype is not None:
-            self._native(dtype.itemsize, strided=False)
+            self._native(dtype, strided=False)
 
     @property
     def index_map(self) -> IndexMap:
-        """The map that the kernel carries out."""
+        """The map that the kernel carries out, or, for an adjoint, whose transpose it does."""
         return self.tensor.index_map
 
     @property
     def source(self) -> str:
-        """The C of the kernel for contiguous arrays of the compiled element size (4 bytes if none was named)."""
+        """The C of the kernel for contiguous arrays of the compiled element type (float32 if none was named)."""
         from symlayout_codegen.printer import print_kernel
 
-        size = 4 if self._dtype is None else self._dtype.itemsize
-        return print_kernel(self._nest(strided=False)[0], size)
+        dtype = self._dtype or _DEFAULT
+        return print_kernel(self._nest(self._number(dtype), strided=False)[0], dtype.itemsize)
 
     @property
     def schedule(self) -> str:
         """The loops of that kernel, as text."""
-        size = 4 if self._dtype is None else self._dtype.itemsize
-        native = self._native(size, strided=False)
+        native = self._native(self._dtype or _DEFAULT, strided=False)
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
 
     def __repr__(self) -> str:
@@ -149,7 +153,7 @@ class Kernel:
     def _call(
         self, arrays: tuple[Any, ...], out: Array | None, dims: Mapping[Any, Any] | None, named: Mapping[str, Any]
     ) -> Array:
-        inputs = [_whole_strides(a) for a in match_arrays(self.tensor, arrays, named)]
+        inputs = [_whole_strides(a) for a in match_arrays(self._input, arrays, named)]
         if out is not None and type(out) is not np.ndarray:
             raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
         key = (
@@ -187,35 +191,53 @@ class Kernel:
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(f"the kernel was compiled for {self._dtype}, the array has {dtype}")
-        values = bind_shapes(self.tensor, [a.shape for a in inputs], dims)
+        if isinstance(self.tensor, Adjoint):
+            check_numbers(dtype)
+        values = bind_shapes(self._input, [a.shape for a in inputs], dims)
         bound = self.tensor.bind(values)
         shape = tuple(e for e in bound.extents if isinstance(e, int))
         strided = not all(a.flags.c_contiguous for a in (*inputs, *([] if out is None else [out])))
-        native = None if 0 in shape else self._native(dtype.itemsize, strided=strided)
+        native = None if 0 in shape else self._native(dtype, strided=strided)
         arguments = tuple(values.values())
         fills = None
         if native is not None:
             if strided:
                 arguments += _contiguous(shape) if out is None else _element_strides(out)
                 arguments += tuple(s for a in inputs for s in _element_strides(a))
-            held = self._nests[strided][1]
+            held = self._nest(self._number(dtype), strided=strided)[1]
             fills = np.frombuffer(b"".join(fill_element(f, dtype).tobytes() for f in held), np.uint8) if held else None
         return _Plan(shape, dtype, arguments, native, fills, values, 0 in shape)
 
-    def _nest(self, *, strided: bool) -> tuple[Nest, list[object]]:
-        with self._lock:
-            if strided not in self._nests:
-                self._nests[strided] = lower(self.tensor, strided=strided)
-            return self._nests[strided]
+    def _number(self, dtype: np.dtype[Any]) -> str:
+        """Return the type in which elements add up, by the backend's name; "" where they only move.
 
-    def _native(self, element_size: int, *, strided: bool) -> CompiledKernel | None:
+        Raises
+        ------
+        CompilerError
+            C has no such type.
+        """
+        if not self._adds:
+            return ""
+        name = f"u{dtype.name.removeprefix('u')}" if dtype.kind in "iu" else dtype.name
+        if name not in NUMBERS or not dtype.isnative:
+            raise CompilerError(f"C adds up no elements of dtype {dtype}\n  known: {', '.join(NUMBERS)}, int8 to int64")
+        return name
+
+    def _nest(self, number: str, *, strided: bool) -> tuple[Nest, list[object]]:
+        with self._lock:
+            if (number, strided) not in self._nests:
+                self._nests[number, strided] = lower(self.tensor, strided=strided, number=number)
+            return self._nests[number, strided]
+
+    def _native(self, dtype: np.dtype[Any], *, strided: bool) -> CompiledKernel | None:
         """Return the compiled kernel, or None where NumPy has to do it (after one warning)."""
-        if (element_size, strided) in self._natives:
-            return self._natives[element_size, strided]
+        key = dtype.itemsize, dtype.str if self._adds else "", strided
+        if key in self._natives:
+            return self._natives[key]
         from symlayout_codegen.kernel import compile_nest
 
         try:
-            native = compile_nest(self._nest(strided=strided)[0], element_size)
+            native = compile_nest(self._nest(self._number(dtype), strided=strided)[0], dtype.itemsize)
         except (CompilerError, InconclusiveError) as error:
             if self._strict:
                 raise
@@ -228,15 +250,20 @@ class Kernel:
                     stacklevel=3,
                 )
             native = None
-        self._natives[element_size, strided] = native
+        self._natives[key] = native
         return native
 
 
-def compile(t: Tensor, dims: Mapping[Any, Any] | None = None, dtype: Any = None, *, strict: bool = False) -> Kernel:
+def compile(
+    t: Tensor | Adjoint, dims: Mapping[Any, Any] | None = None, dtype: Any = None, *, strict: bool = False
+) -> Kernel:
     """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
 
     Parameters
     ----------
+    t : Tensor or Adjoint
+        The kernel of an adjoint takes the cotangent ``dy``.  Sums are of integers, which wrap, or of floats or
+        complex numbers in the machine's byte order; NumPy computes those for which C has no type.
     dims : mapping, optional
         Dims to fix; the kernel is specialised on them.
     dtype : dtype_like, optional
@@ -251,16 +278,18 @@ def compile(t: Tensor, dims: Mapping[Any, Any] | None = None, dtype: Any = None,
     ShapeError
         A dim's value is out of bounds or breaks a requirement.
     """
-    if not isinstance(t, Tensor):
+    if not isinstance(t, Tensor | Adjoint):
         raise TypeError(f"compile takes a symlayout tensor, not {type(t).__name__}")
     if dims:
         t = t.subs(dims)
     chosen = t.dtype if dtype is None else element_type(dtype)
     if t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("="):
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
+    if isinstance(t, Adjoint) and chosen is not None:
+        check_numbers(chosen)
     kernel = Kernel(t, chosen, strict)
     if strict and chosen is None:
-        kernel._native(4, strided=False)
+        kernel._native(_DEFAULT, strided=False)
     return kernel
 
 

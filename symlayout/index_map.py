@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symlayout import symbols
+from symlayout import latex, symbols
 from symlayout.arrays import same_fill
 from symlayout.digits import digit_name
 from symlayout.facts import Facts
-from symlayout.normalise import Read, normalise
-from symlayout.polynomial import (
-    Extent,
-    Monomial,
-    Poly,
-    coefficient_of,
-    collapse,
-    exact_quotient,
-    names_of,
-    symbol,
-    terms_of,
-    text,
-)
-from symlayout.system import DIGIT
+from symlayout.fold import Sum, fold
+from symlayout.merge import Piece, merge, written
+from symlayout.normalise import Read, Window, normalise
+from symlayout.polynomial import symbol
+from symlayout.spell import spell
 
 if TYPE_CHECKING:
+    from symlayout.image import Image
+    from symlayout.inverse import Inverse
     from symlayout.tensor import Tensor
-
-REMAINDER = "%"  # the first character of a remainder's name, which only printing uses
 
 
 class IndexMap:
     """The map from output coordinates to what they read.
 
-    Prints as ``(i0, i1) -> (i1, i0)``, with ``if ... else fill`` where reads can leave the source.
+    Prints as ``(i0, i1) -> (i1, i0)``, with ``if ... else fill`` where reads can leave the source, and
+    ``where`` conditions, separated by ``;``, where parts of the domain read differently.
 
     Attributes
     ----------
@@ -47,34 +39,54 @@ class IndexMap:
     def __init__(self, t: Tensor) -> None:
         self._t = t
         self.domain = t.shape
-        self.reads: list[Read] = normalise(t)
+        self.reads: list[Read] = normalise(t, shown=all(node.own for node in t.nodes()))
+
+    # ------------------------------------------------------------------ as data
 
     @cached_property
     def indices(self) -> tuple[Any, ...]:
         """The SymPy symbols of the output coordinate."""
         import sympy
 
-        return tuple(sympy.Symbol(n, integer=True, nonnegative=True) for n in self._names())
+        return tuple(sympy.Symbol(n, integer=True, nonnegative=True) for n in self.names)
 
     @cached_property
     def coords(self) -> tuple[Any, ...]:
         """The coordinate that is read, as ints and SymPy expressions; of the first piece if there are more."""
-        if not self.reads:
-            return ()
-        read = self.reads[0]
-        return tuple(self._sympy(e, read.facts) for e in read.coords)
+        return tuple(self._sympy(e) for e in _coords(self.pieces[0], self._digits)) if self.pieces else ()
 
     @cached_property
     def guard(self) -> Any:
         """The condition under which the source is read, as a SymPy boolean; outside it is the fill."""
         import sympy
 
-        if not self.reads or self.reads[0].leaf is None:
+        if not self.pieces or self.pieces[0].leaf is None:
             return sympy.false
-        read = self.reads[0]
+        return self._conditions([g.window for g in self.pieces[0].guards], self.pieces[0].facts)
+
+    @cached_property
+    def fixed(self) -> Any:
+        """Where the map reads its own coordinate, as a SymPy boolean; of sources of the output's rank."""
+        import sympy
+
+        found = []
+        for read in self.reads:
+            windows = [*read.windows, *(g.window for g in read.guards)]
+            facts, rank = read.facts, self._t.rank
+            if read.leaf is None or read.leaf.rank != rank or any(_fails(w, facts) for w in windows):
+                continue
+            own = [symbol(digit_name(k)) if digit_name(k) in facts.low else 0 for k in range(rank)]
+            moved = [k for k in range(rank) if not facts.vanishes(facts.reduce(read.coords[k] - own[k]))]
+            same = [sympy.Eq(self._sympy(fold(read.coords[k], facts, self._digits)), self.indices[k]) for k in moved]
+            found.append(sympy.And(self._conditions(windows, facts), *same))
+        return sympy.Or(*found)
+
+    def _conditions(self, windows: Sequence[Window], facts: Facts) -> Any:
+        import sympy
+
         conditions = []
-        for g in read.guards:
-            value, extent = self._sympy(g.window.value, read.facts), self._sympy(g.window.extent, read.facts)
+        for window in windows:
+            value, extent = (self._sympy(e) for e in _sides(window, facts, self._digits))
             conditions += [sympy.Ge(value, 0), sympy.Lt(value, extent)]
         return sympy.And(*conditions)
 
@@ -85,144 +97,154 @@ class IndexMap:
         fills += [read.fill for read in self.reads if read.leaf is None]
         return fills[0] if fills else None
 
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The parts of the domain that read differently, as few as are found."""
+        return merge(self._t, self.reads)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the axes of the output coordinate are called."""
+        taken = set(self._t.facts.dims)
+        prefix = next(p for p in ("i", "o", "k", "index_") if not any(f"{p}{k}" in taken for k in range(self._t.rank)))
+        return tuple(f"{prefix}{k}" for k in range(self._t.rank))
+
+    # ------------------------------------------------------------------ with other maps
+
+    def compose(self, other: IndexMap, source: str | None = None) -> IndexMap:
+        """Return the map ``c -> self(other(c))``: *other* is applied to an output coordinate first, then *self*.
+
+        This is the order of MLIR's ``AffineMap.compose`` and of the function composition ``self o other``.  For
+        tensors it is the other way round: the map of ``g(f(x))`` is ``f(x).index_map.compose(g(y).index_map)``.
+        Dims of *other* that are extents of its input take the values that the domain of *self* gives them, as
+        at a call; the other dims are those of the same name in *self*.
+
+        Parameters
+        ----------
+        source : str, optional
+            Which input of *other* becomes what *self* reads, where it has several.
+
+        Raises
+        ------
+        ShapeError
+            ``rank`` or ``size_mismatch`` if the input of *other* is not the domain of *self*, ``dim_conflict``,
+            ``source`` if *other* has no such input or several and none is named.
+
+        Examples
+        --------
+        >>> from symlayout.ops.flip import flip
+        >>> from symlayout.ops.transpose import transpose
+        >>> from symlayout.tensor import tensor
+        >>> turned = transpose(tensor("N, C")).index_map
+        >>> turned.compose(flip(tensor("H, W"), 0).index_map)
+        (i0, i1) -> (i1, C - i0 - 1)
+        """
+        from symlayout.compose import compose
+
+        return IndexMap(compose(self._t, other._t, source))
+
+    def image(self, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:
+        """Return what the elements of an output box read: one `Image` for each input, in order of first use.
+
+        Parameters
+        ----------
+        box : sequence of (start, stop) or None
+            For each axis of the output a half-open range of ints, dims or expressions; None is the whole axis.
+
+        See `symlayout.image.image`.
+        """
+        from symlayout.image import image
+
+        return image(self._t, box)
+
+    def inverse(self) -> Inverse:
+        """Return the inverse of the map, with what is proved of it: see `symlayout.inverse.inverse`."""
+        from symlayout.inverse import inverse
+
+        return inverse(self._t)
+
+    # ------------------------------------------------------------------ as text
+
     def __str__(self) -> str:
-        names = self._names()
-        return f"({', '.join(names)}) -> " + ("; ".join(self._piece(read) for read in self.reads) or "nothing")
+        return f"({', '.join(self.names)}) -> " + ("; ".join(self._written(p) for p in self.pieces) or "nothing")
 
     __repr__ = __str__
 
-    def _piece(self, read: Read) -> str:
-        spell = self._speller(read.facts)
-        if read.leaf is None:
-            written = str(read.fill)
-        else:
-            coords = ", ".join(spell(e) for e in read.coords)
-            written = f"{read.leaf.name if len(self._t.leaves()) > 1 else ''}({coords})"
-        for fill, conditions in self._otherwise(read, spell):
-            written += f" if {' and '.join(conditions)} else {fill}"
-        if read.windows:
-            written += " where " + " and ".join(f"0 <= {spell(w.value)} < {spell(w.extent)}" for w in read.windows)
-        return written
+    def latex(self) -> str:
+        r"""Return the map in LaTeX, with ``cases`` where parts of the domain differ.
 
-    def _otherwise(self, read: Read, spell: Callable[[Extent], str]) -> Iterator[tuple[Any, list[str]]]:
-        """Yield fills, innermost first, with the conditions of all guards up to theirs."""
-        conditions = [f"0 <= {spell(g.window.value)} < {spell(g.window.extent)}" for g in read.guards]
-        fills = [g.fill for g in read.guards]
+        >>> from symlayout.ops.transpose import transpose
+        >>> from symlayout.tensor import tensor
+        >>> print(transpose(tensor("N, C", name="x")).index_map.latex())
+        (i_{0}, i_{1}) \mapsto x[i_{1}, i_{0}]
+        """
+        rows: list[tuple[str, list[str]]] = []
+        for piece in self.pieces:
+            where = [latex.window(*_sides(w, piece.facts, self._digits)) for w in piece.windows]
+            reads = [latex.sum_(e) for e in _coords(piece, self._digits)]
+            inner = latex.fill(piece.fill) if piece.leaf is None else latex.element(piece.leaf.name, reads)
+            conditions = [latex.window(*_sides(g.window, piece.facts, self._digits)) for g in piece.guards]
+            rows.append((inner, where + conditions))
+            rows += [(latex.fill(fill), where + conditions[:first]) for fill, first, _ in self._otherwise(piece)]
+        return latex.index_map(list(self.names), rows)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def _written(self, piece: Piece) -> str:
+        if piece.leaf is None:
+            text = str(piece.fill)
+        else:
+            coords = ", ".join(map(spell, _coords(piece, self._digits)))
+            text = f"{piece.leaf.name if len(self._t.leaves()) > 1 else ''}({coords})"
+        conditions = [self._window(g.window, piece) for g in piece.guards]
+        for fill, _, last in self._otherwise(piece):
+            text += f" if {' and '.join(conditions[:last])} else {fill}"
+        if piece.windows:
+            text += " where " + " and ".join(self._window(w, piece) for w in piece.windows)
+        return text
+
+    def _otherwise(self, piece: Piece) -> Iterator[tuple[Any, int, int]]:
+        """Yield fills, innermost first, each with the first of its guards and the one after its last."""
+        fills = [g.fill for g in piece.guards]
         last = len(fills)
         while last:
             first = last - 1
             while first and same_fill(fills[first - 1], fills[last - 1], self._t.dtype):
                 first -= 1
-            yield fills[last - 1], conditions[:last]
+            yield fills[last - 1], first, last
             last = first
 
-    def _names(self) -> list[str]:
-        taken = set(self._t.facts.dims)
-        prefix = next(p for p in ("i", "o", "k", "index_") if not any(f"{p}{k}" in taken for k in range(self._t.rank)))
-        return [f"{prefix}{k}" for k in range(self._t.rank)]
+    def _window(self, window: Window, piece: Piece) -> str:
+        value, extent = _sides(window, piece.facts, self._digits)
+        return f"0 <= {spell(value)} < {spell(extent)}"
 
-    def _speller(self, facts: Facts) -> Callable[[Extent], str]:
-        names = {digit_name(k): n for k, n in enumerate(self._names())}
-        return lambda e: spell_coordinate(e, facts, names)
+    @cached_property
+    def _digits(self) -> dict[str, str]:
+        return {digit_name(k): n for k, n in enumerate(self.names)}
 
-    def _sympy(self, e: Extent, facts: Facts) -> Any:
-        """Return a coordinate as an int or a SymPy expression over `indices`."""
-        import sympy
+    def _sympy(self, e: Sum) -> Any:
+        """Return an expression as an int or a SymPy expression over `indices`."""
+        index = dict(zip(self.names, self.indices, strict=True))
+        dims = self._t.facts.dims
+        value = symbols.written(e, lambda name: index[name] if name in index else symbols.symbol_of(dims[name]))
+        return int(value) if value.is_Integer else value
 
-        folded, remainders = fold_remainders(facts.reduce(e), facts)
-        folded = in_dims(folded, facts)
-        if isinstance(folded, int):
-            return folded
-        index = {digit_name(k): s for k, s in enumerate(self.indices)}
 
-        def value(name: str) -> Any:
-            if name in index:
-                return index[name]
-            if name in remainders:
-                n, d = remainders[name]
-                return sympy.Mod(self._sympy(n, facts), self._sympy(d, facts), evaluate=False)
-            if name in facts.floors and name not in facts.definitions:
-                n, d = facts.floors[name]
-                return sympy.floor(self._sympy(n, facts) / self._sympy(d, facts), evaluate=False)
-            return symbols.to_sympy(symbol(name), facts)
+def _coords(piece: Piece, names: dict[str, str]) -> list[Sum]:
+    return [written(e, piece.facts, names) for e in piece.coords]
 
-        return sympy.Add(*(sympy.Mul(c, *(value(n) for n in m)) for m, c in terms_of(folded).items()))
+
+def _sides(window: Window, facts: Facts, names: dict[str, str]) -> tuple[Sum, Sum]:
+    """Return the value and the extent of a window."""
+    return fold(window.value, facts, names), fold(window.extent, facts, names)
+
+
+def _fails(window: Window, facts: Facts) -> bool:
+    """Return whether *window*, which was added to *facts*, is seen to hold nowhere."""
+    return facts.excludes(window.value) or facts.excludes(window.extent - 1 - window.value)
 
 
 def index_map_of(t: Tensor) -> IndexMap:
     """Return the composed index map of *t*."""
     return IndexMap(t)
-
-
-def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Extent, Extent]]]:
-    """Write ``n - d*floor(n/d)`` as ``n % d``, for reading; return the new symbols' meaning too."""
-    remainders: dict[str, tuple[Extent, Extent]] = {}
-    for name in reversed(facts.bounded):
-        if not isinstance(e, Poly) or name not in facts.floors or name in facts.definitions or name not in names_of(e):
-            continue
-        for n, d in (*facts.coarsens(e, name), facts.floors[name]):
-            split = coefficient_of(e, name)
-            factor = None if split is None else exact_quotient(-split[0], d)
-            if factor is None or not isinstance(e, Poly):
-                continue
-            candidate = e - factor * (n - d * symbol(name))
-            if len(terms_of(candidate)) < len(e.terms):
-                remainder = f"{REMAINDER}{name}"
-                remainders[remainder] = (n, d)
-                e = candidate + factor * symbol(remainder)
-                break
-    return e, remainders
-
-
-def in_dims(e: Extent, facts: Facts) -> Extent:
-    """Return *e* with the coefficient of each digit in the user's dims, where that is a polynomial."""
-    parts: dict[Monomial, dict[Monomial, int]] = {}
-    for monomial, c in terms_of(e).items():
-        fixed = tuple(n for n in monomial if n in facts.dims or n in facts.quotients)
-        varying = tuple(n for n in monomial if n not in facts.dims and n not in facts.quotients)
-        parts.setdefault(varying, {})[fixed] = c
-    total: Extent = 0
-    for varying, terms in parts.items():
-        coefficient = collapse(terms)
-        top, bottom = facts.to_user(coefficient)
-        total = total + (top if bottom == 1 else coefficient) * collapse({varying: 1})
-    return total
-
-
-def spell_coordinate(e: Extent, facts: Facts, names: dict[str, str]) -> str:
-    """Return a coordinate as text: digits by *names*, floors as ``//``, remainders as ``%``."""
-    folded, remainders = fold_remainders(facts.reduce(e), facts)
-    folded = in_dims(folded, facts)
-
-    def spell(name: str) -> str:
-        if name in names:
-            return names[name]
-        if name in facts.definitions:
-            return name
-        if name in remainders or name in facts.floors:
-            n, d = remainders.get(name) or facts.floors[name]
-            sign = "%" if name in remainders else "//"
-            return f"({_grouped(n, facts, names)}{sign}{_grouped(d, facts, names)})"
-        return f"({facts.spell(symbol(name))})" if name in facts.quotients else name
-
-    if isinstance(folded, Poly) and not any(
-        n[0] in (DIGIT, REMAINDER) or (n in facts.floors and n not in facts.definitions) for n in names_of(folded)
-    ):
-        return facts.spell(folded)
-    written = text(folded, spell)
-    bare = len(terms_of(folded)) == 1 and written.startswith("(") and written.endswith(")")
-    return written[1:-1] if bare and _balanced(written[1:-1]) else written
-
-
-def _grouped(e: Extent, facts: Facts, names: dict[str, str]) -> str:
-    written = spell_coordinate(e, facts, names)
-    return written if written.isidentifier() or written.isdigit() else f"({written})"
-
-
-def _balanced(written: str) -> bool:
-    depth = 0
-    for character in written:
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            return False
-    return depth == 0

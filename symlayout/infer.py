@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 from typing import TYPE_CHECKING
 
 from symlayout.errors import ShapeError
 from symlayout.facts import QUOTIENT, Facts, Interval, Requirement
-from symlayout.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, terms_of
+from symlayout.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
+from symlayout.search import searches
 
 if TYPE_CHECKING:
     from symlayout.tensor import Tensor
+
+_BUDGET = 300  # boxes that the search for one end of an extent looks at
 
 
 def requirements(t: Tensor) -> list[Requirement]:
@@ -27,13 +31,50 @@ def requirements(t: Tensor) -> list[Requirement]:
     return kept
 
 
+def origins(t: Tensor, stages: Sequence[Tensor]) -> list[list[int]]:
+    """Return for each of the `requirements` the stages of a chain that asked for it, or for a part of it.
+
+    *stages* are tensors on the way to *t*, which is the last of them.
+    """
+
+    def asks(o: Requirement, r: Requirement) -> bool:
+        """Return whether *r* is *o*, or joined from *o* and others."""
+        if r.relation != "divides" or o.relation != "divides":
+            return o == r
+        return _split_constant(_primitive(o).value)[0] == _split_constant(r.value)[0]
+
+    first: dict[Requirement, int] = {}
+    for number, stage in enumerate(stages):
+        for o in stage.facts.requirements:
+            first.setdefault(o, number)
+    return [sorted({first[o] for o in t.facts.requirements if asks(o, r)}) for r in requirements(t)]
+
+
 def bounds(t: Tensor) -> list[Interval]:
-    """Return ``(lo, hi)`` of each extent over the dims that meet the requirements; hi None: unbounded."""
-    result: list[Interval] = []
-    for e in t.extents:
-        low, high = t.facts.interval(t.facts.reduce(e))
-        result.append((max(low or 0, 0), high))
-    return result
+    """Return ``(lo, hi)`` of each extent over the dims that meet the requirements; hi None: unbounded.
+
+    Both ends are values that the extent has, unless the search for them gives up; they hold in any case.
+    """
+    extents = [t.facts.reduce(e) for e in t.extents]
+    result = [(e, e) if isinstance(e, int) else t.facts.interval(e) for e in extents]
+    unsure = [k for k, e in enumerate(extents) if isinstance(e, Poly) and not _independent(e, t.facts)]
+    for k, search in zip(unsure, searches(t.facts, [extents[k] for k in unsure]) if unsure else (), strict=True):
+        low, high = result[k]
+        least, most = search.least(extents[k], _BUDGET), search.greatest(extents[k], _BUDGET)
+        lows, highs = [b for b in (low, least) if b is not None], [b for b in (high, most) if b is not None]
+        result[k] = max(lows, default=None), min(highs, default=None)
+    return [(max(low or 0, 0), high) for low, high in result]
+
+
+def _independent(e: Poly, facts: Facts) -> bool:
+    """Return whether `interval` is exact: each symbol of *e* occurs once and no statement ties it to others."""
+    if sum(map(len, e.terms)) > len(e.names) or not e.names.isdisjoint(facts.definitions):
+        return False
+    ties = [f.names for f in facts.known] + [names_of(value).union(m) for m, value in facts.rules]
+    ties += [names_of(facts.reduce(bottom * symbol(q) - top)) for q, (top, bottom) in facts.quotients.items()]
+    ties += [names_of(n) | names_of(d) for n, d in facts.floors.values()]
+    ties += [names_of(facts.reduce(d.right)) for d in facts.definitions.values()]
+    return all(e.names.isdisjoint(names) for names in ties)
 
 
 def _primitive(r: Requirement) -> Requirement:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.adjoint import Adjoint, check_numbers
 from symlayout.arrays import as_array, check_dtype, fill_element
 from symlayout.bind import bind_shapes
 from symlayout.errors import ArrayError, InconclusiveError
@@ -31,11 +32,15 @@ class Gather:
     fill: Any = None
 
 
-def interpret(t: Tensor, *arrays: Any, dims: Mapping[Any, Any] | None = None, **named: Any) -> np.ndarray[Any, Any]:
+def interpret(
+    t: Tensor | Adjoint, *arrays: Any, dims: Mapping[Any, Any] | None = None, **named: Any
+) -> np.ndarray[Any, Any]:
     """Return the elements of *t* for the given inputs.
 
     Parameters
     ----------
+    t : Tensor or Adjoint
+        An adjoint has one input, the cotangent ``dy``.
     *arrays : array
         The leaves' arrays in order of first use; or pass them by the leaves' names.
     dims : mapping, optional
@@ -49,10 +54,13 @@ def interpret(t: Tensor, *arrays: Any, dims: Mapping[Any, Any] | None = None, **
     Raises
     ------
     ArrayError
-        An array is missing, of the wrong dtype, or not an array.
+        An array is missing, of the wrong dtype, or not an array; or it has no numbers for an adjoint to add.
     ShapeError
         A shape does not fit, or a requirement fails; the kind says which.
     """
+    if isinstance(t, Adjoint):
+        (dy,) = match_arrays(t.cotangent, arrays, named)
+        return _transposed(t.bind(bind_shapes(t.cotangent, [dy.shape], dims)), dy)
     leaves = t.leaves()
     inputs = match_arrays(t, arrays, named)
     values = bind_shapes(t, [a.shape for a in inputs], dims)
@@ -70,8 +78,29 @@ def interpret(t: Tensor, *arrays: Any, dims: Mapping[Any, Any] | None = None, **
     return result
 
 
+def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the sum of *dy* over the output coordinates that read each coordinate of the leaf."""
+    check_numbers(dy.dtype)
+    result = np.zeros(int_extents(a.leaf), dy.dtype)
+    room = result[np.newaxis]  # with an axis in front, so that a scalar has one too
+    for part in gathers(a.tensor) if dy.size else ():
+        if part.key != a.leaf.key:
+            continue
+        mask, *coords, _ = np.broadcast_arrays(part.mask, *part.coords, dy)
+        terms = dy[mask]  # in row-major order of the output
+        read = (np.zeros(len(terms), np.int64), *(c[mask] for c in coords))
+        if a.copies:
+            room[read] = terms
+        else:
+            np.add.at(room, read, terms)
+    return result
+
+
 def gathers(t: Tensor) -> Iterator[Gather]:
-    """Yield disjoint parts that cover the output of *t*, which is not empty and whose extents are ints."""
+    """Yield disjoint parts that cover the output of *t*, which is not empty and whose extents are ints.
+
+    Those that read a leaf come in the order of the cases, the output's own first, as in the normal form.
+    """
     grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
     whole = np.ones((1,) * t.rank, dtype=np.bool_)
     todo: list[tuple[Tensor, list[Any], BoolArray]] = [(t, list(grid), whole)]
@@ -80,7 +109,7 @@ def gathers(t: Tensor) -> Iterator[Gather]:
         if node.declared is None:
             yield Gather(mask, node.key, tuple(coords))
             continue
-        for case in node.declared.cases:
+        for case in reversed(node.declared.cases):  # the last one here is the next one to follow
             part = mask
             if case.where is not None:
                 for value, extent in case.where(*coords):

@@ -2,33 +2,33 @@
 
 Strides, offsets and guards are the composed map, linearised; its digits become loops, its guards
 and windows the nest's, and what is left as a floor is carried.  Every read is inside its source
-when this returns: `normalise` has proved it.
+when this returns: `normalise` has proved it.  For an adjoint the same pieces have their faces swapped.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from symlayout.adjoint import Adjoint
 from symlayout.arrays import same_fill
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Definition, Facts
+from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise
-from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, terms_of, text
+from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
+from symlayout.prelude import Prelude
 from symlayout.refine import Box, refine
 from symlayout.system import DIGIT
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
-from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition
+from symlayout.tensor import Tensor, same_size
+from symlayout_codegen.cir import Literal
+from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.nest import Window as NestWindow
 
-if TYPE_CHECKING:
-    from symlayout.tensor import Tensor
-
-STRIDE = "@"  # the first character of a stride parameter's name, which no dim's name has
+PARAMETER = "@"  # the first character of a name that is no dim's
 
 
-def lower(t: Tensor, name: str = "kernel", *, strided: bool = False) -> tuple[Nest, list[object]]:
+def lower(
+    t: Tensor | Adjoint, name: str = "kernel", *, strided: bool = False, number: str = "float32"
+) -> tuple[Nest, list[object]]:
     """Return the nest of *t* and its fill values, by number.
 
     Parameters
@@ -38,126 +38,72 @@ def lower(t: Tensor, name: str = "kernel", *, strided: bool = False) -> tuple[Ne
     strided : bool
         False: all arrays are contiguous in row-major order.  True: the strides of the output and of
         each source, in elements, are parameters after the dims.
+    number : str
+        In what the terms of an adjoint add up, by the name that `symlayout_codegen.nest.Add` has for it.
 
     Raises
     ------
     InconclusiveError
         A read is not shown to be inside its source, or the map is not affine in digits.
     """
-    return _Lowering(t, strided).nest(name)
+    return _Lowering(t, strided, number).nest(name)
 
 
 class _Lowering:
-    """One call of `lower`: the names and fills that its pieces share."""
+    """One call of `lower`: the names and fills that its pieces share.
 
-    def __init__(self, t: Tensor, strided: bool) -> None:
-        self.t = t
-        self.strided = strided
-        self.leaves = t.leaves()
-        self.prelude: list[Local | Precondition] = []
+    The map is that of the tensor ``t``.  It goes from the array *output* to the *sources*: from the tensor to its
+    leaves, or, transposed, from a leaf to the cotangent.
+    """
+
+    def __init__(self, t: Tensor | Adjoint, strided: bool, number: str) -> None:
+        self.adjoint = t if isinstance(t, Adjoint) else None
+        self.t = t.tensor if isinstance(t, Adjoint) else t
+        self.strided, self.number = strided, number
+        self.leaves = self.t.leaves()
+        self.output: Tensor = t.leaf if isinstance(t, Adjoint) else t
+        self.sources = [t.cotangent] if isinstance(t, Adjoint) else self.leaves
         self.fills: list[object] = []
-        self.facts = t.facts
-        self.identifiers: dict[str, str] = {}
-        self.positive: set[Expr] = set()
-        self.nonnegative: set[Expr] = set()
-        self.output_strides = self._strides(t.extents, "out")
-        self.source_strides = {leaf.key: self._strides(leaf.extents, f"src{k}") for k, leaf in enumerate(self.leaves)}
+        self.facts = self.t.facts
+        self.prelude = Prelude(self.facts)
+        self.nonempty: tuple[NestWindow, ...] = ()
+        self.output_strides = self._strides(self.output.extents, "out")
+        self.source_strides = [self._strides(s.extents, f"src{k}") for k, s in enumerate(self.sources)]
 
     def nest(self, name: str) -> tuple[Nest, list[object]]:
-        dims = tuple(self._identifier(n) for n in self.facts.dims)
-        strides = (
-            [s for group in (self.output_strides, *self.source_strides.values()) for s in group] if self.strided else []
-        )
-        parameters = dims + tuple(self._identifier(next(iter(names_of(s)))) for s in strides)
-        self._demand()
-        pieces = tuple(self._piece(read.path) for read in normalise(self.t))
-        sizes = tuple(None if self.strided else self._expr(product(leaf.extents)) for leaf in self.leaves)
+        dims = tuple(self.prelude.identifier(n) for n in self.facts.dims)
+        strides = [s for group in (self.output_strides, *self.source_strides) for s in group] if self.strided else []
+        parameters = dims + tuple(self.prelude.identifier(next(iter(names_of(s)))) for s in strides)
+        self.prelude.demand()
+        reads = normalise(self.t)
+        background = None
+        if self.adjoint is not None:
+            reads = [read for read in reads if read.leaf is not None and read.leaf.key == self.output.key]
+            if not self._covered(reads):
+                background = self._background()
+                self.nonempty = self._nonempty()
+        pieces = tuple(self._piece(read.path) for read in reads)
+        sizes = tuple(None if self.strided else self.prelude.expr(product(s.extents)) for s in self.sources)
         nest = Nest(
             name=name,
             parameters=parameters,
-            prelude=tuple(self.prelude),
-            sources=tuple(f"src{k}" if len(self.leaves) > 1 else "src" for k in range(len(self.leaves))),
+            prelude=tuple(self.prelude.steps),
+            sources=tuple(f"src{k}" if len(self.sources) > 1 else "src" for k in range(len(self.sources))),
             source_sizes=sizes,
-            output_size=self._expr(product(self.t.extents)),
+            output_size=self.prelude.expr(product(self.output.extents)),
             pieces=pieces,
             fills=len(self.fills),
             about=self._about(name),
-            positive=frozenset(self.positive),
-            nonnegative=frozenset(self.nonnegative),
+            positive=frozenset(self.prelude.positive),
+            nonnegative=frozenset(self.prelude.nonnegative),
+            combine=None if self.adjoint is None or self.adjoint.copies else Add(self.number),
+            background=background,
         )
         return nest, self.fills
 
-    # ------------------------------------------------------------------ the prelude
-
-    def _demand(self) -> None:
-        """Put the bounds of the dims and the requirements into the prelude."""
-        for name, dim in self.facts.dims.items():
-            value: Expr = Name(self._identifier(name))
-            self._check(add(value, -dim.min), ">=", "infeasible", f"{name} >= {dim.min}")
-            if dim.max is not None:
-                self._check(add(dim.max, mul(-1, value)), ">=", "infeasible", f"{name} <= {dim.max}")
-            if dim.multiple_of != 1:
-                rule = f"{name} % {dim.multiple_of} == 0"
-                self._check(FloorMod(value, Literal(dim.multiple_of)), "==", "infeasible", rule)
-        for r in self.facts.requirements:
-            value = self._expr(r.value)
-            if r.relation == "divides":
-                self._check(FloorMod(value, self._expr(r.modulus)), "==", r.kind, str(r))
-            else:
-                self._check(value, ">=" if r.relation == "nonnegative" else "==", r.kind, str(r))
-
-    def _check(self, value: Expr, relation: str, kind: str, rule: str) -> None:
-        self.prelude.append(Precondition(value, relation, kind, rule))
-
-    def _expr(self, e: Extent) -> Expr:
-        """Return an extent as an expression of the backend, with its signs noted where proved."""
-        top, bottom = self.facts.to_user(e)
-        if bottom == 1 and len(terms_of(top)) <= len(terms_of(e)):
-            e = top  # the user's dims are shorter to read than the solved ones
-        made = add(*(mul(c, *(self._name(n) for n in m)) for m, c in sorted(terms_of(e).items(), key=_order)))
-        if not isinstance(made, Literal):
-            if self.facts.positive(e):
-                self.positive.add(made)
-            if self.facts.nonnegative(e):
-                self.nonnegative.add(made)
-        return made
-
-    def _name(self, name: str) -> Expr:
-        """Return a symbol by its identifier; one that is derived becomes a local of the prelude first."""
-        if name in self.identifiers:
-            return Name(self.identifiers[name])
-        if name in self.facts.quotients:
-            top, bottom = self.facts.quotients[name]
-            value: Expr = FloorDiv(self._expr(top), self._expr(bottom))
-        elif name in self.facts.definitions:
-            value = self._definition(self.facts.definitions[name])
-        else:
-            return Name(self._identifier(name))
-        identifier = self._identifier(name)
-        self.prelude.append(Local(identifier, value))
-        return Name(identifier)
-
-    def _definition(self, d: Definition) -> Expr:
-        left, right = self._expr(d.left), self._expr(d.right)
-        if d.form == "floor":
-            return FloorDiv(left, right)
-        return Maximum(left, right)
-
-    def _identifier(self, name: str) -> str:
-        if name not in self.identifiers:
-            plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "v"
-            if name in self.facts.quotients or name in self.facts.definitions:
-                plain = plain if len(plain) <= 16 else "v"
-                plain = re.sub(r"^(\d)", r"v\1", plain)
-            taken = set(self.identifiers.values())
-            self.identifiers[name] = next(
-                c for c in (plain, *(f"{plain}_{k}" for k in range(len(taken) + 1))) if c not in taken
-            )
-        return self.identifiers[name]
-
     def _strides(self, extents: Sequence[Extent], array: str) -> list[Extent]:
         if self.strided:
-            return [symbol(f"{STRIDE}{array}_stride{k}") for k in range(len(extents))]
+            return [symbol(f"{PARAMETER}{array}_stride{k}") for k in range(len(extents))]
         strides: list[Extent] = []
         step: Extent = 1
         for e in reversed(extents):
@@ -173,21 +119,29 @@ class _Lowering:
             total = total + facts.reduce(c) * facts.reduce(s)
         return facts.reduce(total)
 
+    def _source(self, read: Read) -> int | None:
+        """Return the number of the array that is read, None for a piece that is all fill."""
+        if read.leaf is None:
+            return None
+        return 0 if self.adjoint is not None else [leaf.key for leaf in self.leaves].index(read.leaf.key)
+
     def _needed(self, box: Box, read: Read) -> list[Extent]:
-        offset: Extent = 0
-        if read.leaf is not None:
-            offset = self._offset(read.coords, self.source_strides[read.leaf.key], read.facts)
-        output = self._offset(box.coords, self.output_strides, read.facts)
+        """Return the offset in the output, that in the source, and the values of the windows."""
         windows = (*box.windows, *read.windows, *(g.window for g in read.guards))
+        written, fetched = (read.coords, box.coords) if self.adjoint is not None else (box.coords, read.coords)
+        output = self._offset(written, self.output_strides, read.facts)
+        source = self._source(read)
+        offset = 0 if source is None else self._offset(fetched, self.source_strides[source], read.facts)
         return [output, offset, *(w.value for w in windows)]
 
     def _piece(self, part: tuple[int, ...]) -> Piece:
-        box, read = refine(self.t, part, self._needed)
-        self.facts = box.facts  # which knows the splits' quotients too
+        sums = self.adjoint is not None and not self.adjoint.copies
+        box, read = refine(self.t, part, self._needed, row_major=sums)
+        self.prelude.within(box.facts, read.facts)  # which know the splits' quotients too
         output, offset, *_ = self._needed(box, read)
         numbers: dict[str, int] = {name: k for k, name in enumerate(box.digits())}
         digits = tuple(
-            Digit(self._digit_name(name), self._expr(e), f"{self._place(name)} < {self.facts.spell(e)}")
+            Digit(self._digit_name(name), self.prelude.expr(e), f"{self._place(name)} < {box.facts.spell(e)}")
             for name, e in box.extents.items()
         )
         carried: list[Carried] = []
@@ -195,20 +149,51 @@ class _Lowering:
         for name in self._carried(expressions, read.facts):
             numerator, denominator = read.facts.floors[name]
             value = self._affine(numerator, numbers, read.facts)
-            carried.append(Carried(f"q{len(carried)}", value, self._expr(denominator)))
+            carried.append(Carried(f"q{len(carried)}", value, self.prelude.expr(denominator)))
             numbers[name] = len(numbers)
-        windows = (*box.windows, *read.windows)
-        guards = tuple(Guard(self._window(g.window, numbers, read.facts), self._fill(g.fill)) for g in read.guards)
+        windows = [self._window(w, numbers, read.facts) for w in (*box.windows, *read.windows)]
+        guards = [(self._window(g.window, numbers, read.facts), g.fill) for g in read.guards]
+        if self.adjoint is not None:  # fills are constants: only where all guards hold does an element go through
+            windows += [*self.nonempty, *(window for window, _ in guards)]
+            guards = []
+        source = self._source(read)
         return Piece(
             digits=digits,
             output=self._affine(output, numbers, read.facts),
-            source=None if read.leaf is None else [leaf.key for leaf in self.leaves].index(read.leaf.key),
-            offset=None if read.leaf is None else self._affine(offset, numbers, read.facts),
+            source=source,
+            offset=None if source is None else self._affine(offset, numbers, read.facts),
             carried=tuple(carried),
-            windows=tuple(self._window(w, numbers, read.facts) for w in windows),
-            guards=guards,
-            fill=self._fill(read.fill) if read.leaf is None else None,
+            windows=tuple(windows),
+            guards=tuple(Guard(window, self._fill(fill)) for window, fill in guards),
+            fill=self._fill(read.fill) if source is None else None,
         )
+
+    # ------------------------------------------------------------------ of an adjoint
+
+    def _covered(self, reads: Sequence[Read]) -> bool:
+        """Return whether each element of the leaf is read exactly once: at most once, by as many as there are."""
+        if self.adjoint is None or not self.adjoint.copies or len(reads) != 1:
+            return False
+        (read,) = reads
+        whole = not read.windows and not read.guards
+        return whole and same_size(self.t.extents, self.output.extents, self.facts)
+
+    def _background(self) -> Piece:
+        """Return the piece that makes all of the output zero."""
+        digits = tuple(
+            Digit(f"i{k}", self.prelude.expr(self.facts.reduce(e)), f"output axis {k} < {self.facts.spell(e)}")
+            for k, e in enumerate(self.output.extents)
+        )
+        face = Affine(Literal(0), tuple((k, self.prelude.expr(s)) for k, s in enumerate(self.output_strides)))
+        return Piece(digits, face, None, None, fill=self._fill(0))
+
+    def _nonempty(self) -> tuple[NestWindow, ...]:
+        """Return the condition under which what is known inside the map holds: that the cotangent is not empty."""
+        count = self.facts.reduce(product(self.t.extents))
+        if self.facts.positive(count):
+            return ()
+        size = self.prelude.local(f"{PARAMETER}size", self.prelude.expr(count))
+        return (NestWindow(Affine(Literal(0)), size),)
 
     def _carried(self, expressions: Sequence[Extent], facts: Facts) -> list[str]:
         """Return the floors over digits that are needed, each after those it is made of."""
@@ -240,11 +225,11 @@ class _Lowering:
             if any(n in numbers for n in names_of(coefficient)):
                 raise InconclusiveError(f"{text(e)} is affine in the loop digits")
             if coefficient != 0:
-                terms.append((number, self._expr(coefficient)))
-        return Affine(self._expr(rest), tuple(terms))
+                terms.append((number, self.prelude.expr(coefficient)))
+        return Affine(self.prelude.expr(rest), tuple(terms))
 
     def _window(self, window: Window, numbers: dict[str, int], facts: Facts) -> NestWindow:
-        return NestWindow(self._affine(window.value, numbers, facts), self._expr(facts.reduce(window.extent)))
+        return NestWindow(self._affine(window.value, numbers, facts), self.prelude.expr(facts.reduce(window.extent)))
 
     def _fill(self, value: object) -> int:
         for k, other in enumerate(self.fills):
@@ -264,14 +249,11 @@ class _Lowering:
         return what + (", a digit of it" if "_" in name else "")
 
     def _about(self, name: str) -> tuple[str, ...]:
-        lines = [f"{name} : {self.t.index_map}"]
-        shape = ", ".join(self.t.facts.spell(e) for e in self.t.extents)
-        for leaf in self.leaves:
-            lines.append(f"source {leaf.name} : ({', '.join(leaf.facts.spell(e) for e in leaf.extents)})")
+        of = "" if self.adjoint is None else f"adjoint, with respect to {self.output.name}, of "
+        lines = [f"{name} : {of}{self.t.index_map}"]
+        shape = ", ".join(self.output.facts.spell(e) for e in self.output.extents)
+        for source in self.sources:
+            lines.append(f"source {source.name} : ({', '.join(source.facts.spell(e) for e in source.extents)})")
         lines.append(f"output : ({shape}), row-major" if not self.strided else f"output : ({shape}), any strides")
         lines += [f"requires {r}" for r in self.t.facts.requirements]
         return tuple(lines)
-
-
-def _order(item: tuple[tuple[str, ...], int]) -> tuple[int, tuple[str, ...]]:
-    return -len(item[0]), item[0]

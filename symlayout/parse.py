@@ -1,4 +1,4 @@
-"""Read shapes and steps as people type them: a small recursive-descent parser.
+"""Read shapes, steps and relations as people type them: a small recursive-descent parser.
 
 Nothing here evaluates Python or calls SymPy: text becomes a tree of frozen values (`syntax`), and
 everything that is not in the grammar becomes a `FormatError` that shows its place.
@@ -14,6 +14,8 @@ everything that is not in the grammar becomes a `FormatError` that shows its pla
     step   : opname ["(" [argument ("," argument)* [","]] ")"] | "[" index ("," index)* "]"
     opname : [framework ":"] name ["-" version]
     index  : "..." | "None" | dim | [sum] ":" [sum] [":" [sum]]
+    facts  : chain ("," chain)*
+    chain  : sum (("==" | ">=" | "<=" | ">" | "<") sum)+
     value  : dim | "?" | "None" | "true" | "false" | real | "inf" | "nan" | "text" | [values] | (values)
 
 ``/`` is exact division, ``//`` and ``%`` are floor division and its remainder.  A range ``lo..hi``
@@ -21,7 +23,7 @@ includes both ends; ``lo..`` is unbounded.  A bound such as ``b>=1`` may stand w
 occurs and holds for all of its occurrences.  The attributes in `WORDS` take a bare word
 (``mode=DCR``); every other name is a dim.
 
-Left out: names of functions inside expressions, comparisons other than bounds, comments.
+Left out: names of functions inside expressions, ``!=``, comments.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from dataclasses import dataclass
 from symlayout.errors import FormatError
 from symlayout.syntax import (
     Chain,
+    Comparison,
     Constant,
     Dots,
     Group,
@@ -51,7 +54,7 @@ from symlayout.syntax import (
     names_of,
 )
 
-__all__ = ["evaluate", "names_of", "parse_shape", "parse_step"]
+__all__ = ["evaluate", "names_of", "parse_relations", "parse_shape", "parse_step"]
 
 MAX_TEXT = 64 * 1024
 MAX_NESTING = 64
@@ -62,6 +65,7 @@ MAX_EXPONENT = 64
 MAX_BITS = 4096
 MAX_TERMS = 65_536
 
+SIGNS = ("==", ">=", "<=", ">", "<")
 WORDS = frozenset({"mode", "data_format", "pad_mode"})
 CONSTANTS: Mapping[str, bool | float] = {
     "true": True, "True": True, "false": False, "False": False, "inf": math.inf, "nan": math.nan,
@@ -137,6 +141,34 @@ def parse_step(text: str) -> Step:
     return Step(name, tuple(positional), tuple(keywords.items()), text)
 
 
+def parse_relations(text: str) -> tuple[Comparison, ...]:
+    """Return the comparisons that *text* states; ``1 <= H <= 8`` is two.
+
+    >>> [r.sign for r in parse_relations("1 <= H <= 8, H % 4 == 0")]
+    ['<=', '<=', '==']
+
+    Raises
+    ------
+    FormatError
+        The text is no list of relations (the grammar is in the module's text), or exceeds a limit.
+    """
+    reader = _Reader(text, "a relation")
+    found: list[Comparison] = []
+    while True:
+        left = reader.sum()
+        if reader.token.text not in SIGNS:
+            raise reader.unexpected(f"one of {' '.join(SIGNS)}")
+        while reader.token.text in SIGNS:
+            sign = reader.take().text
+            right = reader.sum()
+            found.append(Comparison(left, sign, right))
+            left = right
+        if not reader.accept(","):
+            break
+    reader.expect_end()
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     """A word of the text: what it is, its characters, and where it begins."""
@@ -152,7 +184,7 @@ _TOKEN = re.compile(
     | (?P<int>[0-9]+(?![A-Za-z0-9_]))
     | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
     | (?P<text>"[^"\\\r\n]*"|'[^'\\\r\n]*')
-    | (?P<sign>\.\.\.|\.\.|\*\*|//|>=|<=|[-+*/%?,:=()\[\]])
+    | (?P<sign>\.\.\.|\.\.|\*\*|//|>=|<=|==|!=|[-+*/%?,:=<>()\[\]])
     | (?P<end>\Z)
     )""",
     re.VERBOSE,

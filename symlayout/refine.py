@@ -52,16 +52,19 @@ def output_box(t: Tensor) -> Box:
     return Box(facts, coords, extents)
 
 
-def refine(t: Tensor, part: tuple[int, ...], needed: Callable[[Box, Read], list[Extent]]) -> tuple[Box, Read]:
+def refine(
+    t: Tensor, part: tuple[int, ...], needed: Callable[[Box, Read], list[Extent]], *, row_major: bool = False
+) -> tuple[Box, Read]:
     """Return a box over which the read of *t* at path *part* is affine, as far as digits can make it.
 
     ``needed(box, read)`` lists the expressions that matter; only floors that they mention are removed.
+    With *row_major*, the digits in their order walk the output in row-major order.
     """
     box = output_box(t)
     (read,) = (r for r in normalise(t, box.facts.fork(), box.coords) if r.path == part)
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
-        for candidate in _candidates(box, read, floors):
+        for candidate in _candidates(box, read, floors, row_major):
             reads = normalise(t, candidate.facts.fork(), candidate.coords, shown=True)
             tried = next((r for r in reads if r.path == part), None)
             if tried is None:
@@ -109,7 +112,7 @@ def _digits_in(e: Extent) -> list[str]:
     return sorted(n for n in names_of(e) if n[0] == DIGIT)
 
 
-def _candidates(box: Box, read: Read, floors: list[str]) -> Iterator[Box]:
+def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Iterator[Box]:
     facts = read.facts
     splits: dict[str, list[tuple[Extent, Extent]]] = {}
     for name in floors:
@@ -127,7 +130,7 @@ def _candidates(box: Box, read: Read, floors: list[str]) -> Iterator[Box]:
             yield _split(box, digit, shift, radix)
     for name in floors:
         numerator = facts.floors[name][0]
-        if len(_digits_in(numerator)) > 1 and (root := _root(box, numerator)) is not None:
+        if len(_digits_in(numerator)) > 1 and (root := _root(box, numerator, row_major)) is not None:
             yield root
 
 
@@ -164,8 +167,11 @@ def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
     return Box(facts, coords, extents, windows)
 
 
-def _root(box: Box, numerator: Extent) -> Box | None:
-    """Return *box* with the digits of a complete mixed-radix number replaced by the number."""
+def _root(box: Box, numerator: Extent, row_major: bool) -> Box | None:
+    """Return *box* with the digits of a complete mixed-radix number replaced by the number.
+
+    With *row_major*, only digits that follow each other.
+    """
     digits = _digits_in(numerator)
     if any(d not in box.extents for d in digits) or not isinstance(numerator, Poly):
         return None
@@ -176,6 +182,9 @@ def _root(box: Box, numerator: Extent) -> Box | None:
             return None
         steps[digit] = split[0]
     ordered = [d for d in box.digits() if d in steps]
+    first = box.digits().index(ordered[0])
+    if row_major and box.digits()[first : first + len(ordered)] != ordered:
+        return None
     step: Extent = 1
     for digit in reversed(ordered):
         if steps[digit] != step:

@@ -6,15 +6,17 @@ it only when a symbol is made or read.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symlayout import digits
 from symlayout.errors import FormatError, ShapeError
 from symlayout.facts import Dim, Facts, Requirement
+from symlayout.fold import Factor, Sum, fold_fixed
 from symlayout.polynomial import Extent, Monomial, Poly, collapse, symbol, terms_of
 
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ def _integer(value: Any, what: str) -> int:
         raise ShapeError(f"{what} {value!r:.80} is not an integer", "attr_dtype") from None
 
 
-@lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=1)
 def _dim_symbol() -> type:
     """Return the class of dims: a SymPy symbol whose identity includes its `Dim`."""
     import sympy
@@ -138,7 +140,7 @@ def _dim_symbol() -> type:
     return DimSymbol
 
 
-@lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=4096)
 def symbol_of(record: Dim) -> sympy.Symbol:
     """Return the SymPy symbol of a dim."""
     made: sympy.Symbol = _dim_symbol()(record)
@@ -176,13 +178,40 @@ def _from_sympy(e: Any, facts: Facts, what: str) -> Extent:
         return int(e)
     if isinstance(e, sympy.Symbol):
         return to_extent(symbol_of(_record_of(e)), facts, what)
-    numerator, denominator = _fraction(e, facts, what)
-    numerator, denominator = facts.reduce(numerator), facts.reduce(denominator)
-    if denominator == 1:
-        return numerator
-    if not facts.positive(denominator):
-        facts.require_nonnegative(denominator - 1, "non_divisible", what)
-    return facts.divide(numerator, denominator, "non_divisible", what)
+    numerator, denominator = to_fraction(e, facts, what, rounding=False)
+    return numerator if denominator == 1 else facts.divide(numerator, denominator, "non_divisible", what)
+
+
+def to_fraction(e: Any, facts: Facts, what: str = "value", *, rounding: bool = True) -> tuple[Extent, Extent]:
+    """Return ``(n, d)`` with ``e == n/d`` and ``d >= 1``, for a rational expression in dims.
+
+    That a symbolic divisor is ``>= 1`` becomes a requirement of kind ``non_divisible``, unless it is proved.
+
+    Parameters
+    ----------
+    rounding : bool
+        Whether floor, ceiling, Mod, Min and Max may occur.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if it is anything else, ``non_divisible`` for a division by 0.
+    """
+    import sympy
+
+    n, d = _fraction(sympy.Integer(e) if isinstance(e, int) else e, facts, what, rounding)
+    n, d = facts.reduce(n), facts.reduce(d)
+    if isinstance(d, int) and d < 0:
+        n, d = -n, -d
+    _require_positive(d, e, facts, what)
+    return n, d
+
+
+def _require_positive(divisor: Extent, e: Any, facts: Facts, what: str) -> None:
+    if divisor == 0:
+        raise ShapeError(f"{what} {str(e)[:80]} divides by 0", "non_divisible")
+    if not facts.positive(divisor):
+        facts.require_nonnegative(divisor - 1, "non_divisible", what)
 
 
 def _record_of(e: Any) -> Dim:
@@ -195,7 +224,7 @@ def _record_of(e: Any) -> Dim:
     return Dim(e.name, 1 if e.is_positive else 0)
 
 
-def _fraction(e: Any, facts: Facts, what: str) -> tuple[Extent, Extent]:
+def _fraction(e: Any, facts: Facts, what: str, rounding: bool) -> tuple[Extent, Extent]:
     """Return numerator and denominator of a rational expression, as polynomials in dims."""
     import sympy
 
@@ -210,7 +239,7 @@ def _fraction(e: Any, facts: Facts, what: str) -> tuple[Extent, Extent]:
     if isinstance(e, sympy.Add):
         sums: dict[Extent, dict[Monomial, int]] = {}  # by denominator
         for argument in e.args:
-            n, d = _fraction(argument, facts, what)
+            n, d = _fraction(argument, facts, what, rounding)
             terms = sums.setdefault(d, {})
             for monomial, coefficient in terms_of(n).items():
                 terms[monomial] = terms.get(monomial, 0) + coefficient
@@ -222,82 +251,140 @@ def _fraction(e: Any, facts: Facts, what: str) -> tuple[Extent, Extent]:
     if isinstance(e, sympy.Mul):
         total, over = 1, 1
         for argument in e.args:
-            n, d = _fraction(argument, facts, what)
+            n, d = _fraction(argument, facts, what, rounding)
             total, over = n * total, d * over
         return total, over
     if isinstance(e, sympy.Pow) and isinstance(e.exp, sympy.Integer) and abs(int(e.exp)) <= _MAX_POWER:
-        n, d = _fraction(e.base, facts, what)
+        n, d = _fraction(e.base, facts, what, rounding)
         total, over = 1, 1
         for _ in range(abs(int(e.exp))):
             total, over = n * total, d * over
         return (total, over) if e.exp > 0 else (over, total)
+    if rounding and isinstance(e, (sympy.floor, sympy.ceiling, sympy.Mod, sympy.Min, sympy.Max)):
+        return _rounded(e, facts, what), 1
     raise ShapeError(
         f"{what} {str(e)[:80]} is not an integer, a dim, or an expression of + - * and exact /", "attr_dtype"
     )
+
+
+def _rounded(e: Any, facts: Facts, what: str) -> Extent:
+    """Return a floor, ceiling, remainder, minimum or maximum as an extent."""
+    import sympy
+
+    parts = [to_fraction(argument, facts, what) for argument in e.args]
+    if isinstance(e, sympy.floor):
+        return digits.floor_div(facts, *parts[0])
+    if isinstance(e, sympy.ceiling):
+        return -digits.floor_div(facts, -parts[0][0], parts[0][1])
+    values = [facts.divide(n, d, "non_divisible", what) for n, d in parts]
+    if isinstance(e, sympy.Mod):
+        _require_positive(values[1], e, facts, what)
+        return digits.floor_mod(facts, *values)
+    return functools.reduce(facts.minimum if isinstance(e, sympy.Min) else facts.maximum, values)
+
+
+def relations_of(value: Any) -> list[tuple[Any, str, Any]]:
+    """Return a SymPy relation, or several joined by And, as triples ``(left, sign, right)``: `to_relation` inverted.
+
+    A relation that SymPy has found to be true is no triple; one that it found to be false is ``(0, ">=", 1)``.
+
+    Raises
+    ------
+    FormatError
+        It is something else, such as Ne or Or.
+    """
+    import sympy
+
+    if isinstance(value, sympy.And):
+        return [triple for part in sorted(value.args, key=str) for triple in relations_of(part)]
+    if value is True or value == sympy.true:
+        return []
+    if value is False or value == sympy.false:
+        return [(0, ">=", 1)]
+    if isinstance(value, sympy.core.relational.Relational) and value.rel_op in ("==", ">=", "<=", ">", "<"):
+        return [(value.lhs, value.rel_op, value.rhs)]
+    raise FormatError(
+        f"{str(value)[:80]} is not a relation that can be assumed\n"
+        "  help: use Eq, >=, <=, >, <, or text such as 'H % 4 == 0'"
+    )
+
+
+def remainder_of(e: Any) -> tuple[Any, Any] | None:
+    """Return ``(value, modulus)`` of a SymPy Mod; None for anything else."""
+    import sympy
+
+    return e.args if isinstance(e, sympy.Mod) else None
 
 
 def to_sympy(e: Extent, facts: Facts) -> Any:
     """Return *e* in the user's dims: an ``int``, or a SymPy expression."""
     if isinstance(e, int):
         return e
-    top, bottom = facts.to_user(e)
-    if bottom == 1 and (pair := facts.extremes(top)) is not None:
-        import sympy
-
-        form, a, b = pair
-        return (sympy.Max if form == "max" else sympy.Min)(to_sympy(a, facts), to_sympy(b, facts))
-    written = _polynomial(top, facts)
-    return written if bottom == 1 else written / _polynomial(bottom, facts)
+    return written(fold_fixed(e, facts), lambda name: symbol_of(facts.dims[name]))
 
 
-def _polynomial(e: Extent, facts: Facts) -> Any:
+def written(e: Sum, value: Callable[[str], Any]) -> Any:
+    """Return a folded expression as a SymPy expression, in which *value* gives the symbol of each name."""
     import sympy
 
-    if isinstance(e, int):
-        return sympy.Integer(e)
-    terms = [
-        sympy.Mul(coefficient, *(_named(name, facts) for name in monomial))
-        for monomial, coefficient in terms_of(e).items()
-    ]
-    return sympy.Add(*terms)
+    def factor(f: Factor) -> Any:
+        if isinstance(f, str):
+            return value(f)
+        parts = [written(part, value) for part in f.parts]
+        if f.form in ("min", "max"):
+            return (sympy.Max if f.form == "max" else sympy.Min)(*parts)
+        left, right = parts
+        if f.form == "%":
+            return sympy.Mod(left, right, evaluate=False)
+        return {"/": lambda q: q, "//": sympy.floor, "ceil_div": sympy.ceiling}[f.form](left / right)
+
+    return sympy.Add(*(sympy.Mul(c, *map(factor, factors)) for c, factors in e.terms))
 
 
-def _named(name: str, facts: Facts) -> Any:
-    """Return the SymPy value of a symbol: a dim, or what a derived symbol is defined as."""
+def extreme(form: str, values: Sequence[Any]) -> Any:
+    """Return the ``"min"`` or the ``"max"`` of ints and SymPy expressions; an int where it is one."""
     import sympy
 
-    if name in facts.dims:
-        return symbol_of(facts.dims[name])
-    if name in facts.quotients:
-        return to_sympy(symbol(name), facts)
-    d = facts.definitions[name]
-    if d.form != "floor":
-        return sympy.Max(to_sympy(d.left, facts), to_sympy(d.right, facts))
-    if isinstance(d.right, int) and terms_of(d.left).get((), 0) == d.right - 1:
-        return sympy.ceiling(to_sympy(d.left - (d.right - 1), facts) / d.right)
-    return sympy.floor(to_sympy(d.left, facts) / to_sympy(d.right, facts))
+    found = (sympy.Max if form == "max" else sympy.Min)(*values)
+    return int(found) if found.is_Integer else found
+
+
+def everywhere() -> Any:
+    """Return the condition that always holds."""
+    import sympy
+
+    return sympy.true
 
 
 def to_relation(r: Requirement, facts: Facts) -> Any:
     """Return a requirement as a SymPy relation."""
     import sympy
 
-    value = _polynomial(r.value, facts)
+    value = _relatum(r.value, facts)
     if r.relation == "divides":
         if isinstance(r.modulus, int) and isinstance(r.value, Poly):
             residue = r.value.terms.get((), 0)
-            form = _polynomial(r.value - residue, facts)
+            form = _relatum(r.value - residue, facts)
             return sympy.Eq(sympy.Mod(form, r.modulus, evaluate=False), -residue % r.modulus, evaluate=False)
-        modulus = _polynomial(r.modulus, facts)
+        modulus = _relatum(r.modulus, facts)
         return sympy.Eq(sympy.Mod(value, modulus, evaluate=False), 0, evaluate=False)
-    e = r.value
-    if r.relation == "zero" and not any(c > 0 for m, c in terms_of(e).items() if m):
-        e = -e
-    positive = {m: c for m, c in terms_of(e).items() if c > 0 and m}
-    left = _polynomial(_collapsed(positive), facts)
-    right = _polynomial(_collapsed(positive) - e, facts)
+    e, constant = r.value, terms_of(r.value).get((), 0)
     relation = sympy.Ge if r.relation == "nonnegative" else sympy.Eq
+    if facts.extremes(e - constant) is not None:
+        return relation(_relatum(e - constant, facts), -constant, evaluate=False)
+    if not any(c > 0 for m, c in terms_of(e).items() if m):
+        e, relation = -e, sympy.Le if r.relation == "nonnegative" else sympy.Eq
+    positive = {m: c for m, c in terms_of(e).items() if c > 0 and m}
+    left = _relatum(_collapsed(positive), facts)
+    right = _relatum(_collapsed(positive) - e, facts)
     return relation(left, right, evaluate=False)
+
+
+def _relatum(e: Extent, facts: Facts) -> Any:
+    """Return one side of a relation, always as a SymPy expression."""
+    import sympy
+
+    return sympy.Integer(e) if isinstance(e, int) else to_sympy(e, facts)
 
 
 def _collapsed(terms: dict[tuple[str, ...], int]) -> Extent:

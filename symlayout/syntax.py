@@ -120,6 +120,15 @@ class Step:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``left sign right``; the sign is ``==``, ``>=``, ``<=``, ``>`` or ``<``."""
+
+    left: Tree
+    sign: str
+    right: Tree
+
+
 def names_of(*trees: Tree) -> dict[str, tuple[int, int | None]]:
     """Return the dims in *trees*, in order of first use, each with its ``(min, max)``.
 

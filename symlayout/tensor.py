@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from symlayout import symbols
@@ -16,10 +17,12 @@ from symlayout.polynomial import Extent, names_of, product, substitute, symbol
 if TYPE_CHECKING:
     import numpy as np
 
+    from symlayout.assume import Relation
     from symlayout.index_map import IndexMap
 
 P = ParamSpec("P")
 
+ASSUMED: ContextVar[tuple[Relation, ...]] = ContextVar("ASSUMED", default=())  # by the `assume` blocks around
 _UNNAMED = itertools.count()
 
 
@@ -177,14 +180,14 @@ class Tensor:
             if names_of(r.value) | names_of(r.modulus) <= known.keys() and not r.holds(known):
                 raise ShapeError(f"{r.where}: {r} fails for {_assignment(r, known)}", r.kind)
 
-    def replace(self, leaves: Mapping[str, Tensor]) -> Tensor:
-        """Return the same chain on other inputs: a tensor for each key of a leaf."""
+    def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
+        """Return the same chain on other inputs, a tensor for each key of a leaf, with the dims of *values* bound."""
         made: dict[int, Tensor] = {}
         for node in self.nodes():
             if node._again is None:
                 made[id(node)] = leaves.get(node.key, node)
             else:
-                made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), {})
+                made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values or {})
         return made[id(self)]
 
     # ------------------------------------------------------------------ Python's protocols
@@ -231,16 +234,18 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
                 facts.require_nonnegative(dim.max - value, "infeasible")
             if dim.multiple_of != 1:
                 facts.divide(value, dim.multiple_of, "infeasible")
+    operand = Operand((), facts, leaf.name, values)  # gives floors and maxima their values too
     for r in leaf.facts.requirements:
-        value, modulus = substitute(r.value, values), substitute(r.modulus, values)
+        value, modulus = operand.translate(r.value, leaf.facts), operand.translate(r.modulus, leaf.facts)
+        facts = operand.facts
         if r.relation == "divides":
             facts.divide(value, modulus, r.kind, r.where)
+        elif r.relation == "zero":
+            facts.require_zero(value, r.kind, r.where)
         else:
             facts.require_nonnegative(value, r.kind, r.where)
-    extents = []
-    for e in leaf.extents:
-        top, bottom = leaf.facts.to_user(e)
-        extents.append(facts.divide(substitute(top, values), substitute(bottom, values), "non_divisible"))
+    extents = [operand.translate(e, leaf.facts) for e in leaf.extents]
+    facts = operand.facts
     for axis, e in enumerate(extents):
         facts.require_nonnegative(
             e, "infeasible", leaf.name, rule=f"extent {facts.spell(e)} of axis {axis} is negative"
@@ -293,13 +298,21 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
         operand.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
     check_countable(operand, extents)
     facts = operand.facts
-    return Tensor(
+    leaf = Tensor(
         label,
         _dtype(dtype),
         tuple(facts.reduce(e) for e in extents),
         facts,
         key=name or f"x.{next(_UNNAMED)}",
     )
+    return _assumed(leaf) if ASSUMED.get() else leaf
+
+
+def _assumed(x: Tensor, *attributes: Any) -> Tensor:
+    """Return *x* with what the `assume` blocks around say of its dims and of those in *attributes*."""
+    from symlayout.assume import within
+
+    return within(x, attributes)
 
 
 def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
@@ -319,9 +332,11 @@ def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
 def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -> Extent:
     if low < 0:
         raise ShapeError(f"axis {axis}: lower bound {low} is negative", "infeasible")
+    if low == high:
+        return low  # no dim: nothing would determine it
     dim = Dim(f"{label}.{axis}", low, high)
     facts.declare(dim)
-    return low if low == high else symbol(dim.name)
+    return symbol(dim.name)
 
 
 def _parsed(text: str) -> list[Any]:
@@ -402,6 +417,8 @@ def apply(
     for x in inputs:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
+    if ASSUMED.get() and not values:
+        inputs = (_assumed(inputs[0], args, kwargs, *(x.shape for x in inputs[1:])), *inputs[1:])
     facts = inputs[0].facts
     for x in inputs[1:]:
         if x.facts is not facts:

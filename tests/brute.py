@@ -9,6 +9,7 @@ chain has no meaning for these numbers, by the rules of the operations' specific
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -53,9 +54,18 @@ class Chain:
     def names(self) -> list[str]:
         """Return the dims in order of use."""
         found: dict[str, None] = {}
-        for e in (*self.shape, *(value for _, attributes in self.steps for value in attributes.values())):
+        for e in (*self.shape, *_attributes(self.steps)):
             _collect(e, found)
         return list(found)
+
+
+def _attributes(steps: Sequence[Step]) -> Iterator[Any]:
+    for _, given in steps:
+        for name, e in given.items():
+            if name == "branches":
+                yield from itertools.chain.from_iterable(map(_attributes, e))
+            elif name == "key" or name not in PLAIN:
+                yield e
 
 
 def exact(a: int, b: int) -> int:
@@ -115,45 +125,64 @@ def run(chain: Chain, dims: Mapping[str, int]) -> Grid:
     Invalid
         The chain has no meaning for *dims*.
     """
-    shape = [value(e, dims) for e in chain.shape]
+    return functools.reduce(lambda grid, step: apply(step, grid, dims), chain.steps, leaf(chain.shape, dims))
+
+
+def leaf(extents: Sequence[Expression], dims: Mapping[str, int]) -> Grid:
+    """Return an input, whose elements are numbered from 1."""
+    shape = [value(e, dims) for e in extents]
     if min(shape, default=0) < 0:
         raise Invalid
-    grid = np.arange(1, math.prod(shape) + 1, dtype=np.int64).reshape(shape)
-    for name, attributes in chain.steps:
-        given = {k: v if k in PLAIN else value(v, dims) for k, v in attributes.items()}
-        if name == "reshape" and any(
-            n < 0 and e != -1 for n, e in zip(given["shape"], attributes["shape"], strict=True)
-        ):
-            raise Invalid  # only a -1 that is written as such stands for what remains
-        if not _fits(grid.ndim, given):
-            raise Invalid
-        grid = OPERATIONS[name](grid, **given)
-    return grid
+    return np.arange(1, math.prod(shape) + 1, dtype=np.int64).reshape(shape)
 
 
-def _fits(rank: int, given: Mapping[str, Any]) -> bool:
+def apply(step: Step, grid: Grid, dims: Mapping[str, int]) -> Grid:
+    """Return what a step makes of *grid*; one with ``branches`` joins what these make of it."""
+    name, attributes = step
+    given = {k: v if k in PLAIN else value(v, dims) for k, v in attributes.items()}
+    if name == "reshape" and any(n < 0 and e != -1 for n, e in zip(given["shape"], attributes["shape"], strict=True)):
+        raise Invalid  # only a -1 that is written as such stands for what remains
+    if not _fits(name, grid.ndim, given):
+        raise Invalid
+    try:
+        if "branches" not in given:
+            return OPERATIONS[name](grid, **given)
+        parts = [functools.reduce(lambda x, s: apply(s, x, dims), steps, grid) for steps in given.pop("branches")]
+        return JOINT[name](parts, **given)
+    except IndexError:  # an index or an axis that there is not
+        raise Invalid from None
+
+
+def _fits(name: str, rank: int, given: Mapping[str, Any]) -> bool:
     """Return whether the attributes are for an array of this rank."""
-    axis = given.get("axis", [])
+    axis = given.get("axis")
+    axes = axis if isinstance(axis, list) else [] if axis is None else [axis]
+    places = rank + {"expand_dims": len(axes), "stack": 1, "unpack": -1}.get(name, 0)
     return (
-        len(given.get("axes", range(rank))) == rank
+        (name != "transpose" or len(given["axes"]) == rank)
         and len(given.get("pad_width", range(rank))) in (1, rank)
-        and all(a < rank for a in (axis if isinstance(axis, list) else [axis]))
+        and all(a < places for a in axes)
         and len(given.get("block_shape", ())) < max(rank, 1)
         and sum(k is not None for k in given.get("key", ())) <= rank
         and ("block_size" not in given or rank > 1)
     )
 
 
-def _transpose(x: Grid, axes: Sequence[int]) -> Grid:
+def _axes(axis: Any) -> Any:
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+def _transpose(x: Grid, axes: Sequence[int] | None = None) -> Grid:
     return x.transpose(axes)
 
 
-def _flip(x: Grid, axis: Sequence[int]) -> Grid:
-    flipped: Grid = np.flip(x, tuple(axis))
+def _flip(x: Grid, axis: Any = None) -> Grid:
+    flipped: Grid = np.flip(x, _axes(axis))
     return flipped
 
 
-def _reshape(x: Grid, shape: Sequence[int]) -> Grid:
+def _reshape(x: Grid, shape: Any) -> Grid:
+    shape = shape if isinstance(shape, list) else [shape]
     others = math.prod(n for n in shape if n != -1)
     if min(shape, default=0) < -1 or (-1 in shape and (others == 0 or x.size % others)):
         raise Invalid
@@ -162,13 +191,21 @@ def _reshape(x: Grid, shape: Sequence[int]) -> Grid:
     return x.reshape(shape)
 
 
-def _pad(x: Grid, pad_width: Sequence[Sequence[int]], constant_values: int = 0) -> Grid:
+def _pad(x: Grid, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Grid:
+    if not isinstance(pad_width, list):
+        pad_width = [pad_width]
+    if len(pad_width) in (1, 2) and not isinstance(pad_width[0], list):  # for both sides, of all axes
+        pad_width = [[pad_width[0], pad_width[-1]]]
     if len(pad_width) == 1:  # one pair stands for all axes
         pad_width = [*pad_width] * x.ndim
     if any(n + begin + end < 0 for n, (begin, end) in zip(x.shape, pad_width, strict=True)):
         raise Invalid
     if not pad_width:  # np.pad has no rank 0
         return x
+    if mode != "constant":
+        if any(min(pair) < 0 or (n == 0 and max(pair)) for n, pair in zip(x.shape, pad_width, strict=True)):
+            raise Invalid
+        return np.pad(x, pad_width, mode=mode)  # type: ignore[no-any-return, call-overload]
     whole = np.pad(x, [[max(n, 0) for n in pair] for pair in pad_width], constant_values=constant_values)
     return whole[tuple(slice(max(-b, 0), n - max(-e, 0)) for n, (b, e) in zip(whole.shape, pad_width, strict=True))]
 
@@ -214,31 +251,166 @@ def _batch_to_space(x: Grid, block_shape: Sequence[int], crops: Sequence[Sequenc
     return whole[(slice(None), *(slice(b, n - e) for n, (b, e) in zip(space, crops, strict=True)))]
 
 
-def _space_to_depth(x: Grid, block_size: int, mode: str = "blocks_first") -> Grid:
-    if block_size < 1:
-        raise Invalid
-    n, c, *space = x.shape
-    m = len(space)
-    cells = [exact(extent, block_size) for extent in space]
-    split = x.reshape([n, c, *itertools.chain.from_iterable((cell, block_size) for cell in cells)])
-    blocks = range(3, 2 * m + 2, 2)
-    depth = [*blocks, 1] if mode == "blocks_first" else [1, *blocks]
-    return split.transpose([0, *depth, *range(2, 2 * m + 2, 2)]).reshape([n, c * block_size**m, *cells])
+def _space_to_depth(
+    x: Grid, block_size: Any, mode: str = "blocks_first", depth_axis: int = 1, spatial_axes: Sequence[int] | None = None
+) -> Grid:
+    axes, block = _depth_axes(x, block_size, depth_axis, spatial_axes)
+    x = np.moveaxis(x, axes, range(len(axes)))
+    c, *space = x.shape[: len(axes)]
+    cells = [exact(extent, b) for extent, b in zip(space, block, strict=True)]
+    split = x.reshape([c, *itertools.chain.from_iterable(zip(cells, block, strict=True)), *x.shape[len(axes) :]])
+    m = len(block)
+    places = [*range(2, 2 * m + 1, 2)]
+    depth = [*places, 0] if mode == "blocks_first" else [0, *places]
+    split = split.transpose([*depth, *range(1, 2 * m, 2), *range(2 * m + 1, split.ndim)])
+    return np.moveaxis(split.reshape([c * math.prod(block), *cells, *x.shape[len(axes) :]]), range(len(axes)), axes)
 
 
-def _depth_to_space(x: Grid, block_size: int, mode: str = "blocks_first") -> Grid:
-    if block_size < 1:
-        raise Invalid
-    n, c, *cells = x.shape
-    m = len(cells)
-    kept = exact(c, block_size**m)
+def _depth_to_space(
+    x: Grid, block_size: Any, mode: str = "blocks_first", depth_axis: int = 1, spatial_axes: Sequence[int] | None = None
+) -> Grid:
+    axes, block = _depth_axes(x, block_size, depth_axis, spatial_axes)
+    x = np.moveaxis(x, axes, range(len(axes)))
+    c, *cells = x.shape[: len(axes)]
+    m, rest = len(block), x.shape[len(axes) :]
+    kept = exact(c, math.prod(block))
     first = mode == "blocks_first"
-    depth = [*[block_size] * m, kept] if first else [kept, *[block_size] * m]
-    split = x.reshape([n, *depth, *cells])
-    blocks = range(1, m + 1) if first else range(2, m + 2)
-    pairs = itertools.chain.from_iterable((m + 2 + k, block) for k, block in enumerate(blocks))
-    whole = split.transpose([0, m + 1 if first else 1, *pairs])
-    return whole.reshape([n, kept, *(cell * block_size for cell in cells)])
+    split = x.reshape([*([*block, kept] if first else [kept, *block]), *cells, *rest])
+    places = range(m) if first else range(1, m + 1)
+    pairs = itertools.chain.from_iterable((m + 1 + k, place) for k, place in enumerate(places))
+    whole = split.transpose([m if first else 0, *pairs, *range(2 * m + 1, split.ndim)])
+    space = [cell * b for cell, b in zip(cells, block, strict=True)]
+    return np.moveaxis(whole.reshape([kept, *space, *rest]), range(len(axes)), axes)
+
+
+def _depth_axes(
+    x: Grid, block_size: Any, depth_axis: int, spatial_axes: Sequence[int] | None
+) -> tuple[list[int], list[int]]:
+    """Return the axis of the depth and those of space, and a block for each of these."""
+    depth = depth_axis % x.ndim
+    space = [a for a in range(x.ndim) if a not in (0, depth)] if spatial_axes is None else spatial_axes
+    given = block_size if isinstance(block_size, list) else [block_size]
+    if min(given) < 1:
+        raise Invalid
+    block = given if isinstance(block_size, list) else given * len(space)
+    return [depth, *(a % x.ndim for a in space)], block
+
+
+def _roll(x: Grid, shift: Any, axis: Any = None) -> Grid:
+    return np.roll(x, tuple(shift) if isinstance(shift, list) else shift, _axes(axis))
+
+
+def _tile(x: Grid, reps: Any) -> Grid:
+    if min(reps if isinstance(reps, list) else [reps], default=0) < 0:
+        raise Invalid
+    return np.tile(x, reps)
+
+
+def _repeat(x: Grid, repeats: int, axis: int | None = None) -> Grid:
+    if repeats < 0:
+        raise Invalid
+    return np.repeat(x, repeats, axis)
+
+
+def _broadcast_to(x: Grid, shape: Any) -> Grid:
+    shape = shape if isinstance(shape, list) else [shape]
+    if len(shape) < x.ndim or any(n not in (1, e) for n, e in zip(x.shape[::-1], shape[::-1], strict=False)):
+        raise Invalid
+    return np.broadcast_to(x, shape)
+
+
+def _squeeze(x: Grid, axis: Any = None) -> Grid:
+    if axis is not None and any(x.shape[a] != 1 for a in (axis if isinstance(axis, list) else [axis])):
+        raise Invalid
+    return np.squeeze(x, _axes(axis))
+
+
+def _expand_dims(x: Grid, axis: Any) -> Grid:
+    return np.expand_dims(x, _axes(axis))
+
+
+def _channel_shuffle(x: Grid, groups: int, axis: int = 1) -> Grid:
+    if groups < 1:
+        raise Invalid
+    axis %= x.ndim
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    split = x.reshape([*before, groups, exact(x.shape[axis], groups), *after])
+    return split.swapaxes(axis, axis + 1).reshape(x.shape)
+
+
+def _pack(x: Grid, axis: int, block: int, constant_values: int = 0) -> Grid:
+    if block < 1:
+        raise Invalid
+    axis %= x.ndim
+    missing = -x.shape[axis] % block
+    whole = np.pad(x, [(0, missing if a == axis else 0) for a in range(x.ndim)], constant_values=constant_values)
+    split = whole.reshape([*x.shape[:axis], whole.shape[axis] // block, block, *x.shape[axis + 1 :]])
+    return np.moveaxis(split, axis + 1, -1)
+
+
+def _unpack(x: Grid, axis: int, extent: int | None = None) -> Grid:
+    axis %= x.ndim - 1
+    together = np.moveaxis(x, -1, axis + 1)
+    count = x.shape[axis] * x.shape[-1]
+    whole = together.reshape([*x.shape[:axis], count, *x.shape[axis + 1 : -1]])
+    if extent is not None and not 0 <= extent <= count:
+        raise Invalid
+    kept: Grid = np.take(whole, range(count if extent is None else extent), axis)
+    return kept
+
+
+def _window(
+    x: Grid, window_shape: Any, axis: Any = None, strides: Any = 1, dilation: Any = 1, padding: Any = 0
+) -> Grid:
+    axes = list(range(x.ndim)) if axis is None else axis if isinstance(axis, list) else [axis]
+    sizes, steps, gaps, margins = (
+        v if isinstance(v, list) else [v] * len(axes) for v in (window_shape, strides, dilation, padding)
+    )
+    for a, size, step, gap, margin in zip(axes, sizes, steps, gaps, margins, strict=True):
+        before, after = margin if isinstance(margin, list) else (margin, margin)
+        if min(size, step, gap) < 1 or min(before, after) < 0:
+            raise Invalid
+        whole = np.pad(x, [(before, after) if k == a % x.ndim else (0, 0) for k in range(x.ndim)])
+        starts = range(0, whole.shape[a] - (size - 1) * gap, step)
+        if not starts:
+            raise Invalid
+        windows = [np.take(whole, range(start, start + (size - 1) * gap + 1, gap), a) for start in starts]
+        x = np.stack([np.moveaxis(w, a, -1) for w in windows], a)  # which window there, where in it at the end
+    return x
+
+
+def _resize_nearest(x: Grid, shape: Any = None, scale: Any = None, axes: Any = None, mode: str = "asymmetric") -> Grid:
+    along = list(range(x.ndim)) if axes is None else axes if isinstance(axes, list) else [axes]
+    given = scale if shape is None else shape
+    for a, value in zip(along, given if isinstance(given, list) else [given] * len(along), strict=True):
+        n = x.shape[a]
+        m = math.floor(n * Fraction(value)) if shape is None else value
+        if m < 0 or (m and not n) or (value <= 0 and shape is None):
+            raise Invalid
+        ratio = 1 / Fraction(value) if shape is None else Fraction(n, max(m, 1))
+        shift = Fraction(1, 2) if mode == "half_pixel" else 0
+        x = np.take(x, [math.floor((o + shift) * ratio) for o in range(m)], a)
+    return x
+
+
+def _concatenate(xs: Sequence[Grid], axis: int = 0) -> Grid:
+    shapes = [np.delete(x.shape, axis).tolist() for x in xs]
+    if any(shape != shapes[0] for shape in shapes):
+        raise Invalid
+    return np.concatenate(xs, axis)
+
+
+def _stack(xs: Sequence[Grid], axis: int = 0) -> Grid:
+    if any(x.shape != xs[0].shape for x in xs):
+        raise Invalid
+    return np.stack(xs, axis)
+
+
+def _split(x: Grid, indices_or_sections: Any, axis: int = 0) -> list[Grid]:
+    n = x.shape[axis]
+    if isinstance(indices_or_sections, int):
+        exact(n, indices_or_sections)
+    return np.split(x, indices_or_sections, axis)
 
 
 OPERATIONS: dict[str, Callable[..., Grid]] = {
@@ -252,8 +424,24 @@ OPERATIONS: dict[str, Callable[..., Grid]] = {
     "batch_to_space": _batch_to_space,
     "space_to_depth": _space_to_depth,
     "depth_to_space": _depth_to_space,
+    "roll": _roll,
+    "tile": _tile,
+    "repeat": _repeat,
+    "broadcast_to": _broadcast_to,
+    "squeeze": _squeeze,
+    "expand_dims": _expand_dims,
+    "moveaxis": np.moveaxis,
+    "swapaxes": np.swapaxes,
+    "ravel": np.ravel,
+    "channel_shuffle": _channel_shuffle,
+    "pack": _pack,
+    "unpack": _unpack,
+    "window": _window,
+    "resize_nearest": _resize_nearest,
 }
-PLAIN = {"axes", "axis", "mode", "key", "constant_values"}  # attributes that are never expressions
+SEVERAL: dict[str, Callable[..., list[Grid]]] = {"split": _split}  # operations that give several arrays
+JOINT: dict[str, Callable[..., Grid]] = {"concatenate": _concatenate, "stack": _stack}
+PLAIN = {"axes", "axis", "mode", "key", "constant_values", "branches"}  # attributes that are never expressions
 
 
 def points(dims: Sequence[Dim], most: int) -> Iterator[dict[str, int]]:

@@ -67,8 +67,8 @@ def test_infer_prints_shape_requirements_and_bounds(symlayout: Command) -> None:
     assert done.status == 0
     assert done.out == (
         "shape     (2*N*b, H/2 + 1, W/b, C)\n"
-        "requires  H is a multiple of 2\n"
-        "          W is a multiple of b\n"
+        "requires  H is a multiple of 2  [step 1: tensorflow:SpaceToBatchND]\n"
+        "          W is a multiple of b  [step 1: tensorflow:SpaceToBatchND]\n"
         "bounds    axis 0: at least 0\n"
         "          axis 1: at least 1\n"
         "          axis 2: at least 0\n"
@@ -85,7 +85,39 @@ def test_the_chain_of_the_contract(symlayout: Command) -> None:
         "dims": {"N": [0, None], "C": [0, None], "h": [0, None], "w": [0, None]},
         "dtype": None,
         "bounds": [[0, None]] * 4,
+        "asked_by": [],
     }
+
+
+def test_a_requirement_names_every_step_that_asks_for_a_part_of_it(symlayout: Command) -> None:
+    done = symlayout("infer", "N, H/2", "pad([[0,0],[1,2]])", "reshape(N, -1, 3)", "[:, 1:]", "--json")
+    assert done.data["requires"] == ["H % 6 == 0", "N >= 1"]
+    assert done.data["asked_by"] == [["the input", "step 2: reshape"], ["step 2: reshape"]]
+    again = symlayout("infer", "N, H/2", "[::2]", "[:, 3:]", "space_to_batch([5], [[0,0]])")
+    assert "[the input]" in again.out
+    assert "[step 3: space_to_batch]" in again.out
+
+
+def test_infer_solves_for_the_inputs_of_an_output_shape(symlayout: Command) -> None:
+    done = symlayout("infer", "N,H,W,C", PAD, "--solve", "4*n, 5, ?, 3")
+    assert done.status == 0
+    assert done.out.endswith(
+        "solve     family\nx         (n, 8, W, 3)\nwhere     N = n\n          H = 8\n          C = 3\n"
+        "if        W is a multiple of 2\n"
+    )
+    data = symlayout("infer", "N,H,W,C", PAD, "--solve", "4,5,6,3", "--json").data["solve"]
+    assert data == {
+        "status": "unique",
+        "dims": {"N": 1, "H": 8, "W": 10, "C": 3},
+        "relations": [],
+        "points": [{"N": 1, "H": 8, "W": 10, "C": 3}],
+        "inputs": {"x": [1, 8, 10, 3]},
+        "reason": "",
+    }
+    none = symlayout("infer", "N,H,W,C", PAD, "--solve", "6,5,?,3")
+    assert none.status == 1
+    assert "solve     none: no sizes allow axis 0, which is 4*N, to be 6\n" in none.out
+    assert symlayout("infer", "N", "--solve", "1,2").err.startswith("ShapeError (rank): ")
 
 
 def test_a_shape_that_is_printed_is_read_again(symlayout: Command) -> None:
@@ -460,7 +492,7 @@ def test_a_defect_is_one_message_too(symlayout: Command, monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise KeyError("inside")
 
-    monkeypatch.setattr(subject, "read", broken)
+    monkeypatch.setattr(subject, "trace", broken)
     done = symlayout("infer", "N")
     assert done.status == 1
     assert done.err.startswith("KeyError: 'inside'\n  help: this is a defect of symlayout")
@@ -483,7 +515,7 @@ def test_an_interrupt_ends_quietly(symlayout: Command, monkeypatch: pytest.Monke
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(subject, "read", interrupted)
+    monkeypatch.setattr(subject, "trace", interrupted)
     done = symlayout("infer", "N")
     assert (done.status, done.out, done.err) == (130, "", "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from typing import Any
 
 import numpy as np
@@ -450,6 +451,12 @@ OV, TF, ONNX, TORCH = sl.openvino, sl.tensorflow, sl.onnx, sl.torch
         (lambda: OV.squeeze(X, [1]), "size_mismatch"),
         (lambda: ONNX.squeeze(X, [3]), "bad_axis"),
         (lambda: OV.unsqueeze(X, [0, -5]), "bad_axis"),
+        (lambda: OV.unsqueeze(X, []), "length_mismatch"),
+        (lambda: OV.roll(X, [1], [0, 1]), "length_mismatch"),
+        (lambda: TF.concat_v2([X], 0), "length_mismatch"),
+        (lambda: TF.strided_slice(X, [0], [1], [1], ellipsis_mask=6), "bad_axis"),
+        (lambda: TF.slice(X, [0, 0, 0], [-2, 1, 1]), "crop_exceeds"),
+        (lambda: TORCH.pad(X, [1, 1], "replicate", 3), "attr_unknown"),
         (lambda: ONNX.unsqueeze(X, [4]), "bad_axis"),
         (lambda: TORCH.permute(X, (0, 1)), "length_mismatch"),
         (lambda: TORCH.flip(X, [0, -3]), "bad_axis"),
@@ -476,6 +483,71 @@ def test_the_kind_is_the_same_when_the_shape_comes_later() -> None:
     ]
     for y, value, kind in later:
         assert kind_of(lambda y=y, value=value: y.subs({n: value})) == kind
+
+
+def test_the_limits_of_pads_hold_for_symbolic_widths_and_extents_too() -> None:
+    n, p = sl.dim("n"), sl.dim("p", min=-3)
+    x = sl.tensor((n, 3))
+    limited: list[tuple[sl.Tensor, int]] = [
+        (TF.mirror_pad(x, [[p, 0], [0, 0]], "REFLECT"), 1),
+        (TF.mirror_pad(x, [[0, p], [0, 0]], "SYMMETRIC"), 0),
+        (OV.pad(x, [p, 0], [0, 0], pad_mode="reflect"), 1),
+        (OV.pad(x, [p, 0], [0, 0], pad_mode="symmetric"), 0),
+        (ONNX.pad(x, [p, 0, 0, 0], mode="reflect"), 1),
+        (TORCH.pad(sl.tensor((1, 2, n)), [p, p], "circular"), 0),
+    ]
+    for y, spare in limited:
+        assert y.subs({n: 4, p: 4 - spare}).shape
+        assert kind_of(lambda y=y, spare=spare: y.subs({n: 4, p: 5 - spare})) == "size_mismatch"
+        assert kind_of(lambda y=y: y.subs({n: 4, p: -1})) == "negative_pad"
+    for y in (TF.pad(x, [[p, 0], [0, 0]]), TF.pad_v2(x, [[0, p], [0, 0]], 7)):
+        assert kind_of(lambda y=y: y.subs({p: -1})) == "negative_pad"
+    with pytest.raises(sl.ShapeError, match=r"axis 0: 5 elements are added, mode reflect has 3 to repeat"):
+        limited[0][0].subs({n: 4, p: 5})
+
+
+def test_a_wrap_of_onnx_may_go_round_more_than_once() -> None:
+    y = ONNX.pad(sl.tensor((2,)), [5, 0], mode="wrap")
+    assert sl.interpret(y, np.arange(2)).tolist() == [1, 0, 1, 0, 1, 0, 1]
+
+
+def test_the_last_part_has_what_is_left_also_where_the_extent_is_not_known() -> None:
+    n = sl.dim("n")
+    parts = ONNX.split(sl.tensor((n,), name="x"), num_outputs=3)
+    assert [str(part.shape) for part in parts] == ["(ceiling(n/3),)", "(ceiling(n/3),)", "(n - 2*ceiling(n/3),)"]
+    for size in range(2, 9):
+        chunk = -(-size // 3)
+        cuts = [range(size)[k * chunk : (k + 1) * chunk] for k in range(3)]
+        assert [sl.interpret(part, np.arange(size)).tolist() for part in parts] == [list(cut) for cut in cuts]
+    assert kind_of(lambda: parts[0].subs({n: 1})) == "size_mismatch"
+    assert kind_of(lambda: ONNX.split(sl.tensor((1,)), num_outputs=3)) == "size_mismatch"
+
+
+def test_parts_of_given_sizes_are_the_axis() -> None:
+    n, p = sl.dims("n p")
+    first, second = ONNX.split(sl.tensor((n,)), [p, 3])
+    assert (first.shape, second.shape) == ((n - 3,), (3,))
+    assert kind_of(lambda: second.subs({n: 5, p: 3})) == "size_mismatch"
+
+
+def test_groups_of_four_channels_are_demanded_where_the_extent_is_not_known() -> None:
+    v = sl.dim("v")
+    y = TF.space_to_depth(sl.tensor((1, 2, 4, 4, v)), 2, "NCHW_VECT_C")
+    assert y.shape == (1, 8, 2, 2, 4)
+    assert kind_of(lambda: y.subs({v: 3})) == "size_mismatch"
+
+
+def test_torch_takes_an_axis_of_a_scalar() -> None:
+    x = sl.tensor((), name="x")
+    assert sl.interpret(TORCH.flip(x, [0]), np.array(7)).tolist() == 7
+    assert sl.interpret(TORCH.unfold(x, 0, 1, 1), np.array(7)).tolist() == [7]
+    assert kind_of(lambda: TORCH.flip(x, [1])) == "bad_axis"
+
+
+def test_one_shift_stands_for_all_axes_only_if_it_is_no_list() -> None:
+    y = OV.roll(sl.tensor((2, 3), name="x"), 1, [0, 1])
+    x = np.arange(6).reshape(2, 3)
+    assert np.array_equal(sl.interpret(y, x), np.roll(x, (1, 1), (0, 1)))
 
 
 # -- shapes, axes and bounds: what stays symbolic
@@ -531,8 +603,25 @@ def test_a_start_before_the_first_element_is_the_first_only_in_onnx_and_openvino
     large, small = sl.tensor((sl.dim("large", min=5),)), sl.tensor((sl.dim("small", max=5),))
     assert ONNX.slice(large, [-5], [-(2**63)], [0], [-1]).bounds() == [(1, None)]
     assert ONNX.slice(small, [-5], [-(2**63)], [0], [-1]).bounds() == [(0, 1)]
-    with pytest.raises(sl.InconclusiveError, match="has 5 elements or more"):
-        ONNX.slice(sl.tensor("n"), [-5], [-7], [0], [-1])
+    n = sl.dim("n")
+    some = ONNX.slice(sl.tensor((n,)), [-5], [-(2**63)], [0], [-1])
+    for size in range(9):
+        found = sl.interpret(some, np.arange(size)).tolist()
+        assert found == ([size - 5, *range(size - 6, -1, -1)] if size >= 5 else [0] if size else [])
+
+
+BEFORE = (-6, -3, -2)
+
+
+@pytest.mark.parametrize("stop", [-(2**63), -7, -3, -1, 0, 2])
+def test_a_start_before_the_first_element_is_the_first_at_every_extent(stop: int) -> None:
+    n = sl.dim("n")
+    for start, step in itertools.product(BEFORE, (-1, -2)):
+        y = ONNX.slice(sl.tensor((n,), name="x"), [start], [stop], [0], [step])
+        for size in range(10):
+            end = max(stop + size if stop < 0 else stop, -1)
+            expected = list(range(max(start + size, 0), min(end, size - 1), step)) if size else []
+            assert sl.interpret(y, np.arange(size)).tolist() == expected
 
 
 def test_negative_pads_crop_before_or_after_as_the_framework_does() -> None:

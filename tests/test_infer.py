@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,29 @@ def random_case(seed: int) -> tuple[sl.Tensor, Chain, Claim] | None:
         return build(chain, symbols), chain, claim
     except sl.ShapeError:
         return None
+
+
+def bounded_case(seed: int) -> tuple[sl.Tensor, dict[tuple[int, ...], list[dict[str, int]]]] | None:
+    """Return a tensor whose dims have few values, and at which of them it has which shape; None if it has none."""
+    rnd = random.Random(seed)
+    chain = random_chain(rnd, 3).chain
+    claim = Claim(chain, chain, "itself", [])
+    for d in random_dims(rnd, chain, chain):
+        least = -(-(d.min + rnd.choice((0, 0, 0, 1))) // d.multiple_of) * d.multiple_of
+        claim.dims.append(brute.Dim(d.name, least, least + rnd.choice((0, 1, 2, 3, 5, 7)), d.multiple_of))
+    points = list(itertools.islice(brute.points(claim.dims, 99), 2001))
+    if len(points) > 2000:
+        return None
+    try:
+        t = build(chain, {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in claim.dims})
+    except sl.ShapeError:
+        return None
+    shapes: dict[tuple[int, ...], list[dict[str, int]]] = {}
+    for point in points:
+        values = t.facts.values(point)
+        if all(r.holds(values) for r in t.facts.requirements):
+            shapes.setdefault(brute.run(chain, point).shape, []).append(point)
+    return t, shapes
 
 
 CASES = [case for seed in range(200) if (case := random_case(seed)) is not None]
@@ -51,8 +76,10 @@ def test_no_requirement_follows_from_the_others() -> None:
 def test_extents_stay_within_their_bounds() -> None:
     seen = 0
     for t, chain, claim in CASES:
-        bounds = t.bounds()
+        bounds, needed = t.bounds(), requirements(t)
         for point in brute.points(claim.dims, min(most(claim), 3)):
+            if not all(r.holds(t.facts.values(point)) for r in needed):
+                continue
             try:
                 shape = brute.run(chain, point).shape
             except brute.Invalid:
@@ -64,6 +91,61 @@ def test_extents_stay_within_their_bounds() -> None:
                 assert low <= n
                 assert high is None or n <= high, (chain, point, bounds)
     assert seen > 500
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_bounds_are_the_exact_hull_where_dims_have_few_values(first: int) -> None:
+    seen = 0
+    for seed in range(first, first + 50):
+        if (case := bounded_case(seed)) is not None and case[1]:
+            t, shapes = case
+            seen += 1
+            assert t.bounds() == [(min(axis), max(axis)) for axis in zip(*shapes, strict=True)], f"seed {seed}"
+    assert seen > 30
+
+
+def block(name: str = "b") -> Any:
+    return sl.dim(name, min=1)
+
+
+@pytest.mark.parametrize(
+    ("t", "hull"),
+    [
+        # several requirements on the same dims
+        (sl.onnx.space_to_depth(sl.tensor((1, 1, 4, 6)), None), [(1, 1), (1, 4), (2, 4), (3, 6)]),
+        (sl.reshape(sl.tensor((H, 6)), (4, -1)), [(4, 4), (0, None)]),
+        (sl.pad(sl.pad(sl.tensor([H]), [[0, -3]]), [[0, -2]]), [(0, None)]),
+        (sl.assume(sl.tensor((H, W)), "H + W == 7", "H >= 2*W"), [(5, 7), (0, 2)]),
+        (sl.assume(sl.tensor((H, W)), "3*H + 5*W == 31"), [(2, 7), (2, 5)]),
+        (sl.assume(sl.tensor((H, W)), "H*W <= 30", "H >= 4", "W >= 3", "H % 3 == 0"), [(6, 9), (3, 5)]),
+        # unknown blocks and pads, which requirements tie to each other
+        (sl.space_to_batch(sl.tensor((2, 7)), [block()], [[0, 1]]), [(2, 16), (1, 8)]),
+        (sl.space_to_batch(sl.tensor((N, 4)), [block()], [[2, sl.dim("p")]]), [(0, None), (1, None)]),
+        (sl.space_to_batch(sl.tensor((1, 5)), [block()], [[sl.dim("p", max=2), 0]]), [(1, 7), (1, 7)]),
+        (sl.batch_to_space(sl.tensor((12, 5)), [block()], [[0, sl.dim("p")]]), [(1, 12), (0, 60)]),
+        (
+            sl.pad(sl.space_to_batch(sl.tensor((2, H + 1)), [block()], [[2, sl.dim("p")]]), [[0, 0], [0, 2]])[0],
+            [(3, None)],
+        ),
+        # products of dims, 0 and infinity
+        (sl.tensor((H * W, H * (W + 1))), [(0, None), (0, None)]),
+        (sl.reshape(sl.tensor((H, W)), (12,)), [(12, 12)]),
+        (sl.assume(sl.tensor((H, W)), "H*W == 12"), [(1, 12), (1, 12)]),
+        (sl.assume(sl.tensor((H, W)), "H*W == 0", "H >= 1"), [(1, None), (0, 0)]),
+        (sl.assume(sl.tensor((H, W, H * W)), "H*W >= 5", "H <= 2"), [(1, 2), (3, None), (5, None)]),
+        # slices that clamp
+        (sl.tensor((H * W,))[-1:1], [(0, 1)]),
+        (sl.tensor((W + 1,))[-2:], [(1, 2)]),
+        (sl.tensor((2 * H, 2))[1:0:-2], [(0, 1), (2, 2)]),
+        (sl.assume(sl.tensor((H, W))[:4], "H >= W", "W >= 2"), [(2, 4), (2, None)]),
+        # windows
+        (sl.window(sl.tensor((H,)), [3], [0], [2]), [(1, None), (3, 3)]),
+        (sl.window(sl.tensor((H * block(),)), [2], [0], [block()], [2]), [(1, None), (2, 2)]),
+    ],
+    ids=str,
+)
+def test_bounds_are_the_exact_hull(t: sl.Tensor, hull: list[tuple[int, int | None]]) -> None:
+    assert t.bounds() == hull
 
 
 @pytest.mark.parametrize(

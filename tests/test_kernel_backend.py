@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
 from symlayout_codegen.build import foreign_functions
+from symlayout_codegen.nest import Term
 from tests import nests
 
 MARGIN = 64
 """Elements on each side of the output that must stay as they are."""
 
 
-def source_bounds(written: dict[int, tuple[str, int]], name: str) -> tuple[int, int]:
+def source_bounds(written: dict[int, tuple[Term, ...]], name: str) -> tuple[int, int]:
     """Return the least and one past the greatest offset that is read from source *name*."""
-    offsets = [offset for source, offset in written.values() if source == name]
+    offsets = [offset for terms in written.values() for source, offset in terms if source == name]
     return (min(offsets), max(offsets) + 1) if offsets else (0, 0)
 
 
@@ -39,7 +40,8 @@ def check(kernel: CompiledKernel, nest: Nest, arguments: tuple[int, ...]) -> Non
             kernel(arguments, [0] * len(nest.sources), 0, 0 if nest.fills else None)
         assert (caught.value.kind, values) == (broken, values)
         return
-    memory, addresses = {}, []
+    memory: dict[str, tuple[NDArray[np.uint8], int]] = {}
+    addresses = []
     for seed, name in enumerate(nest.sources):
         low, high = source_bounds(written, name)
         # One byte off: no alignment may be relied on.
@@ -48,12 +50,19 @@ def check(kernel: CompiledKernel, nest: Nest, arguments: tuple[int, ...]) -> Non
         memory[name] = buffer[1:].reshape(high - low, size), low
         addresses.append(buffer.ctypes.data + 1 - low * size)
     fills = random_elements(nest.fills, size, 99)
+
+    def element(term: Term) -> NDArray[np.uint8]:
+        elements, low = memory.get(term[0], (fills, 0))
+        return np.asarray(elements[term[1] - low])
+
     count = max(written, default=-1) + 1
     out = random_elements(count + 2 * MARGIN, size, 7)
     expected = out.copy()
-    for at, (name, offset) in written.items():
-        elements, low = memory.get(name, (fills, 0))
-        expected[MARGIN + at] = elements[offset - low]
+    for at, terms in written.items():
+        expected[MARGIN + at] = element(terms[0])
+        if nest.combine is not None:
+            numbers = np.stack([element(term) for term in terms]).view(nest.combine.number)
+            expected[MARGIN + at] = numbers.sum(0, numbers.dtype).view(np.uint8)
     kernel(arguments, addresses, out.ctypes.data + MARGIN * size, fills if nest.fills else None)
     assert np.array_equal(out, expected), (values, np.argwhere((out != expected).any(1)) - MARGIN)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -162,6 +163,45 @@ def test_pads_may_exceed_the_extent(mode: str, n: int) -> None:
     np.testing.assert_array_equal(sl.compile(y, strict=True)(x), expected)
 
 
+@pytest.mark.parametrize(("mode", "spare"), [("reflect", 1), ("symmetric", 0), ("wrap", 0)])
+def test_pads_that_repeat_at_most_once_are_the_same(mode: str, spare: int) -> None:
+    limited = sl.pad(x2(), [(p, q), (0, 0)], mode, bounded=True)
+    for n, before, after in itertools.product(range(4), repeat=3):
+        sizes = {H: n, W: 2, p: before, q: after}
+        if max(before, after) > max(n - spare, 0):
+            with pytest.raises(sl.ShapeError) as caught:
+                limited.subs(sizes)
+            assert caught.value.kind == "size_mismatch"
+        elif n >= spare:  # of an empty axis the requirement asks for less than nothing
+            x = make_array((n, 2), "u1", "contiguous", n)
+            expected = np.pad(x, [(before, after), (0, 0)], mode)  # type: ignore[call-overload]  # a literal each
+            np.testing.assert_array_equal(sl.interpret(limited.subs(sizes), x), expected)
+
+
+@pytest.mark.parametrize("width", [{1: 2}, {-2: (1, 0), 1: (0, 3)}, {}], ids=str)
+def test_widths_by_axis_agree_with_numpy(width: Any) -> None:
+    x = make_array((2, 3), "u1", "contiguous", 0)
+    pairs = np.zeros((2, 2), int)
+    for axis, pair in width.items():
+        pairs[axis] = pair
+    np.testing.assert_array_equal(sl.interpret(sl.pad(sl.tensor((2, 3)), width), x), np.pad(x, pairs))
+
+
+BOUNDS_OF_SLICES = (None, -6, -3, -1, 0, 1, 3, 6)
+
+
+@pytest.mark.parametrize("step", [-3, -1, 1, 2])
+def test_slices_of_any_extent_have_exact_bounds(step: int) -> None:
+    for start, stop in itertools.product(BOUNDS_OF_SLICES, repeat=2):
+        y = sl.tensor((H,), name="x")[start:stop:step]
+        counts = [len(range(n)[start:stop:step]) for n in range(24)]
+        least, most = y.bounds()[0]
+        assert least == min(counts)
+        assert most == (None if counts[-1] > max(counts[:15]) else max(counts))
+        for n in (0, 1, 4, 11):
+            assert sl.interpret(y, np.arange(n)).tolist() == list(range(n)[start:stop:step])
+
+
 @pytest.mark.parametrize("values", [[7], [7, 8], [[7, 8]], [[7, 8], [9, 10], [11, 12]]], ids=str)
 @pytest.mark.parametrize("shape", [(2, 3, 1), (0, 2, 3)], ids=str)
 def test_fills_of_each_side_agree_with_numpy(shape: tuple[int, ...], values: Any) -> None:
@@ -247,11 +287,11 @@ def test_scales_are_exact_ratios(scale: Any) -> None:
 
 
 def test_index_maps_are_what_the_texts_say() -> None:
-    assert str(sl.roll(x2(), s, 0).index_map) == "(i0, i1) -> ((i0 - s)%H, i1)"
-    assert str(sl.tile(x2(), (r, 1)).index_map) == "(i0, i1) -> (i0%H, i1)"
+    assert str(sl.roll(x2(), s, 0).index_map) == "(i0, i1) -> ((i0 - s) % H, i1)"
+    assert str(sl.tile(x2(), (r, 1)).index_map) == "(i0, i1) -> (i0 % H, i1)"
     assert str(sl.repeat(x2(), r, 1).index_map) == "(i0, i1) -> (i0, i1//r)"
     assert str(sl.window(x2(), k, 1).index_map) == "(i0, i1, i2) -> (i0, i1 + i2)"
-    assert str(sl.pad(x2(), [(0, 0), (p, q)], "wrap").index_map) == "(i0, i1) -> (i0, (i1 - p)%W)"
+    assert str(sl.pad(x2(), [(0, 0), (p, q)], "wrap").index_map) == "(i0, i1) -> (i0, (i1 - p) % W)"
 
 
 # ---------------------------------------------------------------------- proofs

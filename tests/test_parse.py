@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symlayout.errors import FormatError
-from symlayout.parse import evaluate, names_of, parse_shape, parse_step
+from symlayout.parse import evaluate, names_of, parse_relations, parse_shape, parse_step
 from symlayout.syntax import Step
 
 DIMS = {"N": 7, "h": 5, "w": 3, "b": 2, "b_1": 4}
@@ -280,3 +280,34 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             trees = found.positional if isinstance(found, Step) else found
             values = dict.fromkeys(names_of(*trees), 3)
             assert len([evaluate(tree, values) for tree in trees]) == len(trees)
+
+
+# --- relations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [
+        ("H % 4 == 0", ["=="]),
+        ("1 <= H < 2*W", ["<=", "<"]),
+        ("a*b >= c, a == b == c", [">=", "==", "=="]),
+        ("(H + 1)//2 > W", [">"]),
+    ],
+)
+def test_relations(text: str, signs: list[str]) -> None:
+    assert [r.sign for r in parse_relations(text)] == signs
+
+
+def test_a_chain_of_comparisons_shares_its_sides() -> None:
+    first, second = parse_relations("1 <= H + W <= 8")
+    assert first.right == second.left
+    assert evaluate(first.right, {"H": 2, "W": 3}) == 5
+
+
+@pytest.mark.parametrize(
+    "text", ["", "H", "H >=", "H = 3", "H != 3", "H >= 3,", ">= 3", "H >= 3 4", "H >= [3]", "H?", "H>=1.5"]
+)
+def test_text_that_states_no_relation_is_refused(text: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse_relations(text)
+    assert "of a relation" in str(caught.value)

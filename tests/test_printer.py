@@ -10,8 +10,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ from hypothesis import strategies as st
 from symlayout_codegen import Nest, SymlayoutError, print_header, print_kernel, simulate
 from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, evaluate, mul
 from symlayout_codegen.expressions import Facts
-from symlayout_codegen.nest import Digit, Piece
+from symlayout_codegen.nest import NUMBERS, Add, Digit, Piece, Term
 from symlayout_codegen.printer import RUNTIME_HEADER, STATUS, _comment, _Printer, status_code, template
 from symlayout_codegen.rename import identifier
 from tests import nests
@@ -148,13 +150,25 @@ def test_expressions_print_with_few_parentheses(expr: Expr, text: str) -> None:
 @pytest.mark.parametrize("level", ["-O2", "-O3"])
 def test_compilers_warn_of_nothing(compiler: str, level: str, tmp_path: Path) -> None:
     sizes = [1, 2, 3, 4, 8, 16]
-    kernels = [(nest, sizes[i % len(sizes)]) for i, nest in enumerate(nests.ALL)]
+    kernels = [(nest, 4 if nest.combine else sizes[i % len(sizes)]) for i, nest in enumerate(nests.ALL)]
     kernels += [(nests.transpose(), size) for size in sizes[1:]]
     files = write_sources(tmp_path, kernels)
     run_in(tmp_path, compiler, *WARNINGS, level, "-c", *files)
 
 
-def cases() -> Iterator[tuple[Nest, tuple[int, ...], dict[int, tuple[str, int]]]]:
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_compilers_warn_of_no_sum(compiler: str, number: str, tmp_path: Path) -> None:
+    probe = f"#include <stdint.h>\n__extension__ typedef {NUMBERS[number]} number; number x;"
+    known = subprocess.run([compiler, "-fsyntax-only", "-x", "c", "-"], input=probe, text=True, capture_output=True)
+    if known.returncode:
+        pytest.skip(f"this {compiler} has no {NUMBERS[number]}")
+    size = np.dtype(number).itemsize
+    sums = [(replace(nest, combine=Add(number)), size) for nest in nests.ALL if nest.combine]
+    run_in(tmp_path, compiler, *WARNINGS, "-O3", "-c", *write_sources(tmp_path, sums))
+
+
+def cases() -> Iterator[tuple[Nest, tuple[int, ...], dict[int, tuple[Term, ...]]]]:
     for nest in nests.ALL:
         for values in itertools.islice(itertools.product((0, 2, 3, 5), repeat=len(nest.parameters)), 0, None, 7):
             try:
@@ -163,11 +177,11 @@ def cases() -> Iterator[tuple[Nest, tuple[int, ...], dict[int, tuple[str, int]]]
                 continue
 
 
-def call(nest: Nest, values: tuple[int, ...], written: dict[int, tuple[str, int]], size: int) -> str:
+def call(nest: Nest, values: tuple[int, ...], written: dict[int, tuple[Term, ...]], size: int) -> str:
     """Return C that calls the kernel with memory of exactly the size that it may touch."""
     lines, arguments = [], [f"INT64_C({n})" for n in values]
     for name in nest.sources:
-        offsets = [at for source, at in written.values() if source == name] or [0]
+        offsets = [at for terms in written.values() for source, at in terms if source == name] or [0]
         low, count = min(offsets), max(offsets) + 1 - min(offsets)
         lines.append(f"    unsigned char *{name} = calloc({count}, {size});")
         arguments.append(f"(const void *)((uintptr_t){name} - (uintptr_t){low} * {size})")
@@ -209,7 +223,7 @@ def run_sanitized(folder: Path, kernels: list[tuple[Nest, int]], calls: list[str
 
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     """On memory cut to what may be touched."""
-    sizes = {nest.name: (1, 3, 4)[i % 3] for i, nest in enumerate(nests.ALL)}
+    sizes = {nest.name: 4 if nest.combine else (1, 3, 4)[i % 3] for i, nest in enumerate(nests.ALL)}
     # What is written densely lies in memory of just that size; gaps would need more.
     calls = [
         call(nest, values, written, sizes[nest.name])

@@ -6,12 +6,11 @@ import random
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pytest
 
 import symlayout as sl
 from symlayout import Verdict
-from tests import brute, oracle
+from tests import brute
 from tests.brute import Chain
 from tests.fuzz_prove import Claim, build, check, random_claim
 
@@ -204,39 +203,6 @@ def test_a_division_by_a_dim_that_can_be_0_does_not_stop_the_search() -> None:
     assert dims_of(witness) == {"h": 1, "w": 2}
 
 
-# ---------------------------------------------------------------------- the judge is right
-
-
-def test_brute_force_by_numpy_is_brute_force_by_elements() -> None:
-    compared: Counter[str] = Counter()
-    for seed in range(150):
-        claim = random_claim(random.Random(seed))
-        for chain in (claim.left, claim.right):
-            if any(name == "slice" for name, _ in chain.steps):
-                continue
-            for point in list(brute.points(claim.dims, 3))[::7]:
-                shape = [brute.value(e, point) for e in chain.shape]
-                if np.prod(shape) > 60:
-                    continue
-                try:
-                    found = brute.run(chain, point)
-                except brute.Invalid:
-                    continue
-                if found.size > 300:
-                    continue
-                numbers = np.arange(1, np.prod(shape, dtype=int) + 1, dtype=np.int64).reshape(shape)
-                steps = [(name, _concrete(given, point)) for name, given in chain.steps]
-                expected = oracle.run(oracle.grid(numbers), steps)
-                assert (found.shape, found.tobytes()) == (expected.shape, expected.data())
-                compared.update(name for name, _ in steps)
-    assert set(compared) == brute.OPERATIONS.keys() - {"slice"}
-    assert min(compared.values()) > 10
-
-
-def _concrete(given: Any, point: dict[str, int]) -> dict[str, Any]:
-    return {k: v if k in brute.PLAIN else brute.value(v, point) for k, v in given.items()}
-
-
 # ---------------------------------------------------------------------- random claims
 
 
@@ -245,7 +211,7 @@ def test_random_claims_are_decided_right(start: int) -> None:
     counts: Counter[str] = Counter()
     for seed in range(start, start + 30):
         counts[check(random_claim(random.Random(seed)), budget=40).split()[0]] += 1
-    assert counts["proved"] + counts["proved,"] > 3
+    assert counts["proved"] > 3
     assert counts["refuted"] > 3
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
 from symlayout_codegen.expressions import ONE
-from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Nest, Piece, Window, simulate
+from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece, Term, Window, simulate
 from symlayout_codegen.schedule import (
+    Accumulate,
     Body,
     Copy,
     Fill,
@@ -28,7 +29,7 @@ from symlayout_codegen.schedule import (
 )
 from tests import nests
 
-Written = dict[int, tuple[str, int]]
+Written = dict[int, tuple[Term, ...]]
 
 
 def run(program: Program, parameters: Mapping[str, int]) -> Written:
@@ -39,22 +40,27 @@ def run(program: Program, parameters: Mapping[str, int]) -> Written:
         if hasattr(step, "name"):
             values[step.name] = value
     written: Written = {}
-    execute(program.body, values, program.nest.sources, written)
+    for at, term, adds in execute(program.body, values, program.nest.sources):
+        if adds:
+            written[at] += (term,)
+        else:
+            replaced = written.get(at, ())
+            filled = program.nest.background is not None and all(source == "fill" for source, _ in replaced)
+            assert not replaced or filled, f"offset {at} is written twice"
+            written[at] = (term,)
     return written
 
 
-def execute(body: Body, values: dict[str, int], sources: tuple[str, ...], written: Written) -> None:
+def execute(body: Body, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[tuple[int, Term, bool]]:
     for statement in body:
-        step(statement, values, sources, written)
+        yield from step(statement, values, sources)
 
 
-def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...], written: Written) -> None:
+def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[tuple[int, Term, bool]]:
+    """Yield the offsets that *statement* writes, in order, with what comes there and whether it is added."""
+
     def value(expr: Expr) -> int:
         return evaluate(expr, values)
-
-    def write(at: int, element: tuple[str, int]) -> None:
-        assert at not in written, f"offset {at} is written twice"
-        written[at] = element
 
     match statement:
         case Let(name, expr):
@@ -66,26 +72,25 @@ def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...],
             assert inside == list(range(values[first], values[last]))
         case Loop(name, start, stop, body):
             for digit in range(value(start), value(stop)):
-                execute(body, values | {name: digit}, sources, written)
+                yield from execute(body, values | {name: digit}, sources)
         case If(tested, extent, inside_, outside):
-            execute(inside_ if 0 <= value(tested) < value(extent) else outside, values, sources, written)
-        case Copy(to, source, start, count):
+            yield from execute(inside_ if 0 <= value(tested) < value(extent) else outside, values, sources)
+        case Copy(to, source, start, count) | Accumulate(to, source, start, count):
             for i in range(value(count)):
-                write(value(to) + i, (sources[source], value(start) + i))
+                yield value(to) + i, (sources[source], value(start) + i), isinstance(statement, Accumulate)
         case Fill(to, fill, count):
             for i in range(value(count)):
-                write(value(to) + i, ("fill", fill))
+                yield value(to) + i, ("fill", fill), False
         case Transpose(to, to_stride, source, start, stride, rows, columns):
             for i in range(value(rows)):
                 for j in range(value(columns)):
-                    write(
-                        value(to) + i * value(to_stride) + j,
-                        (sources[source], value(start) + i + j * value(stride)),
-                    )
+                    at = value(to) + i * value(to_stride) + j
+                    yield at, (sources[source], value(start) + i + j * value(stride)), False
 
 
 def leaves(nest: Nest) -> list[str]:
-    return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, Copy | Fill | Transpose)]
+    kinds = Copy | Accumulate | Fill | Transpose
+    return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 
 # --- what is chosen ---------------------------------------------------------------------------
@@ -122,8 +127,32 @@ def test_whole_blocks_of_a_cut_axis_become_one_transpose(nest: Nest) -> None:
 
 @pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name)
 def test_only_a_guard_over_a_carried_digit_is_tested_in_a_loop(nest: Nest) -> None:
-    assert not any(isinstance(s, If) for s in walk(schedule(nest).body))
-    assert any(isinstance(s, If) for s in walk(schedule(nests.carried_guard()).body))
+    assert not any(isinstance(s, If) for s in in_loops(nest))
+    assert any(isinstance(s, If) for s in in_loops(nests.carried_guard()))
+
+
+def in_loops(nest: Nest) -> list[Statement]:
+    return [s for loop in walk(schedule(nest).body) if isinstance(loop, Loop) for s in walk(loop.body)]
+
+
+def test_sums_keep_the_order_of_the_nest() -> None:
+    """Though the output is contiguous in another digit, and whole blocks could be taken first."""
+    assert leaves(nests.tile_adjoint()) == ["Fill", "Accumulate"]
+    (run,) = (s for s in walk(schedule(nests.tile_adjoint()).body) if isinstance(s, Accumulate))
+    assert run.count == nests.W
+    loops = [s.name for s in walk(schedule(nests.block_sum()).body) if isinstance(s, Loop)]
+    assert loops == ["row", "hi"]
+    assert leaves(nests.block_sum()) == ["Fill", "Accumulate"]
+
+
+def test_a_window_without_digits_is_tested_before_all_else() -> None:
+    fill, test = schedule(nests.tile_adjoint()).body
+    assert isinstance(fill, Fill)
+    assert isinstance(test, If)
+    piece = replace(nests.tile_adjoint().pieces[0], windows=(Window(nests.affine(), Literal(1)),))
+    assert not any(isinstance(s, If) for s in walk(schedule(replace(nests.tile_adjoint(), pieces=(piece,))).body))
+    piece = replace(piece, windows=(Window(nests.affine(), Literal(0)),))
+    assert leaves(replace(nests.tile_adjoint(), pieces=(piece,))) == ["Fill"]
 
 
 def test_a_step_of_unknown_sign_gets_its_bounds_at_run_time() -> None:
@@ -229,6 +258,19 @@ def test_schedule_of_a_random_nest(piece: Piece, samples: list[tuple[int, ...]])
         expected = simulate(nest, values)
         for program in programs:
             assert run(program, values) == expected, values
+
+
+@settings(max_examples=200, deadline=None)
+@given(pieces(), st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)))
+def test_schedule_of_a_random_sum(piece: Piece, sample: tuple[int, ...]) -> None:
+    """The terms of every element, in order; the faces are swapped so that several points write one element."""
+    if piece.offset is None:
+        return
+    swapped = replace(piece, output=piece.offset, offset=piece.output, guards=())
+    ground = Piece(nests.digits(z=801), nests.affine(-400, (0, 1)), None, None, fill=0)
+    nest = nests.nest("sum", " ".join(PARAMETERS), [swapped], 1, fills=1, combine=Add("uint8"), background=ground)
+    values = dict(zip(PARAMETERS, sample, strict=True))
+    assert run(schedule(nest), values) == simulate(nest, values)
 
 
 def test_random_nests_reach_every_statement() -> None:

@@ -7,15 +7,20 @@ integer digits.  It knows no tensor op, no SymPy and no proof.  For every piece:
   non-negative wherever the preconditions hold;
 * a *carried* digit is ``floor(value / divisor)`` of the digits before it (numbered after
   the digits, in order), for radices that have no common refinement;
-* a point of the box belongs to the piece if every *window* holds: ``0 <= value < extent``;
+* a point of the box belongs to the piece if every *window* holds: ``0 <= value < extent``; where one
+  without digits fails, the piece is empty, and nothing else of it need have a meaning;
 * the point writes the output element at offset ``output``;
 * the *guards* are tried in order: the first whose window fails makes the point read
   ``fills[fill]``; if all hold it reads ``source`` at element offset ``offset``.
 
-The pieces' points write every output element exactly once, and every offset read is inside
-its source: the algebra has shown both for all parameters that meet the preconditions.
-Offsets and strides are in elements.  `simulate` is this definition as a program, the
-reference that the generated C is tested against.
+The nest's *background* is carried out first, then its pieces in order.  What a point does to the
+output element is the nest's *combine*: the element is replaced, or, with `Add`, what is read is added
+to it, point after point, the last digit running fastest.
+
+Pieces that replace write every output element exactly once (at most once over a background, whose
+points write each exactly once), and every offset read or written is inside its array: the algebra has
+shown both for all parameters that meet the preconditions.  Offsets and strides are in elements.
+`simulate` is this definition as a program, the reference that the generated C is tested against.
 """
 
 from __future__ import annotations
@@ -92,6 +97,27 @@ class Piece:
     fill: int | None = None
 
 
+NUMBERS: dict[str, str] = {
+    "uint8": "uint8_t",
+    "uint16": "uint16_t",
+    "uint32": "uint32_t",
+    "uint64": "uint64_t",
+    "float16": "_Float16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "float _Complex",
+    "complex128": "double _Complex",
+}
+"""The types in which points can add up, with C's names.  Unsigned sums wrap, and are those of signed types too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Points add what they read to the output, in the arithmetic of *number*, one of `NUMBERS`."""
+
+    number: str
+
+
 @dataclass(frozen=True, slots=True)
 class Local:
     """An integer computed once on entry, in order: ``name = value``."""
@@ -131,6 +157,8 @@ class Nest:
     about : lines for the header comment: the map, the domain, the command that makes it again.
     positive : expressions proved ``>= 1`` wherever the preconditions hold (blocks, divisors).
     nonnegative : expressions proved ``>= 0`` there (dims, extents).
+    combine : how points come to the output: None replaces, `Add` adds.
+    background : a piece of fill that covers the output before the pieces, where they do not.
     """
 
     name: str
@@ -144,10 +172,14 @@ class Nest:
     about: tuple[str, ...] = ()
     positive: frozenset[Expr] = frozenset()
     nonnegative: frozenset[Expr] = frozenset()
+    combine: Add | None = None
+    background: Piece | None = None
 
 
 def points(piece: Piece, values: Mapping[str, int]) -> Iterator[list[int]]:
     """Yield the digits, carried ones included, of each point that belongs to *piece*."""
+    if not all(holds(window, [], values) for window in piece.windows if not window.value.terms):
+        return
     boxes = (range(evaluate(digit.extent, values)) for digit in piece.digits)
     for box in itertools.product(*boxes):
         digits = list(box)
@@ -163,13 +195,17 @@ def holds(window: Window, digits: list[int], values: Mapping[str, int]) -> bool:
     return 0 <= window.value.at(digits, values) < evaluate(window.extent, values)
 
 
-def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[str, int]]:
-    """Return what each output offset holds: ``("fill", k)`` or ``(source name, offset)``.
+Term = tuple[str, int]
+"""What an element is made of: ``("fill", k)`` or ``(source name, offset)``."""
+
+
+def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[Term, ...]]:
+    """Return the terms of which each output offset holds the sum: one where points replace.
 
     Raises
     ------
     ValueError
-        A precondition fails (the text is its kind), or an offset is written twice.
+        A precondition fails (the text is its kind), or an offset is replaced twice.
     """
     values = dict(parameters)
     for step in nest.prelude:
@@ -178,16 +214,28 @@ def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[str, 
             values[step.name] = value
         elif not (value == 0 if step.relation == "==" else value >= 0):
             raise ValueError(step.kind)
-    written: dict[int, tuple[str, int]] = {}
+    ground = dict(_terms(nest, nest.background, values)) if nest.background else {}
+    written: dict[int, tuple[Term, ...]] = {at: (term,) for at, term in ground.items()}
+    replaced: set[int] = set()
     for piece in nest.pieces:
-        for digits in points(piece, values):
-            at = piece.output.at(digits, values)
-            if at in written:
+        for at, term in _terms(nest, piece, values):
+            if nest.combine is not None:
+                written[at] += (term,)
+                continue
+            if at in replaced:
                 raise ValueError(f"offset {at} is written twice")
-            failed = (g.fill for g in piece.guards if not holds(g.window, digits, values))
-            fill = next(failed, piece.fill if piece.source is None else None)
-            if fill is not None:
-                written[at] = ("fill", fill)
-            elif piece.source is not None and piece.offset is not None:
-                written[at] = (nest.sources[piece.source], piece.offset.at(digits, values))
+            replaced.add(at)
+            written[at] = (term,)
     return written
+
+
+def _terms(nest: Nest, piece: Piece, values: Mapping[str, int]) -> Iterator[tuple[int, Term]]:
+    """Yield for each point of *piece*, in order, the offset that it writes and what it brings there."""
+    for digits in points(piece, values):
+        failed = (g.fill for g in piece.guards if not holds(g.window, digits, values))
+        fill = next(failed, piece.fill if piece.source is None else None)
+        at = piece.output.at(digits, values)
+        if fill is not None:
+            yield at, ("fill", fill)
+        elif piece.source is not None and piece.offset is not None:
+            yield at, (nest.sources[piece.source], piece.offset.at(digits, values))

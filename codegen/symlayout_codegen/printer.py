@@ -27,9 +27,10 @@ from symlayout_codegen.cir import (
 )
 from symlayout_codegen.errors import SymlayoutError
 from symlayout_codegen.expressions import ONE, Facts, names, negate
-from symlayout_codegen.nest import Local, Nest, Precondition
+from symlayout_codegen.nest import NUMBERS, Local, Nest, Precondition
 from symlayout_codegen.rename import rename
 from symlayout_codegen.schedule import (
+    Accumulate,
     Body,
     Copy,
     Fill,
@@ -136,12 +137,14 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield " */"
     yield f'#include "{KERNELS_HEADER}"'
     yield f"#define SL_ELEMENT_SIZE {element_size}"
+    if nest.combine is not None:
+        yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
     yield f'#include "{RUNTIME_HEADER}"'
     yield ""
     yield _signature(nest)
     yield "{"
     used = _used_names(program)
-    sources = {s.source for s in walk(program.body) if isinstance(s, Copy | Transpose)}
+    sources = {s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | Transpose)}
     fills = {s.fill for s in walk(program.body) if isinstance(s, Fill)}
     for name in nest.parameters:
         if name not in used:
@@ -299,6 +302,8 @@ def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
             yield f"to[{show(to)}] = from{source}[{show(start)}];"
         case Copy(to, source, start, count):
             yield f"sl_copy(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
+        case Accumulate(to, source, start, count):
+            yield f"sl_accumulate(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
         case Fill(to, fill, Literal(1)):
             yield f"to[{show(to)}] = fill{fill};"
         case Fill(to, fill, count):

@@ -57,11 +57,12 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
     sources = tuple(identifier(old, taken) for old in nest.sources)
     values: dict[str, Expr] = {old: Name(name) for old, name in new.items()}
     reserved = frozenset(taken)
-    pieces = []
-    for piece in nest.pieces:
+
+    def renamed_piece(piece: Piece) -> Piece:
         inside = set(reserved)
-        pieces.append(_rename_piece(piece, values, inside))
-        taken |= inside
+        made = _rename_piece(piece, values, inside)
+        taken.update(inside)
+        return made
 
     def step(old: Local | Precondition) -> Local | Precondition:
         value = substitute(old.value, values)
@@ -75,7 +76,8 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
         sources=sources,
         source_sizes=tuple(size and substitute(size, values) for size in nest.source_sizes),
         output_size=nest.output_size and substitute(nest.output_size, values),
-        pieces=tuple(pieces),
+        pieces=tuple(map(renamed_piece, nest.pieces)),
+        background=nest.background and renamed_piece(nest.background),
         positive=frozenset(substitute(e, values) for e in nest.positive),
         nonnegative=frozenset(substitute(e, values) for e in nest.nonnegative),
     )

@@ -10,6 +10,9 @@ Only digits and faces decide; no op has a name here.  Per piece:
 4. *select*: loops over contiguous elements become runs, loops whose two fastest digits differ
    become a tiled transpose, short loops are written out.
 
+Points that add keep the order of the nest, since a sum of floats depends on it: their digits are not
+reordered, and blocks not taken out of their turn.
+
 What cannot be bounded (a guard over a carried digit) is tested in the loop: slower, never wrong.
 Guards keep their order: where an outer guard fails, the earlier guards still pending are kept
 in its fill region, each with its own fill.
@@ -19,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise, permutations
 
 from symlayout_codegen.cir import Expr, Literal, Name, Product, Sum, add, mul
 from symlayout_codegen.expressions import (
@@ -96,6 +101,16 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Accumulate:
+    """*count* elements from *source* at offset *start* are added to the output at offset *to*, in order."""
+
+    to: Expr
+    source: int
+    start: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Fill:
     """Fill number *fill*, *count* times, to the output at offset *to*."""
 
@@ -117,8 +132,8 @@ class Transpose:
     columns: Expr
 
 
-Leaf = Copy | Fill
-Statement = Let | Interval | Loop | If | Copy | Fill | Transpose
+Leaf = Copy | Accumulate | Fill
+Statement = Let | Interval | Loop | If | Copy | Accumulate | Fill | Transpose
 Body = tuple[Statement, ...]
 
 
@@ -137,9 +152,12 @@ def schedule(nest: Nest) -> Program:
     facts = Facts.of(nest.positive, nest.nonnegative)
     body: list[Statement] = []
     digits: list[Expr] = []
-    for piece in nest.pieces:
-        piece = _coalesce(piece)
-        body += _Bounder(piece, _order(piece), facts, taken).body()
+    background = () if nest.background is None else (nest.background,)
+    for piece in (*background, *nest.pieces):
+        adds = nest.combine is not None and piece.source is not None
+        piece = _coalesce(piece, in_order=adds)
+        order = tuple(range(len(piece.digits))) if adds else _order(piece)
+        body += _Bounder(piece, order, facts, taken, adds=adds).body()
         digits += [Name(digit.name) for digit in piece.digits]
     selected = _write_out(_select(tuple(body)))
     return Program(nest, _prune(selected), facts.and_nonnegative(digits))
@@ -148,12 +166,12 @@ def schedule(nest: Nest) -> Program:
 # --- coalesce ---------------------------------------------------------------------------------
 
 
-def _coalesce(piece: Piece) -> Piece:
+def _coalesce(piece: Piece, *, in_order: bool = False) -> Piece:
     """Return the same points and elements with as few digits as this finds.
 
     Digits ``hi, lo`` with ``coefficient(hi) == extent(lo) * coefficient(lo)`` on the output and
     on the source, and in no window, guard or carried digit, are one digit of extent
-    ``extent(hi) * extent(lo)``.
+    ``extent(hi) * extent(lo)``; with *in_order*, only where ``lo`` comes right after ``hi``.
     """
     faces = (piece.output,) if piece.offset is None else (piece.output, piece.offset)
     coefficients = [_coefficients(face) for face in faces]
@@ -167,7 +185,8 @@ def _coalesce(piece: Piece) -> Piece:
             equal(face.get(hi, ZERO), mul(extents[lo], face.get(lo, ZERO))) for face in coefficients
         )
 
-    while pair := next(((hi, lo) for hi in extents for lo in extents if hi != lo and joined(hi, lo)), None):
+    pairs = pairwise if in_order else partial(permutations, r=2)
+    while pair := next(((hi, lo) for hi, lo in pairs(extents) if joined(hi, lo)), None):
         hi, lo = pair
         extents[lo] = mul(extents[hi], extents[lo])
         del extents[hi]
@@ -326,8 +345,10 @@ class _Open:
 class _Bounder:
     """Writes the loops of one piece.  Depth ``i`` is inside the loops of ``order[:i]``."""
 
-    def __init__(self, piece: Piece, order: tuple[int, ...], facts: Facts, taken: set[str]) -> None:
-        self.piece, self.order, self.taken = piece, order, taken
+    def __init__(
+        self, piece: Piece, order: tuple[int, ...], facts: Facts, taken: set[str], *, adds: bool = False
+    ) -> None:
+        self.piece, self.order, self.taken, self.adds = piece, order, taken, adds
         self.names = [digit.name for digit in piece.digits] + [carried.name for carried in piece.carried]
         self.facts = facts.and_nonnegative(Name(digit.name) for digit in piece.digits)
         self.ends: dict[str, Expr] = {}
@@ -337,10 +358,14 @@ class _Bounder:
 
     def body(self) -> Body:
         """Return the loops of the piece."""
-        windows = tuple(map(self.bound, self.piece.windows))
+        windows = tuple(self.bound(window) for window in self.piece.windows if _coefficients(window.value))
         guards = tuple(_Pending(self.bound(guard.window), guard.fill) for guard in self.piece.guards)
         target = _Target(self.piece.source, self.piece.fill)
-        return self.enter(0, _Open(windows, (), target, {}).to(target, guards))
+        body = self.enter(0, _Open(windows, (), target, {}).to(target, guards))
+        for window in self.piece.windows:
+            if not _coefficients(window.value):  # tested before bounds are computed, which may rely on it
+                body = _only_if(window.value.constant, window.extent, body)
+        return body
 
     def ready(self, affine: Affine, without: int | None = None) -> int:
         """Return the depth from which on *affine* can be computed, its digit *without* left out."""
@@ -369,8 +394,10 @@ class _Bounder:
 
         With ``value = base + step*block + small*within`` and ``0 <= within < size`` that is
         ``0 <= base + step*block < extent - small*(size - 1)``.  None where nothing is gained:
-        the digits are no axis cut in blocks, or theirs are not the inner loops.
+        the digits are no axis cut in blocks, or theirs are not the inner loops; or the order matters.
         """
+        if self.adds:
+            return None
         depth = self.known[last] - 1
         steps = _coefficients(window.value)
         if depth < max(1, len(self.order) - 2) or self.order[depth - 1] not in steps:
@@ -470,7 +497,8 @@ class _Bounder:
     def leaf(self, target: _Target) -> Leaf:
         to = self.value(self.piece.output)
         if target.source is not None and self.piece.offset is not None:
-            return Copy(to, target.source, self.value(self.piece.offset), ONE)
+            kind = Accumulate if self.adds else Copy
+            return kind(to, target.source, self.value(self.piece.offset), ONE)
         return Fill(to, target.fill or 0, ONE)
 
     def narrow(self, bound: _Bound, start: Expr, stop: Expr, lets: list[Statement]) -> tuple[Expr, Expr]:
@@ -521,6 +549,15 @@ class _Bounder:
         return lets
 
 
+def _only_if(value: Expr, extent: Expr, body: Body) -> Body:
+    """Return *body* where ``0 <= value < extent``, and nothing elsewhere."""
+    match value, extent:
+        case Literal(at), Literal(end):
+            return body if 0 <= at < end else ()
+        case _:
+            return (If(value, extent, body, ()),)
+
+
 def _ceil_div(numerator: Expr, denominator: Expr) -> Expr:
     """Return ``ceil(numerator / denominator)`` for a positive denominator."""
     return floor_div(add(numerator, denominator, -1), denominator)
@@ -555,7 +592,7 @@ def _select(body: Body) -> Body:
 
 def _select_loop(loop: Loop) -> Iterable[Statement]:
     match loop.body:
-        case (Copy() | Fill() as leaf,):
+        case (Copy() | Accumulate() | Fill() as leaf,):
             return (_as_run(loop, leaf) or loop,)
         case (Loop(), *_) if all(isinstance(inner, Loop | Copy | Fill) for inner in loop.body):
             # Each output element is written once, so the loop may run over its parts in turn.
@@ -577,7 +614,7 @@ def _as_run(loop: Loop, leaf: Leaf) -> Leaf | None:
     read_step, start = linear(leaf.start, loop.name)
     if not equal(read_step, leaf.count):
         return None
-    return Copy(to, leaf.source, add(mul(read_step, loop.start), start), count)
+    return replace(leaf, to=to, start=add(mul(read_step, loop.start), start), count=count)
 
 
 def _as_transpose(loop: Loop, inner: Statement) -> Transpose | None:
@@ -610,7 +647,7 @@ def _write_out(body: Body) -> Body:
     written: list[Statement] = []
     for statement in body:
         match statement:
-            case Loop(name, Literal(start), Literal(stop), (Copy() | Fill() as leaf,)) if stop - start <= SHORT:
+            case Loop(name, Literal(start), Literal(stop), (leaf,)) if isinstance(leaf, Leaf) and stop - start <= SHORT:
                 written += (_map_leaf(leaf, {name: Literal(k)}) for k in range(start, stop))
             case Loop():
                 written.append(replace(statement, body=_write_out(statement.body)))
@@ -664,7 +701,7 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (start, stop)
         case If(value, extent):
             return (value, extent)
-        case Copy(to, _, start, count):
+        case Copy(to, _, start, count) | Accumulate(to, _, start, count):
             return (to, start, count)
         case Fill(to, _, count):
             return (to, count)

@@ -4,6 +4,7 @@ for example:
   symlayout ops
   symlayout ops openvino
   symlayout ops space depth
+  symlayout ops --markdown > docs/ops.md
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import inspect
 from dataclasses import asdict, dataclass
 
-from symlayout.commands import subject
+from symlayout.commands import ops_page, subject
 from symlayout.commands.report import Report, columns
 from symlayout.frontends import registry
 
@@ -29,10 +30,14 @@ class _Op:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("words", nargs="*", metavar="WORD", help="list only names that contain all of these")
+    parser.add_argument("--markdown", action="store_true", help="print the page of all operations, with examples")
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """List."""
+    if arguments.markdown:
+        page = ops_page.markdown()
+        return Report(page, {"markdown": page})
     wanted = [word.lower() for word in arguments.words]
     names = [name for name in (*subject.CORE_OPS, *registry.names()) if all(w in name.lower() for w in wanted)]
     described = [_describe(name) for name in names]

@@ -57,6 +57,23 @@ def build(
     ShapeError
         An operation that does not fit.
     """
+    start, x, steps, others, dims = _begin(words, chains, dtype, output)
+    return [apply(start, steps, dims), *(apply(x, chain, dims) for chain in others)]
+
+
+def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
+    """Return the tensor at the beginning, under no text, and then each step: its text, and the tensor after it."""
+    start, _, steps, _, dims = _begin(arguments.subject, (), arguments.dtype, arguments.output)
+    found = [("", start)]
+    for step in steps:
+        found.append((step.text, apply(found[-1][1], [step], dims)))
+    return found
+
+
+def _begin(
+    words: Sequence[str], chains: Sequence[Sequence[str]], dtype: str | None, output: str | None
+) -> tuple[sl.Tensor, sl.Tensor, list[Step], list[list[Step]], dict[str, Any]]:
+    """Return the tensor that *words* begin with, its only input, the steps of *words* and of *chains*, and the dims."""
     first, *rest = expand(words)
     steps = [parse_step(word) for word in rest]
     others = [[parse_step(word) for word in expand(chain)] for chain in chains]
@@ -71,7 +88,7 @@ def build(
         dims = {name: sl.dim(name, *bounds) for name, bounds in names_of(*entries, *trees).items()}
         shape = tuple(evaluate(entry, dims) for entry in entries)
         result = x = sl.tensor(shape, dtype=dtype, name="x")
-    return [apply(result, steps, dims), *(apply(x, chain, dims) for chain in others)]
+    return result, x, steps, others, dims
 
 
 def expand(words: Sequence[str]) -> list[str]:

@@ -11,12 +11,10 @@ import operator
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.symbols import fresh, to_extent
 from symlayout.tensor import Tensor
-
-_INT64 = 2**63
 
 
 def scalar(name: str, value: Any, low: int) -> Any:
@@ -106,6 +104,12 @@ def listed(name: str, value: Any, length: int | None = None) -> list[Any]:
     return vector(name, value if value is None or _is_list(value) else [value], length)
 
 
+def each(name: str, value: Any, length: int) -> list[Any]:
+    """Return a list of *length*, as `vector` does; one value stands for each of them."""
+    value = _plain(name, value)
+    return vector(name, value if value is None or _is_list(value) else [value] * length, length)
+
+
 def constants(name: str, value: Any) -> list[int]:
     """Return a list of ints that the rank of the result depends on, such as axes; one value is a list of one.
 
@@ -182,67 +186,6 @@ def permutation(name: str, value: Any) -> list[int]:
     return found
 
 
-def index(x: Tensor, start: Any, stop: Any, step: Any, axes: Any) -> tuple[slice, ...]:
-    """Return slices as ONNX and OpenVINO have them, as a NumPy index.
-
-    They differ in one case: with a negative step a start before the first element is the first element,
-    where NumPy's slice is empty.  An unknown start or stop is a dim that lies in range.
-
-    Parameters
-    ----------
-    start, stop : sequence of int
-        One per axis that is sliced.
-    step : sequence of int, optional
-        None is 1 for all.
-    axes : sequence of int, optional
-        None is the first ones.
-
-    Raises
-    ------
-    ShapeError
-        ``length_mismatch`` if there are not as many of one as of another, or more than axes; ``bad_axis`` for
-        an axis out of range or repeated, or a step of 0; ``attr_dtype``.
-    InconclusiveError
-        If it is not known whether a start lies before the first element.
-    """
-    first, last = fill("start", vector("start", start), 0), fill("stop", vector("stop", stop), 0)
-    steps = [1] * len(first) if step is None else constants("step", vector("step", step))
-    along = list(range(len(first))) if axes is None else constants("axes", vector("axes", axes))
-    lengths = [len(first), len(last), len(steps), len(along)]
-    if len(set(lengths)) > 1 or len(first) > x.rank:
-        raise ShapeError(
-            f"start, stop, step and axes have {lengths} values for rank {x.rank}, not one per axis", "length_mismatch"
-        )
-    places = distinct("axes", along, x.rank)
-    key = [slice(None)] * x.rank
-    for axis, a, b, s in zip(places, first, last, steps, strict=True):
-        if s < 0 and isinstance(a, int) and a < 0:
-            a = _not_before_the_first(x, axis, a)
-        key[axis] = slice_of(a, b, s)
-    return tuple(key)
-
-
-def slice_of(start: Any, stop: Any, step: int) -> slice:
-    """Return a slice without the bounds that lie outside every axis, on the side of their end."""
-    return slice(_unless_outside(start, -step), _unless_outside(stop, step), step)
-
-
-def added_and_taken(widths: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Return what pads add, and what negative ones take away, as widths <= 0; empty if they take nothing."""
-    taken = [[min(e, 0) if isinstance(e, int) else 0 for e in pair] for pair in widths]
-    added = [[max(e, 0) if isinstance(e, int) else e for e in pair] for pair in widths]
-    return added, taken if any(e for pair in taken for e in pair) else []
-
-
-def check_repeated(x: Tensor, widths: Sequence[Sequence[Any]], spare: int) -> None:
-    """Raise ``size_mismatch`` if a known width exceeds a known extent less *spare*: more than one reflection."""
-    for axis, (n, pair) in enumerate(zip(x.extents, widths, strict=True)):
-        for width in pair:
-            if isinstance(n, int) and isinstance(width, int) and width > max(n - spare, 0):
-                rule = f"axis {axis}: {width} elements are added, it has {max(n - spare, 0)} to repeat"
-                raise ShapeError(rule, "size_mismatch")
-
-
 def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
     """Return where a shape has a 0, which copies the extent of that axis; ``bad_axis`` if there is none."""
     copied = [k for k, n in enumerate(shape) if isinstance(n, int) and n == 0]
@@ -298,20 +241,3 @@ def _integer(name: str, value: Any) -> Any:
             if hasattr(value, "free_symbols"):  # an expression: the op says whether it is an integer
                 return value
     raise ShapeError(f"{name} is {value!r:.80}, not an integer", "attr_dtype")
-
-
-def _not_before_the_first(x: Tensor, axis: int, start: int) -> int:
-    """Return a start that counts from the end, or 0 where it is known to lie before the first element."""
-    n = x.extents[axis]
-    if x.facts.nonnegative(n + start) or start == -1:  # of an empty axis all slices are empty
-        return start
-    if x.facts.nonnegative(-start - n):
-        return 0
-    raise InconclusiveError(f"axis {axis} of extent {x.facts.spell(n)} has {-start} elements or more")
-
-
-def _unless_outside(bound: Any, side: int) -> Any:
-    """Return a bound, or None if it lies outside every axis on the *side* of its end: extents fit int64."""
-    if not isinstance(bound, int):
-        return bound
-    return None if (bound <= -_INT64 and side < 0) or (bound >= _INT64 - 1 and side > 0) else bound

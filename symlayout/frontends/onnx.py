@@ -7,23 +7,22 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.rank import require_rank, require_tensors
+from symlayout.frontends.common import concat as concat
+from symlayout.frontends.common import squeeze as squeeze
+from symlayout.frontends.pads import padded
+from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import AttributeNameError, register
+from symlayout.frontends.slices import sliced
 from symlayout.ops import space_depth
 from symlayout.ops.axes import expand_dims
-from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_to
-from symlayout.ops.concatenate import concatenate
-from symlayout.ops.pad import pad as core_pad
 from symlayout.ops.reshape import reshape as core_reshape
-from symlayout.ops.split import split as core_split
+from symlayout.ops.split import split_ceil, split_sizes
 from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensor import Tensor
@@ -158,12 +157,8 @@ def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, m
     widths = [[0, 0] for _ in range(rank)]
     for axis, begin, end in zip(along, flat[: len(along)], flat[len(along) :], strict=True):
         widths[axis] = [begin, end]
-    added, taken = attributes.added_and_taken(widths)
-    if taken:
-        data = core_pad(data, taken)
-    if mode == "reflect":
-        attributes.check_repeated(data, added, 1)
-    return core_pad(data, added, mode, attributes.fill_value("constant_value", constant_value))
+    fill = attributes.fill_value("constant_value", constant_value)
+    return padded(data, widths, mode, fill, crops_first=True, bounded=mode != "wrap")
 
 
 @register("onnx:Slice")
@@ -189,7 +184,7 @@ def slice(data: Tensor, starts: Any, ends: Any, axes: Any = None, steps: Any = N
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
     """
     require_rank("Slice", data, 1)
-    return data[attributes.index(data, starts, ends, steps, axes)]
+    return sliced(data, starts, ends, steps, axes)
 
 
 @register("onnx:Tile")
@@ -232,25 +227,6 @@ def expand(input: Tensor, shape: Any) -> Tensor:
     return broadcast_to(input, attributes.broadcast_shape(input, "shape", shape))
 
 
-@register("onnx:Concat", joint=True)
-def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
-    """Return the *inputs* one after the other along *axis*.
-
-    Parameters
-    ----------
-    inputs : sequence of Tensor
-        Rank 1 or more.
-    axis : int
-        Negative ones count from the end.
-
-    Raises
-    ------
-    ShapeError
-        ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
-    """
-    return concatenate(require_tensors("Concat", inputs, 1), attributes.constant("axis", axis))
-
-
 @register("onnx:Split")
 def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any = 0) -> list[Tensor]:
     """Return *input* cut into parts along *axis*.
@@ -262,8 +238,8 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     split : sequence of int, optional
         The extents of the parts, at least 0, which are all of the axis.
     num_outputs : int, optional
-        How many parts, at least 1: equal ones, but the last is smaller where a known extent is no multiple.  An
-        extent that is not known has to be a multiple.  Give either *split* or *num_outputs*.
+        How many parts, at least 1: of the extent divided by it, rounded up, but for the last one, which has what
+        is left.  Give either *split* or *num_outputs*.
     axis : int
         Negative ones count from the end.
 
@@ -271,31 +247,19 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``attr_missing``, ``attr_unknown``, ``length_mismatch``, ``bad_axis``,
-        ``block_lt_1``, ``non_divisible``, ``size_mismatch`` for parts that are not the axis.
+        ``block_lt_1``, ``size_mismatch`` for parts that are not the axis.
     """
-    rank = require_rank("Split", input, 1)
-    (along,) = attributes.axes("axis", [attributes.constant("axis", axis)], rank)
+    require_rank("Split", input, 1)
     if (split is None) == (num_outputs is None):
         kind = "attr_missing" if split is None else "attr_unknown"
         raise AttributeNameError("Split has either split or num_outputs", kind)
-    n = input.shape[along]
-    if split is not None:
-        sizes = attributes.fill("split", attributes.vector("split", split), 0)
-        if not sizes:
-            raise ShapeError("split is empty", "length_mismatch")
-    else:
-        count = attributes.constant("num_outputs", num_outputs)
-        if not isinstance(n, int) or count < 1 or n % count == 0:
-            return core_split(input, count, along)
-        chunk = -(-n // count)
-        sizes = [chunk] * (count - 1) + [n - chunk * (count - 1)]
-    if any(isinstance(size, int) and size < 0 for size in sizes):
-        raise ShapeError(f"parts {sizes} of axis {along} of extent {n} are not all >= 0", "size_mismatch")
-    total = sum(sizes)
-    if isinstance(n, int) and isinstance(total, int) and n != total:
-        raise ShapeError(f"parts {sizes} hold {total} elements, axis {along} has {n}", "size_mismatch")
-    whole = broadcast_to(input, [total if k == along else e for k, e in enumerate(input.shape)])
-    return core_split(whole, list(itertools.accumulate(sizes[:-1])), along)
+    along = attributes.constant("axis", axis)
+    if split is None:
+        return split_ceil(input, attributes.constant("num_outputs", num_outputs), along)
+    sizes = attributes.fill("split", attributes.vector("split", split), 0)
+    if not sizes:
+        raise ShapeError("split is empty", "length_mismatch")
+    return split_sizes(input, sizes, along)
 
 
 @register("onnx:Flatten")
@@ -322,26 +286,6 @@ def flatten(input: Tensor, axis: Any = 1) -> Tensor:
     return core_reshape(input, [math.prod(input.shape[:cut]), math.prod(input.shape[cut:])])
 
 
-@register("onnx:Squeeze")
-def squeeze(data: Tensor, axes: Any = None) -> Tensor:
-    """Return *data* without the *axes*, whose extent is 1.
-
-    Parameters
-    ----------
-    data : Tensor
-        Of any rank.
-    axes : sequence of int, optional
-        None and an empty list are all axes of extent 1.
-
-    Raises
-    ------
-    ShapeError
-        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
-    """
-    rank = require_rank("Squeeze", data, 0)
-    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)
-
-
 @register("onnx:Unsqueeze")
 def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     """Return *data* with new axes of extent 1.
@@ -350,7 +294,7 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     ----------
     data : Tensor
         Of any rank.
-    axes : sequence of int
+    axes : int or sequence of int
         Where the new axes are in the result.
 
     Raises

@@ -14,20 +14,20 @@ included; its entry has to be 1, or 0: anything else has no meaning that OpenVIN
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.rank import require_rank, require_tensors
+from symlayout.frontends.common import concat as concat
+from symlayout.frontends.common import squeeze as squeeze
+from symlayout.frontends.pads import padded
+from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import AttributeNameError, register
+from symlayout.frontends.slices import sliced
 from symlayout.ops import space_batch, space_depth
 from symlayout.ops.axes import expand_dims
-from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
-from symlayout.ops.concatenate import concatenate
-from symlayout.ops.pad import pad as core_pad
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
 from symlayout.ops.split import split as core_split
@@ -35,7 +35,7 @@ from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensor import Tensor
 
-_SPARE = {"constant": None, "edge": None, "reflect": 1, "symmetric": 0}  # elements that are not repeated
+_PADS = ("constant", "edge", "reflect", "symmetric")
 _BROADCASTS = ("numpy", "explicit", "bidirectional")
 
 
@@ -208,17 +208,11 @@ def pad(data: Tensor, pads_begin: Any, pads_end: Any, pad_value: Any = 0, *, pad
         not as many elements to reflect as are added, ``overflow``.
     """
     rank = require_rank("Pad-12", data, 0)
-    mode = attributes.choice("pad_mode", pad_mode, _SPARE)
+    mode = attributes.choice("pad_mode", pad_mode, _PADS)
     begin = attributes.fill("pads_begin", attributes.vector("pads_begin", pads_begin, rank), 0)
     end = attributes.fill("pads_end", attributes.vector("pads_end", pads_end, rank), 0)
     widths = [[a, b] for a, b in zip(begin, end, strict=True)]
-    if mode == "constant":
-        return core_pad(data, widths, mode, attributes.fill_value("pad_value", pad_value))
-    added, taken = attributes.added_and_taken(widths)
-    if (spare := _SPARE[mode]) is not None:
-        attributes.check_repeated(data, added, spare)
-    data = core_pad(data, added, mode)
-    return core_pad(data, taken) if taken else data
+    return padded(data, widths, mode, attributes.fill_value("pad_value", pad_value), crops_first=False)
 
 
 @register("openvino:Slice-8")
@@ -242,7 +236,7 @@ def slice(data: Tensor, start: Any, stop: Any, step: Any, axes: Any = None) -> T
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
     """
     require_rank("Slice-8", data, 1)
-    return data[attributes.index(data, start, stop, step, axes)]
+    return sliced(data, start, stop, step, axes)
 
 
 @register("openvino:Tile-1")
@@ -274,7 +268,7 @@ def roll(data: Tensor, shift: Any, axes: Any) -> Tensor:
     data : Tensor
         Rank 1 or more.
     shift : int or sequence of int
-        One per axis of *axes*, or one for all of them.
+        One per axis of *axes*; an int that is no list is for all of them.
     axes : int or sequence of int
         An axis may be repeated; its shifts add up.
 
@@ -285,10 +279,7 @@ def roll(data: Tensor, shift: Any, axes: Any) -> Tensor:
     """
     require_rank("Roll-7", data, 1)
     along = attributes.constants("axes", axes)
-    shifts = attributes.fill("shift", attributes.listed("shift", shift), 0)
-    if len(shifts) not in (1, len(along)):
-        raise ShapeError(f"shift has {len(shifts)} values for {len(along)} axes", "length_mismatch")
-    return core_roll(data, shifts, along)
+    return core_roll(data, attributes.fill("shift", attributes.each("shift", shift, len(along)), 0), along)
 
 
 @register("openvino:Broadcast-3")
@@ -353,25 +344,6 @@ def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
     return channel_shuffle(data, groups, attributes.constant("axis", axis))
 
 
-@register("openvino:Concat-1", joint=True)
-def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
-    """Return the *inputs* one after the other along *axis*.
-
-    Parameters
-    ----------
-    inputs : sequence of Tensor
-        Rank 1 or more.
-    axis : int
-        Negative ones count from the end.
-
-    Raises
-    ------
-    ShapeError
-        ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
-    """
-    return concatenate(require_tensors("Concat-1", inputs, 1), attributes.constant("axis", axis))
-
-
 @register("openvino:Split-1")
 def split(data: Tensor, axis: Any, num_splits: Any) -> list[Tensor]:
     """Return *data* cut into *num_splits* equal parts along *axis*.
@@ -394,26 +366,6 @@ def split(data: Tensor, axis: Any, num_splits: Any) -> list[Tensor]:
     return core_split(data, attributes.constant("num_splits", num_splits), attributes.constant("axis", axis))
 
 
-@register("openvino:Squeeze-1")
-def squeeze(data: Tensor, axes: Any = None) -> Tensor:
-    """Return *data* without the *axes*, whose extent is 1.
-
-    Parameters
-    ----------
-    data : Tensor
-        Of any rank.
-    axes : int or sequence of int, optional
-        None and an empty list are all axes of extent 1.
-
-    Raises
-    ------
-    ShapeError
-        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
-    """
-    rank = require_rank("Squeeze-1", data, 0)
-    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)
-
-
 @register("openvino:Unsqueeze-1")
 def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     """Return *data* with new axes of extent 1.
@@ -423,15 +375,18 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     data : Tensor
         Of any rank.
     axes : int or sequence of int
-        Where the new axes are in the result.
+        Where the new axes are in the result; one or more.
 
     Raises
     ------
     ShapeError
-        ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+        ``attr_dtype``, ``length_mismatch`` for no axes, ``bad_axis`` if one is out of range or repeated.
     """
     require_rank("Unsqueeze-1", data, 0)
-    return expand_dims(data, attributes.constants("axes", axes))
+    new = attributes.constants("axes", axes)
+    if not new:
+        raise ShapeError("Unsqueeze-1 takes one axis or more, axes is empty", "length_mismatch")
+    return expand_dims(data, new)
 
 
 def _spatial(name: str, value: Any, rank: int, least: int, below: str, batch_kind: str) -> list[Any]:

@@ -29,8 +29,8 @@ class AttributeNameError(ShapeError, TypeError):
     """
 
 
-def register(name: str, *, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that keeps a function as the operation *name*; *joint* if it takes a list of tensors.
+def register(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that keeps a function as the operation *names*; *joint* if it takes a list of tensors.
 
     The decorated function raises `AttributeNameError` where Python's own call raises `TypeError`
     because the arguments do not fit the signature.
@@ -42,12 +42,13 @@ def register(name: str, *, joint: bool = False) -> Callable[[Callable[P, R]], Ca
             try:
                 return function(*args, **kwargs)
             except TypeError:  # only now is it worth asking whether the call itself was wrong
-                _check_names(name, inspect.signature(function), args, kwargs)
+                _check_names(", ".join(names), inspect.signature(function), args, kwargs)
                 raise
 
-        _OPS[name] = translated
+        for name in names:
+            _OPS[name] = translated
         if joint:
-            _JOINT.add(name)
+            _JOINT.update(names)
         return translated
 
     return keep

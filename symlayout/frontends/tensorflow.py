@@ -13,6 +13,7 @@ such axes, which is a limit of the kernels and not of the operation.  The older 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,15 +21,16 @@ from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank, require_tensors
 from symlayout.frontends.registry import register
+from symlayout.frontends.slices import slice_of
 from symlayout.ops import space_batch, space_depth
-from symlayout.ops.axes import expand_dims
 from symlayout.ops.broadcast import broadcast_to as core_broadcast_to
 from symlayout.ops.concatenate import concatenate
 from symlayout.ops.flip import flip
-from symlayout.ops.pack import unpack
 from symlayout.ops.pad import pad as core_pad
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
+from symlayout.ops.slicing import getitem
+from symlayout.ops.split import split_sizes
 from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensor import Tensor
@@ -41,7 +43,7 @@ _FORMATS = {
     "NCHW_VECT_C": (5, 1, (2, 3)),
 }
 _VECTOR = 4
-_MIRRORS = {"REFLECT": ("reflect", 1), "SYMMETRIC": ("symmetric", 0)}  # how many elements are not repeated
+_MIRRORS = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
 
 @register("tensorflow:SpaceToBatchND")
@@ -154,8 +156,9 @@ def space_to_depth(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
         ``rank``, ``bad_format``, ``size_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``non_divisible``, ``overflow``.
     """
-    depth, spatial = _layout("SpaceToDepth", input, data_format)
-    return space_depth.space_to_depth(input, _block_size(block_size), depth_axis=depth, spatial_axes=spatial)
+    block = _block_size(block_size)
+    input, depth, spatial = _layout("SpaceToDepth", input, data_format)
+    return space_depth.space_to_depth(input, block, depth_axis=depth, spatial_axes=spatial)
 
 
 @register("tensorflow:DepthToSpace")
@@ -177,8 +180,9 @@ def depth_to_space(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
         ``rank``, ``bad_format``, ``size_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``non_divisible``, ``overflow``.
     """
-    depth, spatial = _layout("DepthToSpace", input, data_format)
-    return space_depth.depth_to_space(input, _block_size(block_size), depth_axis=depth, spatial_axes=spatial)
+    block = _block_size(block_size)
+    input, depth, spatial = _layout("DepthToSpace", input, data_format)
+    return space_depth.depth_to_space(input, block, depth_axis=depth, spatial_axes=spatial)
 
 
 @register("tensorflow:Transpose")
@@ -237,7 +241,7 @@ def pad(input: Tensor, paddings: Any) -> Tensor:
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``negative_pad``, ``overflow``.
     """
-    return core_pad(input, _paddings("Pad", input, paddings))
+    return core_pad(input, _paddings("Pad", input, paddings), bounded=True)
 
 
 @register("tensorflow:PadV2")
@@ -262,6 +266,7 @@ def pad_v2(input: Tensor, paddings: Any, constant_values: Any) -> Tensor:
         input,
         _paddings("PadV2", input, paddings),
         constant_values=attributes.fill_value("constant_values", constant_values),
+        bounded=True,
     )
 
 
@@ -285,9 +290,7 @@ def mirror_pad(input: Tensor, paddings: Any, mode: str) -> Tensor:
         not as many elements to reflect as are added, ``overflow``.
     """
     widths = _paddings("MirrorPad", input, paddings)
-    numpy_mode, spare = _MIRRORS[attributes.choice("mode", mode, _MIRRORS)]
-    attributes.check_repeated(input, widths, spare)
-    return core_pad(input, widths, numpy_mode)
+    return core_pad(input, widths, _MIRRORS[attributes.choice("mode", mode, _MIRRORS)], bounded=True)
 
 
 @register("tensorflow:Slice")
@@ -311,9 +314,9 @@ def slice(input: Tensor, begin: Any, size: Any) -> Tensor:
     rank = require_rank("Slice", input, 1)
     starts = attributes.fill("begin", attributes.vector("begin", begin, rank), 0)
     sizes = attributes.fill("size", attributes.vector("size", size, rank), 0)
-    for axis, (start, count) in enumerate(zip(starts, sizes, strict=True)):
-        input = _sliced(input, axis, start, count)
-    return input
+    rest = [isinstance(count, int) and count == -1 for count in sizes]
+    stops = [None if r else a + count for r, a, count in zip(rest, starts, sizes, strict=True)]
+    return getitem(input, tuple(map(builtins.slice, starts, stops)), bounds="exact")
 
 
 @register("tensorflow:StridedSlice")
@@ -363,6 +366,8 @@ def strided_slice(
             ("shrink_axis_mask", shrink_axis_mask),
         )
     ]
+    if masks[2] & (masks[2] - 1):
+        raise ShapeError(f"ellipsis_mask {masks[2]:b} has more than one bit", "bad_axis")
     key: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(first, last, steps, strict=True)):
         from_start, to_end, is_ellipsis, is_new, is_index = (mask >> i & 1 for mask in masks)
@@ -375,7 +380,7 @@ def strided_slice(
                 raise ShapeError(f"strides[{i}] is {step}: an index takes a positive one", "bad_axis")
             key.append(start)
         else:
-            key.append(attributes.slice_of(None if from_start else start, None if to_end else stop, step))
+            key.append(slice_of(None if from_start else start, None if to_end else stop, step))
     return input[tuple(key)]
 
 
@@ -469,43 +474,27 @@ def concat_v2(values: Sequence[Tensor], axis: Any) -> Tensor:
     Parameters
     ----------
     values : sequence of Tensor
-        Rank 1 or more.
+        Two or more, of rank 1 or more.
     axis : int
         Negative ones count from the end.
 
     Raises
     ------
     ShapeError
-        ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+        ``length_mismatch``, ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
     """
-    return concatenate(require_tensors("ConcatV2", values, 1), attributes.constant("axis", axis))
+    if len(require_tensors("ConcatV2", values, 1)) < 2:
+        raise ShapeError("ConcatV2 takes two tensors or more, there is one", "length_mismatch")
+    return concatenate(values, attributes.constant("axis", axis))
 
 
 def _paddings(op: str, x: Tensor, value: Any) -> list[list[Any]]:
-    """Return the paddings of each axis; ``negative_pad`` for one that is less than 0."""
+    """Return the paddings of each axis."""
     rank = require_rank(op, x, 0)
     found = attributes.pairs("paddings", value, rank)
     if len(found) != rank:
         raise ShapeError(f"paddings has {len(found)} pairs, the tensor has rank {rank}", "length_mismatch")
-    for axis, pair in enumerate(found):
-        if any(isinstance(e, int) and e < 0 for e in pair):
-            raise ShapeError(f"paddings[{axis}] is {pair}, less than 0", "negative_pad")
     return attributes.fill_pairs("paddings", found)
-
-
-def _sliced(x: Tensor, axis: int, start: Any, count: Any) -> Tensor:
-    """Return *count* elements of an axis from *start* on, which have to be there; -1 is all that remain."""
-    n = x.shape[axis]
-    rest = isinstance(count, int) and count == -1
-    stop = n if rest else start + count
-    least, most, size = (v if isinstance(v, int) else None for v in (start, stop, n))
-    exceeds = size is not None and max(least or 0, most or 0) > size
-    if exceeds or (least is not None and least < 0) or (isinstance(count, int) and count < -1):
-        raise ShapeError(f"axis {axis}: {count} elements from {start} on, of {n}", "crop_exceeds")
-    if least is not None and most is not None and size is None:
-        # x[...] would clamp two integers; of blocks of one element, only as many can be kept as there are
-        x = unpack(expand_dims(x, -1), axis, most)
-    return x[(attributes.slice_of(None, None, 1),) * axis + (attributes.slice_of(start, stop, 1),)]
 
 
 def _nd(op: str, input: Tensor, block_shape: Any, name: str, amounts: Any) -> tuple[list[Any], list[list[Any]]]:
@@ -541,16 +530,13 @@ def _block_size(value: Any) -> Any:
     return block
 
 
-def _layout(op: str, input: Tensor, data_format: str) -> tuple[int, tuple[int, int]]:
-    """Return the axis of the depth and those of height and width."""
+def _layout(op: str, input: Tensor, data_format: str) -> tuple[Tensor, int, tuple[int, int]]:
+    """Return the input, checked, the axis of the depth and those of height and width."""
     if not isinstance(data_format, str) or data_format not in _FORMATS:
         known = ", ".join(map(repr, _FORMATS))
         raise ShapeError(f"data_format is {data_format!r:.80}, none of {known}", "bad_format")
     rank, depth, spatial = _FORMATS[data_format]
     require_rank(f"{op} in {data_format}", input, rank, rank)
-    if data_format == "NCHW_VECT_C" and input.shape[-1] != _VECTOR:
-        raise ShapeError(
-            f"the last axis of {data_format} has extent {_VECTOR}, this one has {input.shape[-1]}",
-            "size_mismatch",
-        )
-    return depth, spatial
+    if data_format == "NCHW_VECT_C":
+        (input,) = split_sizes(input, [_VECTOR], -1)  # the same elements: it demands the extent
+    return input, depth, spatial

@@ -11,12 +11,13 @@ from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
+from symlayout.frontends.pads import padded
 from symlayout.frontends.rank import require_rank
-from symlayout.frontends.registry import register
+from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops import space_depth
+from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.ops.channel_shuffle import channel_shuffle as core_channel_shuffle
 from symlayout.ops.flip import flip as core_flip
-from symlayout.ops.pad import pad as core_pad
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
 from symlayout.ops.tile import tile as core_tile
@@ -24,13 +25,7 @@ from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
 from symlayout.tensor import Tensor
 
-# Modes of pad: NumPy's name, and how many elements of an axis are not repeated; None if all are, as often as asked.
-_MODES = {
-    "constant": ("constant", None),
-    "reflect": ("reflect", 1),
-    "replicate": ("edge", None),
-    "circular": ("wrap", 0),
-}
+_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}  # NumPy's names
 
 
 @register("torch:pixel_shuffle")
@@ -153,11 +148,15 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
     Raises
     ------
     ShapeError
-        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``crop_exceeds``, ``size_mismatch`` where
-        there are not as many elements to repeat as are added, ``overflow``.
+        ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``attr_unknown`` for a value in another mode
+        than ``"constant"``, ``crop_exceeds``, ``size_mismatch`` where there are not as many elements to repeat as are
+        added, ``overflow``.
     """
     rank = require_rank("pad", input, 0)
-    numpy_mode, spare = _MODES[attributes.choice("mode", mode, _MODES)]
+    numpy_mode = _MODES[attributes.choice("mode", mode, _MODES)]
+    fill = attributes.fill_value("value", value)
+    if mode != "constant" and fill != 0:
+        raise AttributeNameError(f"pad {mode!r} adds no value, got {fill}", "attr_unknown")
     flat = attributes.fill("pad", attributes.vector("pad", pad), 0)
     if len(flat) % 2 or len(flat) > 2 * rank:
         raise ShapeError(f"pad has {len(flat)} values, not a pair for each of at most {rank} axes", "length_mismatch")
@@ -165,14 +164,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
     if mode != "constant" and not (1 <= given <= 3 and given + 1 <= rank <= given + 2):
         raise ShapeError(f"pad {mode!r} of {given} axes takes rank {given + 1} or {given + 2}, not {rank}", "rank")
     widths = [[0, 0]] * (rank - given) + [[flat[k], flat[k + 1]] for k in range(len(flat) - 2, -1, -2)]
-    added, taken = attributes.added_and_taken(widths)
-    crops_first = mode in ("constant", "circular")
-    if taken and crops_first:
-        input = core_pad(input, taken)
-    if spare is not None:
-        attributes.check_repeated(input, added, spare)
-    input = core_pad(input, added, numpy_mode, attributes.fill_value("value", value))
-    return core_pad(input, taken) if taken and not crops_first else input
+    return padded(input, widths, numpy_mode, fill, crops_first=mode == "circular")
 
 
 @register("torch:flip")
@@ -182,7 +174,7 @@ def flip(input: Tensor, dims: Any) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Of any rank.
+        Of any rank; one of rank 0 has the axis 0.
     dims : int or sequence of int
         Negative ones count from the end.
 
@@ -191,7 +183,8 @@ def flip(input: Tensor, dims: Any) -> Tensor:
     ShapeError
         ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
     """
-    require_rank("flip", input, 0)
+    if require_rank("flip", input, 0) == 0:
+        return squeeze(core_flip(expand_dims(input, 0), attributes.constants("dims", dims)), 0)
     return core_flip(input, attributes.constants("dims", dims))
 
 
@@ -248,7 +241,7 @@ def unfold(input: Tensor, dimension: Any, size: Any, step: Any) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Rank 1 or more.
+        Of any rank; one of rank 0 is one window, of one element.
     dimension : int
         The axis.
     size : int
@@ -259,8 +252,9 @@ def unfold(input: Tensor, dimension: Any, size: Any, step: Any) -> Tensor:
     Raises
     ------
     ShapeError
-        ``rank``, ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``size_mismatch`` for a window beyond the axis.
+        ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``size_mismatch`` for a window beyond the axis.
     """
-    require_rank("unfold", input, 1)
+    if require_rank("unfold", input, 0) == 0:
+        return squeeze(unfold(expand_dims(input, 0), dimension, size, step), 0)
     axis = attributes.constant("dimension", dimension)
     return window(input, attributes.scalar("size", size, 1), axis, strides=attributes.scalar("step", step, 1))

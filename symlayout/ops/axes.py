@@ -102,7 +102,12 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
-    """Return *x* with two axes exchanged; ``bad_axis`` if one is out of range.
+    """Return *x* with two axes exchanged.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_axis`` if one is out of range.
 
     See `numpy.swapaxes`.
     """

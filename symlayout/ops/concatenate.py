@@ -7,16 +7,17 @@ from typing import Any
 
 from symlayout.declare import Case, Declared, Operand
 from symlayout.errors import ShapeError
-from symlayout.polynomial import Extent
+from symlayout.ops.reshape import mixed_radix
+from symlayout.polynomial import Extent, product
 from symlayout.tensor import joint_operation
 
 
 @joint_operation
-def concatenate(x: Operand, axis: int = 0) -> Declared:
+def concatenate(x: Operand, axis: int | None = 0) -> Declared:
     """Return the inputs one after the other along *axis*.
 
     Where ``start_k <= o[axis] < start_k + n_k``, which is one *k* everywhere, input *k* is read at
-    ``o[axis] - start_k`` on that axis and at *o* on the others.
+    ``o[axis] - start_k`` on that axis and at *o* on the others.  None joins all elements, in row-major order.
 
     Raises
     ------
@@ -25,6 +26,8 @@ def concatenate(x: Operand, axis: int = 0) -> Declared:
 
     See `numpy.concatenate`.
     """
+    if axis is None:
+        return _joined_flat(x)
     at = x.axis(axis)
     _require_same(x, skip=at)
     starts: list[Extent] = [0]
@@ -32,6 +35,18 @@ def concatenate(x: Operand, axis: int = 0) -> Declared:
         starts.append(starts[-1] + shape[at])
     domain = [starts[-1] if k == at else n for k, n in enumerate(x.shape)]
     return Declared(tuple(domain), tuple(_part(k, at, starts[k], shape[at]) for k, shape in enumerate(x.shapes)))
+
+
+def _joined_flat(x: Operand) -> Declared:
+    """Return the map of all elements of all inputs on one axis."""
+    sizes = [product(shape) for shape in x.shapes]
+    starts = [sum(sizes[:k], 0) for k in range(len(sizes))]
+
+    def part(number: int) -> Case:
+        shape, start, size = x.shapes[number], starts[number], sizes[number]
+        return Case(lambda o: mixed_radix(o - start, shape), source=number, where=lambda o: [(o - start, size)])
+
+    return Declared((sum(sizes, 0),), tuple(part(k) for k in range(len(sizes))))
 
 
 def _part(number: int, axis: int, start: Extent, count: Extent) -> Case:
@@ -57,9 +72,7 @@ def stack(x: Operand, axis: int = 0) -> Declared:
 
     See `numpy.stack`.
     """
-    if not -x.rank - 1 <= axis <= x.rank:
-        raise ShapeError(f"{x.where}: axis {axis} is out of range for rank {x.rank + 1}", "bad_axis")
-    at = axis % (x.rank + 1)
+    at = Operand(((*x.shape, 1),), x.facts, x.where).axis(axis)
     _require_same(x)
 
     def layer(number: int) -> Case:
@@ -74,6 +87,7 @@ def _require_same(x: Operand, skip: int | None = None) -> None:
     for number, shape in enumerate(x.shapes[1:], 1):
         if len(shape) != x.rank:
             raise ShapeError(f"{x.where}: input {number} has rank {len(shape)}, input 0 has {x.rank}", "rank")
+    for number, shape in enumerate(x.shapes[1:], 1):
         for k, (n, e) in enumerate(zip(x.shape, shape, strict=True)):
             if k != skip:
                 rule = "axis {} of input {} has extent {}, of input 0 {}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,20 @@ from symlayout.errors import ShapeError
 from symlayout.polynomial import Extent
 from symlayout.tensor import operation
 
-MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+MODES = ("constant", "empty", "edge", "reflect", "symmetric", "wrap")
+_SPARE = {"reflect": 1, "symmetric": 0, "wrap": 0}  # how many elements of an axis one repetition leaves out
 
 
 @operation
-def pad(x: Operand, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Declared:
+def pad(
+    x: Operand, pad_width: Any, mode: str = "constant", constant_values: Any = 0, bounded: bool = False
+) -> Declared:
     """Return *x* with ``(before, after)`` elements added on each axis.
 
     With ``t = o - before`` an axis of extent ``n`` reads
 
     * ``"constant"``: ``t``; where ``0 <= t < n`` fails the element is *constant_values*;
+    * ``"empty"``: the same with zeros, where NumPy leaves what it finds;
     * ``"edge"``: 0 where ``t < 0``, ``t``, ``n - 1`` where ``t >= n``;
     * ``"reflect"``: with ``r = t % (2*n - 2)``, ``r`` where ``r < n``, ``2*n - 2 - r`` elsewhere;
     * ``"symmetric"``: with ``r = t % (2*n)``, ``r`` where ``r < n``, ``2*n - 1 - r`` elsewhere;
@@ -29,30 +33,39 @@ def pad(x: Operand, pad_width: Any, mode: str = "constant", constant_values: Any
 
     Parameters
     ----------
-    pad_width : int, (before, after), or one pair per axis
-        As in NumPy: a single value or pair stands for all axes.  A negative width takes elements away,
-        in mode ``"constant"`` only.
+    pad_width : int, (before, after), one pair per axis, or a mapping
+        As in NumPy: a single value or pair stands for all axes; a mapping is from axes to values or pairs.  A
+        negative width takes elements away, in mode ``"constant"`` only.
     mode : str
-        One of those above.  A single element is reflected to itself, as NumPy does; an extent that is not
-        known to be 1 is then required to be >= 2.
+        One of those above; NumPy's others compute new elements.  A single element is reflected to itself, as
+        NumPy does; an extent that is not known to be 1 is then required to be >= 2.
     constant_values : scalar, (before, after), or one pair per axis
         The fill of mode ``"constant"``, cast to the element type when data is at hand.  Where several axes
         are outside, the last one's.
+    bounded : bool
+        Whether widths have the limits of the frameworks, also where they are symbolic: none is negative, and what
+        is added on a side repeats the axis at most once: ``n - 1`` elements by ``"reflect"``, ``n`` by
+        ``"symmetric"`` and ``"wrap"``.
 
     Raises
     ------
     ShapeError
-        ``crop_exceeds`` if more is taken away than there is, ``negative_pad`` in the other modes,
-        ``size_mismatch`` if they find no element to repeat, ``length_mismatch``, ``bad_mode``.
+        ``crop_exceeds`` if more is taken away than there is, ``negative_pad`` in the other modes and if *bounded*,
+        ``size_mismatch`` if they find no element to repeat or, *bounded*, too few; ``length_mismatch``, ``bad_mode``.
 
     See `numpy.pad`.
     """
     if mode not in MODES:
         raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")
-    widths = x.pairs(_per_axis(pad_width, x.rank), "pad_width", x.rank)
+    by_axis = _of_mapping(x, pad_width) if isinstance(pad_width, Mapping) else _per_axis(pad_width, x.rank)
+    widths = x.pairs(by_axis, "pad_width", x.rank)
+    repeats = mode not in ("constant", "empty")
+    if repeats or bounded:
+        _require_no_negative(x, widths, mode)
     domain = [before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)]
-    if mode != "constant":
-        axes = [_parts(x, k, mode, before, after) for k, (before, after) in enumerate(widths)]
+    if repeats:
+        parts_of = _parts_once if bounded and mode in _SPARE else _parts
+        axes = [parts_of(x, k, mode, before, after) for k, (before, after) in enumerate(widths)]
         return Declared(tuple(domain), tuple(_joined(parts) for parts in itertools.product(*axes)))
     for k, (e, (before, after)) in enumerate(zip(domain, widths, strict=True)):
         x.require(e, "crop_exceeds", "axis {}: {} + {} taken from {}", k, -before, -after, x.shape[k])
@@ -60,9 +73,24 @@ def pad(x: Operand, pad_width: Any, mode: str = "constant", constant_values: Any
     def coords(*o: Any) -> list[Any]:
         return [c - before for c, (before, _) in zip(o, widths, strict=True)]
 
-    if not is_list(constant_values):
-        return index_map(domain, coords, fill=Fill(constant_values))
+    if mode == "empty" or not is_list(constant_values):
+        return index_map(domain, coords, fill=Fill(constant_values if mode == "constant" else 0))
     return Declared(tuple(domain), tuple(_filled(x, coords, widths, constant_values)))
+
+
+def _require_no_negative(x: Operand, widths: Sequence[tuple[Extent, Extent]], mode: str) -> None:
+    """Demand that nothing is taken away."""
+    for axis, pair in enumerate(widths):
+        for width in pair:
+            x.require(width, "negative_pad", "axis {}: width {} is negative, the mode is {}", axis, width, mode)
+
+
+def _of_mapping(x: Operand, given: Mapping[Any, Any]) -> list[Any]:
+    """Return one pair for each axis; those that are not in the mapping stay."""
+    pairs: list[Any] = [(0, 0)] * x.rank
+    for axis, width in given.items():
+        (pairs[x.axis(axis)],) = _per_axis(width, 1)
+    return pairs
 
 
 def _per_axis(given: Any, rank: int) -> list[Any]:
@@ -111,8 +139,6 @@ class _Part:
 def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_Part]:
     """Return the parts of a padded axis in a mode that repeats elements."""
     n = x.shape[axis]
-    for width in (before, after):
-        x.require(width, "negative_pad", "axis {}: width {} is negative, the mode is {}", axis, width, mode)
     if before == 0 and after == 0:
         return [_Part(lambda o: o)]
     x.require(n - 1, "size_mismatch", "axis {} is empty, so that mode {} finds nothing to repeat", axis, mode)
@@ -133,6 +159,29 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
         parts = [
             _Part(lambda o: (o - before) % period, lambda o: (o - before) % period, n),
             _Part(lambda o: period - twice - (o - before) % period, lambda o: (o - before) % period - n, period - n),
+        ]
+    return [part for part in parts if part.extent != 0]
+
+
+def _parts_once(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_Part]:
+    """Return the parts of an axis that each side repeats at most once: what is added, in one affine piece each."""
+    n, spare = x.shape[axis], _SPARE[mode]
+    for width in (before, after):
+        if width != 0:
+            rule = "axis {}: {} elements are added, mode {} has {} to repeat"
+            x.require(n - spare - width, "size_mismatch", rule, axis, width, mode, n - spare)
+    inside = _Part(lambda o: o - before, lambda o: o - before, n)
+    if mode == "wrap":
+        parts = [
+            _Part(lambda o: o - before + n, lambda o: o, before),
+            inside,
+            _Part(lambda o: o - before - n, lambda o: o - before - n, after),
+        ]
+    else:
+        parts = [
+            _Part(lambda o: before - 1 + spare - o, lambda o: o, before),
+            inside,
+            _Part(lambda o: 2 * n - 1 - spare - (o - before), lambda o: o - before - n, after),
         ]
     return [part for part in parts if part.extent != 0]
 

@@ -60,7 +60,7 @@ def _expanded(x: Operand, key: Any) -> list[Any]:
         raise ShapeError(f"{x.where}: an index can have one ...", "bad_axis")
     if used > x.rank:
         raise ShapeError(f"{x.where}: {used} indices for rank {x.rank}", "bad_axis")
-    at = items.index(Ellipsis) if Ellipsis in items else len(items)
+    at = next((k for k, item in enumerate(items) if item is Ellipsis), len(items))
     return items[:at] + [slice(None)] * (x.rank - used) + items[at + 1 :]
 
 
@@ -91,9 +91,11 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
         for inside in (span, first, n - last) if step > 0 else (span, n - 1 - first, last + 1):
             x.require(inside, "crop_exceeds", rule)
     else:
-        if bounds == "clamp_start" and step < 0 and item.start not in (None, -1):  # the last is not before the first
-            first = x.maximum(first, 0)
         span = _clamped_span(x, first, last, n, step)
+        if bounds == "clamp_start" and step < 0 and isinstance(item.start, int) and item.start < -1:
+            # the start may be before the first element: that is then read, unless the stop is there or after it
+            span = x.maximum(span, x.minimum(x.minimum(n, x.maximum(-last, 0)), 1))
+            first = x.maximum(first, 0)
         first = x.maximum(first, 0) if step > 0 else x.minimum(first, n - 1)
     return first, step, x.floor_div(span + abs(step) - 1, abs(step))
 
@@ -102,8 +104,15 @@ def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, step: int)
     """Return how far it is from *first* to *last* within an axis, 0 if they are not in the order of the step."""
     if step < 0:  # the same from the other end
         first, last = n - 1 - first, n - 1 - last
-    # min(last, n) - max(first, 0), but no less than 0; a limit that is known is written once, and bounds the extent
-    limits = (last - first, n - first, last, n)
+    if isinstance(n, int) and isinstance(first, int) and isinstance(last, int):
+        return max(min(last, n) - max(first, 0), 0)
+    limits = [last - first]
+    if not isinstance(n - last, int):  # it may lie behind the axis
+        limits.append(n - first)
+    if not isinstance(first, int):  # it may lie before the axis
+        limits.append(last)
+    if len(limits) == 3:
+        limits.append(n)
     known = [max(e, 0) for e in limits if isinstance(e, int)]
     spans = [x.maximum(e, 0) for e in limits if not isinstance(e, int)] + ([min(known)] if known else [])
     return functools.reduce(x.minimum, spans)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
-from symlayout.declare import Operand, is_list
+from symlayout.declare import Declared, Operand, index_map, is_list
 from symlayout.errors import ShapeError
-from symlayout.tensor import Tensor
+from symlayout.polynomial import Extent
+from symlayout.tensor import Tensor, operation
 
 
 def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
@@ -29,23 +31,80 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
     See `numpy.split`.
     """
-    operand = Operand((x.extents,), x.facts, "split")
-    along = operand.axis(axis)
-    if is_list(indices_or_sections):
-        cuts = list(indices_or_sections)
-    else:
-        count = _sections(operand, indices_or_sections)
-        operand.divide(operand.shape[along], count)
-        n = x.shape[along]
-        cuts = [n * k // count if isinstance(n, int) else n * k / count for k in range(1, count)]
+    if not is_list(indices_or_sections):
+        count = _sections(indices_or_sections)
+        return [equal_part(x, number, count, axis) for number in range(count)]
+    along = Operand((x.extents,), x.facts, "split").axis(axis)
+    cuts = list(indices_or_sections)
     return [x[(slice(None),) * along + (slice(a, b),)] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
 
 
-def _sections(x: Operand, sections: Any) -> int:
+def split_sizes(x: Tensor, sizes: Sequence[Any], axis: int = 0) -> list[Tensor]:
+    """Return the parts of *x* along *axis* that have the extents *sizes*, which together are the axis.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for parts that are not the axis, or one that is negative; ``bad_axis``.
+    """
+    return [sized_part(x, number, sizes, axis) for number in range(len(sizes))]
+
+
+def split_ceil(x: Tensor, sections: Any, axis: int = 0) -> list[Tensor]:
+    """Return *sections* parts of ``ceil(n / sections)`` elements each, of which the last one has what is left.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` where the others hold more than the axis, ``block_lt_1`` for less than one part,
+        ``attr_dtype`` for a number of parts that is no int, ``bad_axis``.
+    """
+    count = _sections(sections)
+    return [ceil_part(x, number, count, axis) for number in range(count)]
+
+
+@operation
+def equal_part(x: Operand, number: int, count: int, axis: int) -> Declared:
+    """Return one of *count* equal parts: ``i = o + number * (n / count)`` on *axis*."""
+    along = x.axis(axis)
+    size = x.divide(x.shape[along], count)
+    return _from(x, along, number * size, size)
+
+
+@operation
+def sized_part(x: Operand, number: int, sizes: Sequence[Any], axis: int) -> Declared:
+    """Return a part that comes after those of the *sizes* before it: ``i = o + sizes_0 + sizes_1 + ...``."""
+    along = x.axis(axis)
+    parts = x.extents(sizes, "sizes")
+    for k, size in enumerate(parts):
+        x.require(size, "size_mismatch", "part {} of axis {} has a negative extent {}", k, along, size)
+    whole, n = sum(parts, 0), x.shape[along]
+    x.require_equal(whole, n, "size_mismatch", "the parts of axis {} hold {} elements of {}", along, whole, n)
+    return _from(x, along, sum(parts[:number], 0), parts[number])
+
+
+@operation
+def ceil_part(x: Operand, number: int, count: int, axis: int) -> Declared:
+    """Return a part of ``ceil(n / count)`` elements, or the last one: ``i = o + number * ceil(n / count)``."""
+    along = x.axis(axis)
+    n = x.shape[along]
+    size = x.floor_div(n + count - 1, count)
+    last = n - size * (count - 1)
+    x.require(last, "size_mismatch", "axis {}: {} parts of {} exceed its extent {}", along, count - 1, size, n)
+    return _from(x, along, number * size, last if number == count - 1 else size)
+
+
+def _from(x: Operand, along: int, start: Extent, size: Extent) -> Declared:
+    """Return the map of *size* elements of an axis from *start* on."""
+    domain = [size if k == along else n for k, n in enumerate(x.shape)]
+    return index_map(domain, lambda *o: [c + start if k == along else c for k, c in enumerate(o)])
+
+
+def _sections(sections: Any) -> int:
     try:
         count = operator.index(sections)
     except TypeError:
-        raise ShapeError(f"{x.where}: sections {sections!r:.80} is not an int", "attr_dtype") from None
+        raise ShapeError(f"split: sections {sections!r:.80} is not an int", "attr_dtype") from None
     if count < 1:
-        raise ShapeError(f"{x.where}: sections {count} is not >= 1", "block_lt_1")
+        raise ShapeError(f"split: sections {count} is not >= 1", "block_lt_1")
     return count

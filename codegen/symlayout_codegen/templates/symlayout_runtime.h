@@ -1,4 +1,5 @@
-/* What generated kernels call.  Define SL_ELEMENT_SIZE, the bytes of an element, before including. */
+/* What generated kernels call.  Define SL_ELEMENT_SIZE, the bytes of an element, before including; and
+ * SL_NUMBER, a type of that size, where elements add up. */
 #ifndef SYMLAYOUT_RUNTIME_H
 #define SYMLAYOUT_RUNTIME_H
 
@@ -20,7 +21,10 @@
 #endif
 
 /* An element moves as bytes: no alignment is asked for, and it may alias any type. */
-#if SL_ELEMENT_SIZE == 1
+#ifdef SL_NUMBER
+__extension__ typedef SL_NUMBER __attribute__((may_alias, aligned(1))) element;
+_Static_assert(sizeof(element) == SL_ELEMENT_SIZE, "SL_NUMBER has not SL_ELEMENT_SIZE bytes");
+#elif SL_ELEMENT_SIZE == 1
 typedef uint8_t element;
 #elif SL_ELEMENT_SIZE == 2
 typedef uint16_t __attribute__((may_alias, aligned(1))) element;
@@ -162,6 +166,16 @@ SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t 
     else if (count > 0)
         to[at] = to[at + count - 1] = value;
 }
+
+#ifdef SL_NUMBER
+/* to[at + i] += from[start + i] for 0 <= i < count. */
+SL_INLINE void sl_accumulate(element *restrict to, int64_t at, const element *restrict from, int64_t start,
+                             int64_t count)
+{
+    for (int64_t i = 0; i < count; ++i)
+        to[at + i] = (element)(to[at + i] + from[start + i]);
+}
+#endif
 
 /* ---- transposes ---- */
 

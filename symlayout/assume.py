@@ -1,0 +1,201 @@
+"""Assume relations between dims: more than the bounds of each dim by itself.
+
+An assumption is an operation whose map is the identity and which demands something.  So it is part of what a
+tensor requires, it is solved together with all other facts, and it is checked when dims are bound.  Its kind is
+``infeasible``, as for a dim outside its bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, overload
+
+from symlayout import symbols
+from symlayout.declare import Declared, Operand, as_list, index_map, is_list
+from symlayout.errors import ShapeError
+from symlayout.facts import Facts
+from symlayout.parse import parse_relations
+from symlayout.polynomial import Extent
+from symlayout.search import can_hold
+from symlayout.syntax import Tree, evaluate, names_of
+from symlayout.system import describe_dim
+from symlayout.tensor import ASSUMED, Tensor, operation
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """``left sign right`` as *text* states it; the sides are SymPy expressions, ints, or trees of a text."""
+
+    left: Any
+    sign: str
+    right: Any
+    text: str
+
+    @property
+    def names(self) -> set[str]:
+        """The dims that it is about."""
+        found: set[str] = set()
+        for side in (self.left, self.right):
+            found |= names_of(side).keys() if isinstance(side, Tree) else {s.name for s in _symbols_in(side)}
+        return found
+
+    def about(self, dims: Mapping[str, Any]) -> Relation:
+        """Return the relation with its names read: as *dims*, or else as dims that are at least 0."""
+        named = {name: dims[name] if name in dims else symbols.dim(name) for name in self.names}
+        left, right = (evaluate(e, named) if isinstance(e, Tree) else e for e in (self.left, self.right))
+        return Relation(left, self.sign, right, self.text)
+
+
+@overload
+def assume(x: Tensor, /, *relations: Any) -> Tensor: ...
+@overload
+def assume(*relations: Any) -> AbstractContextManager[None]: ...
+def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
+    """Return a tensor that knows *relations*; or, without a tensor, a block inside which all tensors know them.
+
+    ``sl.assume(x, *relations)`` has the elements of *x*.  In ``with sl.assume(*relations):`` each leaf and each
+    result of an operation knows the relations as soon as all their dims occur in it or in its attributes.
+    The relations are among the tensor's ``requires`` and are checked when dims are bound.
+
+    Parameters
+    ----------
+    relations : SymPy relation or str
+        Eq, ``>=``, ``<=``, ``>``, ``<`` and And of expressions in dims, with exact ``/``, floor, ceiling, Mod, Min
+        and Max; or text such as ``"H % 4 == 0"``, ``"1 <= H <= 2*W"``, ``"a*b <= c, a == b"``.  A name in a
+        text is the tensor's dim of that name, else a dim that is at least 0.
+
+    Raises
+    ------
+    ShapeError
+        ``infeasible`` where a relation contradicts what is known, ``dim_conflict`` between dims of one name.
+    FormatError
+        Text that is not a relation, or another object that is none, such as Ne.
+
+    Examples
+    --------
+    >>> from symlayout.tensor import tensor
+    >>> assume(tensor("H, W", name="x"), "H % 4 == 0", "H % 6 == 0", "H == 2*W").requires
+    (Eq(Mod(H, 12), 0), Eq(H, 2*W))
+    >>> with assume("H >= 3"):
+    ...     tensor("N, H").bounds()
+    [(0, None), (3, None)]
+    """
+    if given and isinstance(given[0], Tensor):
+        x, *relations = given
+        return assumption(x, *(r.about(_dims_of(x)) for r in _read(relations)))
+    return _block(_read(given))
+
+
+@contextmanager
+def _block(relations: tuple[Relation, ...]) -> Iterator[None]:
+    token = ASSUMED.set((*ASSUMED.get(), *relations))
+    try:
+        yield
+    finally:
+        ASSUMED.reset(token)
+
+
+def within(x: Tensor, attributes: Iterable[Any]) -> Tensor:
+    """Return *x* with what the blocks around it assume of its dims and of those in *attributes*."""
+    dims = {symbol.name: symbol for value in attributes for symbol in _symbols_in(value)} | _dims_of(x)
+    relations = [r.about(dims) for r in ASSUMED.get() if r.names <= dims.keys()]
+    token = ASSUMED.set(())  # what is made here is what the blocks say, and not made inside them
+    try:
+        made = assumption(x, *relations) if relations else x
+    finally:
+        ASSUMED.reset(token)
+    return made if len(made.facts.requirements) > len(x.facts.requirements) else x
+
+
+def _dims_of(x: Tensor) -> dict[str, Any]:
+    return {name: symbols.symbol_of(d) for name, d in x.facts.dims.items()}
+
+
+def _symbols_in(value: Any) -> Iterator[Any]:
+    """Yield the dims in an expression, or in any that a list, slice or mapping holds."""
+    if isinstance(value, slice):
+        value = [value.start, value.stop, value.step]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if is_list(value):
+        for item in as_list(value):
+            yield from _symbols_in(item)
+    else:
+        yield from getattr(value, "free_symbols", ())
+
+
+def _read(relations: Any) -> tuple[Relation, ...]:
+    found: list[Relation] = []
+    for r in relations:
+        if isinstance(r, str):
+            found += [Relation(c.left, c.sign, c.right, r.strip()) for c in parse_relations(r)]
+        else:
+            found += [Relation(left, sign, right, str(r)) for left, sign, right in symbols.relations_of(r)]
+    return tuple(found)
+
+
+@operation
+def assumption(x: Operand, *relations: Relation) -> Declared:
+    """Return *x* where all *relations* hold: ``y[o] = x[o]``.
+
+    Raises
+    ------
+    ShapeError
+        ``infeasible`` where they do not.
+    """
+    for r in relations:
+        try:
+            _demand(x, r)
+        except ShapeError as error:
+            if error.kind in ("dim_conflict", "attr_dtype"):
+                raise
+            first, *rest = str(error).removeprefix(f"{x.where}: ").splitlines()
+            raise ShapeError("\n".join((f"the assumption {r.text} fails: {first}", *rest)), "infeasible") from error
+    if relations and not can_hold(x.facts):
+        known = ", ".join((*map(describe_dim, x.facts.dims.values()), *map(str, x.facts.requirements)))
+        raise ShapeError(
+            f"the assumption {relations[-1].text} fails: no sizes meet it and all else\n  known: {known}", "infeasible"
+        )
+    return index_map(x.shape, lambda *o: o)
+
+
+def _demand(x: Operand, r: Relation) -> None:
+    left, right = r.left, r.right
+    if symbols.remainder_of(left) is None:
+        left, right = right, left
+    if r.sign == "==" and (pair := symbols.remainder_of(left)) is not None:
+        value, modulus = (_extent(x, e) for e in pair)
+        residue = _extent(x, right)
+        x.require(modulus - 1, "infeasible", "the modulus {} is not positive", modulus)
+        x.require(residue, "infeasible", "no remainder is {}", residue)
+        x.require(modulus - 1 - residue, "infeasible", "no remainder by {} is {}", modulus, residue)
+        x.divide(value - residue, modulus, "infeasible")
+        return
+    gap, _ = _fraction(x, r.left - r.right)
+    needed = [gap, -gap] if r.sign == "==" else [(gap if r.sign[0] == ">" else -gap) - (len(r.sign) == 1)]
+    for e in needed:
+        if x.facts.nonnegative(-1 - e):
+            raise ShapeError(f"{x.spell(e)} is negative\n  known: {x.facts.describe(e)}", "infeasible")
+    if r.sign == "==":
+        x.require_equal(gap, 0, "infeasible")
+    else:
+        x.require(needed[0], "infeasible")
+
+
+def _extent(x: Operand, e: Any) -> Extent:
+    return x.divide(*_fraction(x, e), "infeasible")
+
+
+def _fraction(x: Operand, e: Any) -> tuple[Extent, Extent]:
+    """Return a side as numerator and denominator in the symbols of *x*, and demand that it has a meaning."""
+    apart = Facts()
+    n, d = symbols.to_fraction(e, apart, "an assumption")
+    for needed in apart.requirements:
+        value = x.translate(needed.value, apart)
+        if needed.relation == "divides":
+            x.divide(value, x.translate(needed.modulus, apart), "infeasible")
+        else:
+            x.require(value, "infeasible")
+    return x.translate(n, apart), x.translate(d, apart)

@@ -1,0 +1,125 @@
+"""Boxes: an interval for each symbol, with infinite ends, and what follows in a box for expressions.
+
+All of it is sound and none of it complete: an expression keeps within its sides, and may not reach them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import inf
+
+from symlayout.polynomial import Extent, collapse, terms_of
+from symlayout.system import drop
+
+Bound = float  # an int, or an infinity
+Sides = tuple[Bound, Bound]
+Box = dict[str, Sides]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An expression, and its slope along each symbol that occurs in it more than once."""
+
+    e: Extent
+    slopes: tuple[tuple[str, Extent], ...]
+
+    def least(self, box: Box) -> Bound:
+        """Return a lower bound in a box: symbols along which the slope has a sign go to their ends."""
+        if self.slopes:
+            box = dict(box)
+            for name, slope in self.slopes:
+                end = lower_end(box[name], sides_of(slope, box))
+                if end is not None:
+                    box[name] = end, end
+        return sides_of(self.e, box)[0]
+
+
+def form_of(e: Extent) -> Form:
+    """Return an expression with its slopes."""
+    uses = Counter(name for monomial in terms_of(e) for name in monomial)
+    return Form(e, tuple((name, slope_of(e, name)) for name in sorted(uses) if uses[name] > 1))
+
+
+def slope_of(e: Extent, name: str) -> Extent:
+    """Return the derivative of *e* by a symbol."""
+    return collapse({drop(m, name): c * m.count(name) for m, c in terms_of(e).items() if name in m})
+
+
+def tighter(sides: Sides, c: Sides, most: Bound) -> Sides:
+    """Return what is left of the sides of *s* where ``c*s + rest >= 0`` and ``rest <= most``."""
+    low, high = sides
+    if most < 0:  # c*s is positive: both have one sign, and neither is 0
+        if c[0] >= 0:
+            return max(low, ceil_of(-most, c[1])), high
+        if c[1] <= 0:
+            return low, min(high, -ceil_of(-most, -c[0]))
+    elif most != inf:
+        if c[0] >= 1:
+            return max(low, -floor_of(most, c[0])), high
+        if c[1] <= -1:
+            return low, min(high, floor_of(most, -c[1]))
+    return sides
+
+
+def floor_of(n: Bound, d: Bound) -> Bound:
+    """Return ``floor(n / d)``, for ``n >= 0`` and ``d >= 1``."""
+    return 0 if d == inf else n // d
+
+
+def ceil_of(n: Bound, d: Bound) -> Bound:
+    """Return the least *s* with ``d*s >= n``, for ``n >= 1`` and ``d >= 0``; infinity if there is none."""
+    if d == 0 or n == inf:
+        return inf
+    return 1 if d == inf else -(-n // d)
+
+
+def quotient_sides(n: Sides, d: Sides) -> Sides:
+    """Return the sides of ``floor(n/d)``, for ``d >= 1``."""
+    low, high = n
+    d_low, d_high = max(d[0], 1), d[1]
+    if abs(low) != inf:
+        low = low // d_low if low < 0 else floor_of(low, d_high)
+    if abs(high) != inf:
+        high = high // d_low if high >= 0 else -1 if d_high == inf else high // d_high
+    return low, high
+
+
+def _times(a: Bound, b: Bound) -> Bound:
+    if not a or not b:
+        return 0
+    if abs(a) == inf or abs(b) == inf:  # an int may be too large for a float
+        return inf if (a > 0) == (b > 0) else -inf
+    return a * b
+
+
+def _sum(values: list[Bound]) -> Bound:
+    """Return the sum of ints and of infinities of one sign."""
+    return next((v for v in values if abs(v) == inf), None) or sum(values)
+
+
+def sides_of(e: Extent, box: Box) -> Sides:
+    """Return sides of *e* in a box, term by term: exact if no symbol occurs twice."""
+    lows: list[Bound] = []
+    highs: list[Bound] = []
+    for monomial, coefficient in terms_of(e).items():
+        low: Bound = coefficient
+        high: Bound = coefficient
+        for name in monomial:
+            a, b = box[name]
+            if a >= 0 <= low:
+                low, high = _times(low, a), _times(high, b)
+            elif a >= 0 >= high:
+                low, high = _times(low, b), _times(high, a)
+            else:
+                corners = _times(low, a), _times(low, b), _times(high, a), _times(high, b)
+                low, high = min(corners), max(corners)
+        lows.append(low)
+        highs.append(high)
+    return _sum(lows), _sum(highs)
+
+
+def lower_end(sides: Sides, slope: Sides) -> Bound | None:
+    """Return the end of a symbol where what has this slope is least, if the slope has a sign and the end is finite."""
+    end = sides[0] if slope[0] >= 0 < slope[1] else sides[1] if slope[1] <= 0 > slope[0] else inf
+    return None if abs(end) == inf else end

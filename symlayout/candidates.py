@@ -1,0 +1,253 @@
+"""Make the functions that find the elements of an input in the output of a map.
+
+One operation gives the output an axis for each digit (`faces`), the next reads from each element of the input the
+digits of its place.  What is made here is a candidate; `inverse` and `properties` prove what it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from symlayout.compose import demand_shape
+from symlayout.cut import Range, Region, cut
+from symlayout.declare import Case, Declared, Fill, Operand, Windows, index_map
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.faces import Face, Number, face, is_digital
+from symlayout.facts import Facts
+from symlayout.normalise import Read, normalise
+from symlayout.ops.axes import ravel
+from symlayout.ops.reshape import linear
+from symlayout.polynomial import Extent, collapse, product, terms_of
+from symlayout.tensor import Tensor, apply
+
+_MOST_PIECES = 32
+
+
+def candidates(t: Tensor, leaf: Tensor) -> Iterator[Candidate]:
+    """Yield functions that may find the elements of *leaf* in *t*, the one that uses all pieces first."""
+    try:
+        reads = normalise(t, shown=all(node.own for node in t.nodes()))
+    except InconclusiveError:
+        return
+    reads = [read for read in reads if read.leaf is not None and read.leaf.key == leaf.key]
+    if not reads:
+        yield Candidate(t, leaf, [((), None)], False)
+    if not 0 < len(reads) <= _MOST_PIECES:
+        return
+    pieces = [piece for read in reads if (piece := _piece(t, leaf, read)) is not None]
+    found = [Candidate(t, leaf, [((), piece)], True) for piece in sorted(pieces, key=lambda p: -len(p.digits))]
+    if len(reads) == 1:
+        found = [Candidate(t, leaf, c.regions, pieces[0].picks) for c in found]
+    elif len(pieces) == len(reads) and (regions := _regions(pieces, t, leaf)) is not None:
+        found.insert(0, Candidate(t, leaf, regions, any(piece.picks for piece in pieces)))
+    for candidate in found:
+        if candidate.is_possible():
+            yield candidate
+    if len(pieces) < len(reads) and t.rank > 1:  # the row-major number of the output may tell what its axes do not
+        yield from (replace(candidate, raveled=True) for candidate in candidates(ravel(t), leaf))
+
+
+def _piece(t: Tensor, leaf: Tensor, read: Read) -> Face | None:
+    for by_number in (False, True):
+        try:
+            return face(t, leaf, read.path, by_number=by_number)
+        except InconclusiveError:
+            continue
+    return None
+
+
+def _regions(pieces: Sequence[Face], t: Tensor, leaf: Tensor) -> list[Region] | None:
+    try:
+        return cut(pieces, [t.facts.reduce(e) for e in leaf.extents], t.facts)
+    except InconclusiveError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to find the elements of *leaf* in *t*.
+
+    Attributes
+    ----------
+    picks : bool
+        Whether an element may stand in several places, of which one is picked.
+    """
+
+    t: Tensor
+    leaf: Tensor
+    regions: Sequence[Region]
+    picks: bool
+    raveled: bool = False  # whether *t* is what was asked about with its axes raveled
+
+    def __call__(self, z: Tensor, undetermined: Any = 0) -> Tensor:
+        """Return the elements of the input, found in *z*, which has the output's shape; others are *undetermined*."""
+        fill = Fill(undetermined)
+        pieces = [piece for _, piece in self.regions if piece is not None]
+
+        def inverse(x: Operand) -> Declared:
+            domain = [x.translate(e, self.leaf.facts) for e in self.leaf.extents]
+            cases: list[Case] = []
+            source = 0
+            for ranges, piece in self.regions:
+                if piece is None:  # no element of these is read
+                    where = _windows(ranges, _Translated(x, self.t.facts))
+                    cases.append(Case(lambda *i: [-1] * x.rank, where=where, fill=fill))
+                else:
+                    cases += _Found(piece, source, ranges, domain, x, fill).cases()
+                    source += 1
+            return Declared(tuple(domain), tuple(cases))
+
+        given = demand_shape(ravel(z) if self.raveled else z, self.t)
+        return apply(inverse, tuple(_places(piece, given, undetermined) for piece in pieces) or (given,), (), {})
+
+    def is_possible(self) -> bool:
+        """Return whether the function can be made: all that it computes with is proved to have a meaning."""
+        try:
+            self(self.t)
+        except (InconclusiveError, ShapeError):
+            return False
+        return True
+
+
+def _places(piece: Face, z: Tensor, undetermined: Any) -> Tensor:
+    """Return the elements of *z*, a tensor of the output's shape, with one axis for each digit."""
+
+    def digits(z: Operand) -> Declared:
+        translated = _Translated(z, piece.facts)
+        extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
+        missing = [(m.name, _Expression(m.rest, translated), translated(m.step)) for m in piece.missing]
+        output = [_Expression(e, translated) for e in piece.output]
+
+        def coords(*i: Any) -> list[Any]:
+            values = dict(zip([d.name for d in piece.digits], i, strict=False))
+            for name, rest, step in missing:
+                values[name] = 0 - rest(values) // step
+            return [e(values) for e in output]
+
+        return index_map(extents, coords, fill=Fill(undetermined))
+
+    return apply(digits, (z,), (), {})
+
+
+class _Found:
+    """How the elements of an input, inside *ranges*, read input number *source*, which is `_places` of a piece."""
+
+    def __init__(
+        self, piece: Face, source: int, ranges: Sequence[Range], domain: Sequence[Extent], x: Operand, fill: Fill
+    ) -> None:
+        translated = _Translated(x, piece.facts)
+        self.source, self.domain, self.fill, self.by_number = source, domain, fill, piece.by_number
+        self.windows = _windows(ranges, translated) if ranges else None
+        self.numbers = [_Steps(n, translated) for n in piece.numbers]
+        self.wholes = [product(domain)] if piece.by_number else domain
+
+    def cases(self) -> list[Case]:
+        """Return a case for each choice of the parts of short digits."""
+        branches = [itertools.product((False, True), repeat=n.count_short()) for n in self.numbers]
+        return [self._case(choices) for choices in itertools.product(*branches)]
+
+    def _case(self, choices: Sequence[Sequence[bool]]) -> Case:
+        def read(i: Sequence[Any]) -> list[_Told]:
+            given = [linear(i, self.domain)] if self.by_number else i
+            parts = zip(self.numbers, given, self.wholes, choices, strict=True)
+            return [n.read(number, extent, choice) for n, number, extent, choice in parts]
+
+        def coords(*i: Any) -> list[Any]:
+            found = read(i)
+            return [v for told in found for v in told.values] + [v for told in found for v in told.gaps]
+
+        def where(*i: Any) -> list[tuple[Any, Extent]]:
+            outer = [] if self.windows is None else self.windows(*i)
+            return [*outer, *(window for told in read(i) for window in told.windows)]
+
+        everywhere = self.windows is None and not any(map(len, choices))
+        return Case(coords, source=self.source, where=None if everywhere else where, fill=self.fill)
+
+
+class _Told(NamedTuple):
+    """The values of a number's digits, the windows in which they are that, and what is left below a step."""
+
+    values: list[Any]
+    windows: list[tuple[Any, Extent]]
+    gaps: list[Any]
+
+
+class _Steps:
+    """A number of the input's face in the symbols of an operand: reads the digits from its value."""
+
+    def __init__(self, n: Number, translated: _Translated) -> None:
+        self.shift, self.falls, self.gap = translated(n.shift), n.falls, n.gap
+        self.digits = [(d, translated(d.step), translated(d.extent)) for d in n.digits]
+
+    def count_short(self) -> int:
+        """Return how many digits have a step that is shorter than the span below."""
+        return sum(d.short for d, _, _ in self.digits)
+
+    def read(self, number: Any, extent: Extent, choice: Sequence[bool]) -> _Told:
+        """Return the digits of *number*, which is in ``range(extent)``; *choice* tells which short ones are last."""
+        chosen = iter(choice)
+        values: list[Any] = []
+        windows: list[tuple[Any, Extent]] = []
+        if self.falls:
+            rest, start, room = self.shift - number, self.shift - extent + 1, self.shift + 1
+        else:
+            rest, start, room = number - self.shift, -self.shift, extent - self.shift
+        for d, step, count in self.digits:  # start <= rest < room
+            end = step * (count - 1)
+            if d.short and next(chosen):
+                windows.append((rest - end, room - end))
+                value, rest = count - 1, rest - end
+            else:
+                if d.short:
+                    windows.append((rest - start, end - start))
+                value, rest = rest // step, rest % step
+            values.append(count - 1 - value if d.falling else value)
+            start, room = 0, step
+        return _Told(values, windows, [rest] if self.gap else [])
+
+
+def _windows(ranges: Sequence[Range], translated: _Translated) -> Windows:
+    given = [(r.axis, translated(r.start), translated(r.count), r.step) for r in ranges]
+    return lambda *i: [
+        ((i[axis] - start) % step if step else i[axis] - start, count) for axis, start, count, step in given
+    ]
+
+
+class _Translated:
+    """Extents of a map's system in the symbols of an operand's."""
+
+    def __init__(self, z: Operand, facts: Facts) -> None:
+        self.z, self.facts = z, facts
+
+    def __call__(self, e: Extent) -> Extent:
+        return self.z.translate(self.facts.reduce(e), self.facts)
+
+
+class _Expression:
+    """An expression in digits and floors of digits, with translated coefficients."""
+
+    def __init__(self, e: Extent, translated: _Translated) -> None:
+        facts = translated.facts
+        terms: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
+        self.floors: dict[str, tuple[_Expression, Extent]] = {}
+        for monomial, c in terms_of(facts.reduce(e)).items():
+            varying = tuple(n for n in monomial if is_digital(n, facts))
+            terms.setdefault(varying, {})[tuple(n for n in monomial if n not in varying)] = c
+            for n in varying:
+                if n in facts.floors and n not in self.floors:
+                    numerator, denominator = facts.floors[n]
+                    self.floors[n] = _Expression(numerator, translated), translated(denominator)
+        self.terms = [(varying, translated(collapse(part))) for varying, part in terms.items()]
+
+    def __call__(self, values: dict[str, Any]) -> Any:
+        total: Any = 0
+        known = {**values, **{n: e(values) // d for n, (e, d) in self.floors.items()}}
+        for varying, coefficient in self.terms:
+            term: Any = coefficient
+            for n in varying:
+                term = known[n] * term
+            total = term + total
+        return total

@@ -1,0 +1,73 @@
+"""Compose two maps: one chain of operations continued by another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symlayout.declare import Declared, Operand, index_map
+from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent, names_of
+from symlayout.tensor import Tensor, apply
+
+
+def compose(first: Tensor, then: Tensor, source: str | None = None) -> Tensor:
+    """Return the chain *then* with *first* for its input *source*, or for its only input.
+
+    Dims of *then* that are extents of the input take the values that the shape of *first* gives them; dims that
+    occur elsewhere in *then* only are those of the same name in *first*.
+
+    Raises
+    ------
+    ShapeError
+        ``source`` if there is no such input or more than one, ``rank``, ``size_mismatch``, ``dim_conflict``.
+    """
+    leaf = _leaf(then, source)
+    demand_rank(first, leaf)
+    values: dict[str, Extent] = {}
+    for e, given in zip(leaf.extents, first.extents, strict=True):
+        (name,) = names_of(e) if len(names_of(e)) == 1 else ("",)
+        if name in leaf.facts.dims and leaf.facts.to_user(e) == (e, 1) and str(e) == name:
+            values.setdefault(name, given)
+    fitted = demand_shape(first, leaf, values)
+    return then.replace({leaf.key: fitted}, values)
+
+
+def _leaf(t: Tensor, source: str | None) -> Tensor:
+    leaves = [leaf for leaf in t.leaves() if source in (None, leaf.name)]
+    if len(leaves) != 1:
+        known = ", ".join(leaf.name for leaf in t.leaves())
+        rule = (
+            f"compose: {t!r} has {len(t.leaves())} inputs" if source is None else f"compose: no one input is {source}"
+        )
+        raise ShapeError(f"{rule}\n  known: {known}\n  help: name one that occurs once", "source")
+    return leaves[0]
+
+
+def demand_rank(x: Tensor, like: Tensor) -> None:
+    """Raise ``rank`` unless *x* has the rank of *like*."""
+    if x.rank != like.rank:
+        raise ShapeError(f"{x!r} has rank {x.rank}, expected {like.rank}, as of {like!r}", "rank")
+
+
+def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = None) -> Tensor:
+    """Return *x*, of which is demanded that it has the shape of *like*, and dims the bounds that they have there.
+
+    *values* are those of dims of *like*, in the symbols of *x*.
+    """
+    demand_rank(x, like)
+    given = dict(values or {})
+
+    def composed(z: Operand) -> Declared:
+        for name, value in given.items():
+            dim = like.facts.dims[name]
+            z.require(value - dim.min, "infeasible", f"{{}} is less than {dim.min}, the minimum of {name}", value)
+            if dim.max is not None:
+                z.require(dim.max - value, "infeasible", f"{{}} is more than {dim.max}, the maximum of {name}", value)
+            z.divide(value, dim.multiple_of, "infeasible")
+        for axis, (n, e) in enumerate(zip(z.shape, like.extents, strict=True)):
+            expected = z.translate(e, like.facts)
+            z.require_equal(n, expected, "size_mismatch", "axis {} has extent {}, expected {}", axis, n, expected)
+        return index_map(z.shape, lambda *i: i)
+
+    demanded = apply(composed, (x,), (), {}, given)
+    return x if demanded.facts.requirements == x.facts.requirements else demanded

@@ -1,0 +1,238 @@
+"""Find the two faces of a piece of a map: what reads an element, and where the element stands.
+
+Over a box of digits both coordinates are affine, the output's and the input's.  The digits are told by the
+input's, which is a number for each axis or, where reshapes mix the axes, one row-major number of the whole.
+
+* A digit whose step is the span of the digits below is the quotient by the step, as in a mixed-radix number.
+* A shorter step means that an element stands in several places (windows that overlap): the quotient, but at
+  most the last digit, is one of them.  A longer one means that there are elements that stand in none.
+* A digit that the input does not mention is 0 (tile, repeat, broadcast), or what a window asks for (roll).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+
+from symlayout.errors import InconclusiveError
+from symlayout.facts import Facts
+from symlayout.normalise import Read, Window
+from symlayout.ops.reshape import linear
+from symlayout.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    collapse,
+    exact_quotient,
+    names_of,
+    product,
+    substitute,
+    symbol,
+    terms_of,
+)
+from symlayout.refine import Box, refine
+from symlayout.system import DIGIT
+from symlayout.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """``step*name`` is a part of an input's number; *falling* if the digit is counted from its end."""
+
+    name: str
+    step: Extent
+    extent: Extent
+    falling: bool
+    short: bool = False  # the step is shorter than the span of the digits below, so that they overlap
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of the input's face, ``shift + sum(step*digit)``, its digits from the longest step to the shortest.
+
+    With *falls* it is ``shift - sum(step*digit)``.  It has *span* values, those between included.
+    """
+
+    shift: Extent
+    falls: bool
+    digits: tuple[Digit, ...]
+    span: Extent
+    gap: bool  # whether the shortest step is not 1, or there is no digit
+
+    @property
+    def start(self) -> Extent:
+        """The least value."""
+        return self.shift - self.span + 1 if self.falls else self.shift
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A digit that the input does not tell: ``-(rest // step)``."""
+
+    name: str
+    rest: Extent = 0
+    step: Extent = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Both faces of one piece of a map: the input's *numbers*, the *output*'s coordinate, affine in the digits.
+
+    Attributes
+    ----------
+    facts : Facts
+        The system that they are written in.
+    by_number : bool
+        Whether the input's face is the row-major number of the element.
+    missing : tuple of Missing
+        The digits that the input does not tell.
+    picks : bool
+        Whether an element may stand in several places, of which one is picked.
+    """
+
+    facts: Facts
+    by_number: bool
+    numbers: tuple[Number, ...]
+    output: tuple[Extent, ...]
+    missing: tuple[Missing, ...]
+    picks: bool
+
+    @property
+    def digits(self) -> list[Digit]:
+        """The digits that the input tells."""
+        return [d for n in self.numbers for d in n.digits]
+
+
+def face(t: Tensor, leaf: Tensor, path: tuple[int, ...], *, by_number: bool) -> Face:
+    """Return the faces of the piece of *t* at *path*, which reads *leaf*.
+
+    Raises
+    ------
+    InconclusiveError
+        The digits are not told by what is read.
+    """
+
+    def numbers(read: Read) -> list[Extent]:
+        if not by_number:
+            return list(read.coords)
+        return [read.facts.reduce(linear(read.coords, [read.facts.reduce(e) for e in leaf.extents]))]
+
+    box, read = refine(t, path, lambda box, read: [*box.coords, *numbers(read)])
+    singles = [read.facts.reduce(n) == 1 for n in ([product(leaf.extents)] if by_number else leaf.extents)]
+    reader = _Reader(t, box, read, numbers(read), singles)
+    return Face(read.facts, by_number, tuple(reader.numbers), reader.output, tuple(reader.missing), reader.picks)
+
+
+class _Reader:
+    """Tells the digits of a box from the numbers that are read; see `Face` for the attributes."""
+
+    def __init__(self, t: Tensor, box: Box, read: Read, numbers: Sequence[Extent], singles: Sequence[bool]) -> None:
+        self.t, self.facts, self.picks = t, read.facts, False
+        self.missing: list[Missing] = []
+        extents = dict(box.extents)
+        moved: dict[str, Extent] = {}
+        for window in read.windows:
+            self._narrow(window, extents, moved)
+        for name in [name for name, e in extents.items() if e == 1]:
+            moved[name] = substitute(moved.get(name, symbol(name)), {name: 0})
+            del extents[name]
+
+        def told(e: Extent) -> Extent:
+            return substitute(self.facts.reduce(e), moved)
+
+        windows = [Window(told(w.value), w.extent) for w in (*box.windows, *read.windows)]
+        self.output = tuple(map(told, box.coords))
+        self.numbers = [self._number(told(e), one, extents) for e, one in zip(numbers, singles, strict=True)]
+        names = [d.name for n in self.numbers for d in n.digits]
+        if len(set(names)) != len(names):
+            raise self._not_told()
+        for name in extents:
+            if name not in names:
+                self._find(name, windows, extents.keys() - set(names))
+
+    def _narrow(self, window: Window, extents: dict[str, Extent], moved: dict[str, Extent]) -> None:
+        """Cut the range of a digit to what *window* leaves of it, where that is one range for all sizes."""
+        value = self.facts.reduce(window.value)
+        names = [n for n in names_of(value) if is_digital(n, self.facts)]
+        split = coefficient_of(value, names[0]) if len(names) == 1 and isinstance(value, Poly) else None
+        if split is None or split[0] != 1 or names[0] not in extents or names[0] in moved:
+            return
+        name, low = names[0], -split[1]
+        start = low if self.facts.nonnegative(low) else 0 if self.facts.nonnegative(-low) else None
+        stops = (self.facts.reduce(low + window.extent), extents[name])
+        stop = next((e for e in stops if all(self.facts.nonnegative(other - e) for other in stops)), None)
+        if start is not None and stop is not None:
+            moved[name], extents[name] = symbol(name) + start, self.facts.reduce(stop - start)
+
+    def _number(self, e: Extent, single: bool, extents: dict[str, Extent]) -> Number:
+        """Return *e*, a coordinate of an axis that has a *single* element or more, as a number of digits."""
+        facts, shift = self.facts, e
+        found: list[Digit] = []
+        for name in sorted(n for n in names_of(e) if n in extents):
+            split = coefficient_of(shift, name) if isinstance(shift, Poly) else None
+            sign = 0 if split is None else facts.sign(split[0])
+            if split is None or not sign:
+                raise self._not_told()
+            found.append(Digit(name, split[0] * sign, extents[name], sign < 0))
+            shift = split[1]
+        falls = bool(found) and all(d.falling for d in found)
+        if falls:
+            found = [Digit(d.name, d.step, d.extent, falling=False) for d in found]
+        for d in found:
+            shift = shift - d.step * (d.extent - 1) if d.falling else shift
+        if any(is_digital(n, facts) for n in names_of(shift)):
+            raise self._not_told()
+        # a step that divides another is the shorter one; else the facts tell
+        ordered = sorted(found, key=lambda d: sum(_is_longer(d.step, other.step, facts) for other in found))
+        digits: list[Digit] = []
+        span: Extent = 1
+        for d in ordered:
+            overlap = span - d.step
+            if facts.reduce(overlap) != 0 and facts.nonnegative(overlap):
+                digits.append(replace(d, short=True))
+                self.picks = True
+            elif facts.nonnegative(-overlap):
+                digits.append(d)
+            else:
+                raise self._not_told()
+            span = facts.reduce(span + d.step * (d.extent - 1))
+        gap = ordered[0].step != 1 if ordered else not single
+        return Number(shift, falls, tuple(reversed(digits)), span, gap)
+
+    def _find(self, name: str, windows: Sequence[Window], unknown: Set[str]) -> None:
+        """Find what a digit can be that the input does not tell: 0, or what puts a window's value in its range."""
+        for window in windows:
+            split = coefficient_of(window.value, name) if isinstance(window.value, Poly) else None
+            if split is None or not self.facts.positive(split[0]) or names_of(split[1]) & (unknown - {name}):
+                continue
+            step, rest = split
+            self.picks = self.picks or not self.facts.nonnegative(step - self.facts.reduce(window.extent))
+            whole = _times(rest, step)
+            rest = rest - whole * step  # what is left if the digit counts from -whole
+            self.output = tuple(substitute(e, {name: symbol(name) - whole}) for e in self.output)
+            inside = self.facts.nonnegative(rest) and self.facts.nonnegative(window.extent - 1 - rest)
+            self.missing.append(Missing(name) if inside else Missing(name, rest, step))
+            return
+        self.picks = True
+        self.missing.append(Missing(name))
+
+    def _not_told(self) -> InconclusiveError:
+        return InconclusiveError(f"{self.t!r} reads its input by digits whose steps can be told apart")
+
+
+def _is_longer(a: Extent, b: Extent, facts: Facts) -> bool:
+    """Return whether step *a* is known to be no shorter than *b*."""
+    return exact_quotient(a, b) is not None or facts.nonnegative(a - b)
+
+
+def _times(e: Extent, step: Extent) -> Extent:
+    """Return how often *step* is in *e*, term by term."""
+    parts = (exact_quotient(collapse({m: c}), step) for m, c in terms_of(e).items())
+    return sum((part for part in parts if part is not None), 0)
+
+
+def is_digital(name: str, facts: Facts) -> bool:
+    """Return whether a symbol is a digit or a floor of digits."""
+    return name[0] == DIGIT or (
+        name in facts.floors and any(is_digital(n, facts) for n in names_of(facts.floors[name][0]))
+    )

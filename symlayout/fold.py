@@ -1,0 +1,203 @@
+"""Fold a coordinate of the normal form into the shortest expression that people would write.
+
+The normal form keeps ``n - d*floor(n/d)`` for a remainder, ``floor((n + d - 1)/d)`` for a quotient rounded up,
+and ``a - max(0, a - b)`` for a minimum.  Here they become ``n % d``, ``ceil_div(n, d)`` and ``min(a, b)``.  The
+result is a tree that `spell` writes as text, `latex` as LaTeX and `symbols` as SymPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from symlayout.facts import Facts
+from symlayout.polynomial import (
+    Extent,
+    Monomial,
+    Poly,
+    coefficient_of,
+    collapse,
+    exact_quotient,
+    names_of,
+    substitute,
+    symbol,
+    terms_of,
+)
+
+_REMAINDER = "%"  # the first characters of names that exist only while a sum is folded
+_CEILING = "^"
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A *form* of its parts: ``//`` (floor), ``%``, ``/`` (exact), ``ceil_div``, ``min`` or ``max``."""
+
+    form: str
+    parts: tuple[Sum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of terms: a coefficient, and factors in the order in which they are written."""
+
+    terms: tuple[tuple[int, tuple[Factor, ...]], ...]
+
+    def __add__(self, other: Sum) -> Sum:
+        total: dict[tuple[Factor, ...], int] = {}
+        for coefficient, factors in (*self.terms, *other.terms):
+            total[factors] = total.get(factors, 0) + coefficient
+        return Sum(tuple((c, factors) for factors, c in total.items() if c))
+
+    def __mul__(self, other: Sum) -> Sum:
+        result = Sum(())
+        for a, left in self.terms:
+            for b, right in other.terms:
+                result = result + Sum(((a * b, left + right),))
+        return result
+
+    def __neg__(self) -> Sum:
+        return Sum(tuple((-c, factors) for c, factors in self.terms))
+
+
+Factor = str | Apply
+
+
+def number(n: int) -> Sum:
+    """Return the sum that is the integer *n*."""
+    return Sum(((n, ()),) if n else ())
+
+
+def atom(factor: Factor) -> Sum:
+    """Return the sum of one factor."""
+    return Sum(((1, (factor,)),))
+
+
+def canonical(e: Sum) -> Sum:
+    """Return a sum with terms and factors in one order, for comparing."""
+
+    def within(f: Factor) -> Factor:
+        return f if isinstance(f, str) else Apply(f.form, tuple(map(canonical, f.parts)))
+
+    return Sum(tuple(sorted(((c, tuple(sorted(map(within, factors), key=repr))) for c, factors in e.terms), key=repr)))
+
+
+def fold(e: Extent, facts: Facts, names: Mapping[str, str]) -> Sum:
+    """Return *e* as it would be written: digits by *names*, everything else in the user's dims."""
+    folded, remainders = fold_remainders(facts.reduce(e), facts)
+    groups: dict[Monomial, dict[Monomial, int]] = {}
+    for monomial, c in terms_of(folded).items():
+        fixed = tuple(n for n in monomial if _is_fixed(n, facts))
+        varying = tuple(n for n in monomial if not _is_fixed(n, facts))
+        groups.setdefault(varying, {})[fixed] = c
+    total = Sum(())
+    for varying, terms in groups.items():
+        factors = tuple(_varying(n, remainders, facts, names) for n in varying)
+        total = total + Sum(((1, factors),)) * fold_fixed(collapse(terms), facts)
+    return total
+
+
+def _is_fixed(name: str, facts: Facts) -> bool:
+    """Return whether a symbol is made of dims only."""
+    if (d := facts.definitions.get(name)) is not None:
+        return all(_is_fixed(n, facts) for n in names_of(d.left) | names_of(d.right))
+    return name in facts.dims or name in facts.quotients
+
+
+def _varying(
+    name: str, remainders: Mapping[str, tuple[Extent, Extent]], facts: Facts, names: Mapping[str, str]
+) -> Factor:
+    if name in remainders:
+        n, d = remainders[name]
+        return Apply("%", (fold(_nearest(n, d), facts, names), fold(d, facts, names)))
+    if name in facts.floors:
+        n, d = facts.floors[name]
+        return Apply("//", (fold(n, facts, names), fold(d, facts, names)))
+    return names.get(name, name)
+
+
+def _nearest(n: Extent, d: Extent) -> Extent:
+    """Return what leaves the same remainder as *n*, its constant as near to 0 as *d* allows."""
+    if not isinstance(d, int):
+        return n
+    constant = terms_of(n).get((), 0)
+    residue = constant % d
+    return n - constant + (residue if 2 * residue <= d else residue - d)
+
+
+def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Extent, Extent]]]:
+    """Write ``n - d*floor(n/d)`` as a symbol for ``n % d``, where that is shorter; return the symbols' parts too."""
+    remainders: dict[str, tuple[Extent, Extent]] = {}
+    for name in reversed(facts.bounded):
+        if not isinstance(e, Poly) or name not in facts.floors or name in facts.definitions or name not in names_of(e):
+            continue
+        for n, d in (*(q[:2] for q in facts.coarsens(e, name)), facts.floors[name]):
+            split = coefficient_of(e, name)
+            factor = 0 if split is None else _times(-split[0], d)
+            candidate = e - factor * (n - d * symbol(name))
+            if factor != 0 and len(terms_of(candidate)) < len(e.terms):
+                remainder = f"{_REMAINDER}{name}"
+                remainders[remainder] = (n, d)
+                e = candidate + factor * symbol(remainder)
+                break
+    return e, remainders
+
+
+def _times(c: Extent, d: Extent) -> Extent:
+    """Return how often *d* is in *c*: all of it, or else term by term."""
+    whole = exact_quotient(c, d)
+    if whole is not None:
+        return whole
+    parts = (exact_quotient(collapse({m: k}), d) for m, k in terms_of(c).items())
+    return sum((part for part in parts if part is not None), 0)
+
+
+# ---------------------------------------------------------------------- dims
+
+
+def fold_fixed(e: Extent, facts: Facts) -> Sum:
+    """Return *e*, which has no digit, in the user's dims."""
+    top, bottom = facts.to_user(e)
+    if bottom == 1:
+        return _fold_polynomial(top, facts)
+    whole: Extent = 0
+    if isinstance(bottom, int):  # H/2 + 1 rather than (H + 2)/2
+        whole = collapse({m: c // bottom for m, c in terms_of(top).items() if c % bottom == 0})
+    rest = _fold_polynomial(top - whole * bottom, facts)
+    negative = all(c < 0 for c, _ in rest.terms)
+    quotient = atom(Apply("/", (-rest if negative else rest, _fold_polynomial(bottom, facts))))
+    return (-quotient if negative else quotient) + _fold_polynomial(whole, facts)
+
+
+def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
+    if (pair := facts.extremes(e)) is not None:
+        form, a, b = pair
+        return atom(Apply(form, (fold_fixed(a, facts), fold_fixed(b, facts))))
+    for name in sorted(names_of(e) & facts.definitions.keys()):
+        d = facts.definitions[name]
+        if d.form == "floor" and terms_of(d.left).get((), 0) == -1:  # floor((n - 1)/d) + 1 = ceil(n/d)
+            rounded_up = substitute(e, {name: symbol(_CEILING + name) - 1})
+            e = rounded_up if len(terms_of(rounded_up)) < len(terms_of(e)) else e
+    total = Sum(())
+    for monomial, c in terms_of(e).items():
+        term = number(c)
+        for name in monomial:
+            term = term * _fold_symbol(name, facts)
+        total = total + term
+    return total
+
+
+def _fold_symbol(name: str, facts: Facts) -> Sum:
+    """Return a dim, an exact quotient, or what a floor, ceiling or maximum is made of."""
+    if name in facts.quotients:
+        return fold_fixed(symbol(name), facts)
+    if name[0] == _CEILING:
+        d = facts.definitions[name[1:]]
+        return atom(Apply("ceil_div", (fold_fixed(d.left + 1, facts), fold_fixed(d.right, facts))))
+    if name not in facts.definitions:
+        return atom(name)
+    d = facts.definitions[name]
+    if d.form != "floor":
+        return atom(Apply(d.form, (fold_fixed(d.left, facts), fold_fixed(d.right, facts))))
+    if isinstance(d.right, int) and terms_of(d.left).get((), 0) == d.right - 1:
+        return atom(Apply("ceil_div", (fold_fixed(d.left - (d.right - 1), facts), number(d.right))))
+    return atom(Apply("//", (fold_fixed(d.left, facts), fold_fixed(d.right, facts))))

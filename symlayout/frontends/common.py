@@ -1,0 +1,52 @@
+"""What ONNX and OpenVINO have alike, down to the names of inputs and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.frontends import attributes
+from symlayout.frontends.rank import require_rank, require_tensors
+from symlayout.frontends.registry import register
+from symlayout.ops.axes import squeeze as core_squeeze
+from symlayout.ops.concatenate import concatenate
+from symlayout.tensor import Tensor
+
+
+@register("onnx:Concat", "openvino:Concat-1", joint=True)
+def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
+    """Return the *inputs* one after the other along *axis*.
+
+    Parameters
+    ----------
+    inputs : sequence of Tensor
+        Rank 1 or more.
+    axis : int
+        Negative ones count from the end.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``length_mismatch`` for no inputs, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+    """
+    return concatenate(require_tensors("Concat", inputs, 1), attributes.constant("axis", axis))
+
+
+@register("onnx:Squeeze", "openvino:Squeeze-1")
+def squeeze(data: Tensor, axes: Any = None) -> Tensor:
+    """Return *data* without the *axes*, whose extent is 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : int or sequence of int, optional
+        None and an empty list are all axes of extent 1.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
+    """
+    rank = require_rank("Squeeze", data, 0)
+    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)

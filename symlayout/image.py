@@ -1,0 +1,269 @@
+"""Find the input box that an output box needs, for one chunk of a large array at a time.
+
+The chain is evaluated on digits that walk the output box only.  Guards and windows of one digit each cut
+its range; then a coordinate takes its least and greatest value at the ends of the ranges, as long as what it
+is made of moves independently.  Where that is not so, the box is a hull and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from symlayout import symbols
+from symlayout.digits import digit_name, floor_div
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.facts import Facts
+from symlayout.fold import fold_remainders
+from symlayout.merge import is_fork
+from symlayout.normalise import Read, Window, normalise
+from symlayout.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
+from symlayout.system import DIGIT
+from symlayout.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What is read of one input.
+
+    Attributes
+    ----------
+    source : str
+        The input's name.
+    box : tuple of (start, stop), or None
+        For each axis of the input a half-open range that contains everything that is read; ints where the sizes
+        are, else SymPy expressions, and nothing is read where start >= stop on an axis.  None: nothing is read.
+    exact : bool
+        Whether there is no smaller box, for any sizes.
+    """
+
+    source: str
+    box: tuple[tuple[Any, Any], ...] | None
+    exact: bool
+
+
+def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:
+    """Return what the elements of an output box read: one `Image` for each input, in order of first use.
+
+    Parameters
+    ----------
+    box : sequence of (start, stop) or None
+        For each axis of the output a half-open range of ints, dims or expressions; None is the whole axis.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` for another number of ranges than axes, ``crop_exceeds`` for a range that is not inside the
+        output, ``infeasible`` if that is so for all sizes.
+    InconclusiveError
+        A read of an operation from outside the package is not shown to be inside its input.
+
+    Examples
+    --------
+    >>> from symlayout.ops.pad import pad
+    >>> from symlayout.tensor import tensor
+    >>> image(pad(tensor((8, 8), name="x"), 1), [(0, 4), None])
+    (Image(source='x', box=((0, 3), (0, 8)), exact=True),)
+    """
+    if len(box) != t.rank:
+        raise ShapeError(f"image: a box of {len(box)} ranges for rank {t.rank}", "rank")
+    facts = t.facts.fork()
+    ranges = [_range(pair, axis, t, facts) for axis, pair in enumerate(box)]
+    try:
+        for start, stop in ranges:
+            facts.assume_nonnegative(stop - start - 1)
+    except ShapeError:
+        return tuple(Image(leaf.name, None, True) for leaf in t.leaves())
+    counts: dict[str, Extent] = {}
+    coordinates: list[Extent] = []
+    for axis, (start, stop) in enumerate(ranges):
+        name = digit_name(axis)
+        count = facts.reduce(stop - start)
+        coordinates.append(facts.reduce(start) if count == 1 else facts.reduce(start) + facts.add_digit(name, count))
+        counts[name] = count
+    reads = normalise(t, facts.fork(), coordinates, shown=all(node.own for node in t.nodes()))
+    return tuple(
+        _united(
+            leaf, [_Part(read, facts, counts) for read in reads if read.leaf is not None and read.leaf.key == leaf.key]
+        )
+        for leaf in t.leaves()
+    )
+
+
+def _range(pair: tuple[Any, Any] | None, axis: int, t: Tensor, facts: Facts) -> tuple[Extent, Extent]:
+    """Return an output range, which is inside the axis and not reversed."""
+    extent = facts.reduce(t.extents[axis])
+    if pair is None:
+        return 0, extent
+    start, stop = (symbols.to_extent(end, facts, f"box of axis {axis}") for end in pair)
+    rule = f"axis {axis}: {start}:{stop} is not a range of {facts.spell(extent)}"
+    for inside in (start, stop - start, extent - stop):
+        facts.require_nonnegative(inside, "crop_exceeds", "image", rule=rule)
+    return start, stop
+
+
+def _united(leaf: Tensor, parts: list[_Part]) -> Image:
+    """Return the smallest box of the parts that read *leaf*."""
+    boxes = [part.box() for part in parts]
+    known = [k for k, found in enumerate(boxes) if found is not None]
+    if not known:
+        return Image(leaf.name, None, True)
+    if len(known) == 1:
+        return Image(leaf.name, boxes[known[0]], parts[known[0]].exact)
+    ends = [list(zip(*axis, strict=True)) for axis in zip(*(boxes[k] or () for k in known), strict=True)]
+    united = tuple((symbols.extreme("min", starts), symbols.extreme("max", stops)) for starts, stops in ends)
+    return Image(leaf.name, united, all(parts[k].exact and parts[k].reads for k in known))
+
+
+class _Ends(NamedTuple):
+    """The least and the greatest value, whether both are taken, and whether all integers between are."""
+
+    low: Extent
+    high: Extent
+    exact: bool
+    dense: bool
+
+
+class _Part:
+    """What one read contributes.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether its box is the smallest one.
+    reads : bool
+        Whether it is proved to read something.
+    """
+
+    def __init__(self, read: Read, facts: Facts, counts: dict[str, Extent]) -> None:
+        self.read, self.facts = read, facts.fork()
+        self.facts.adopt(read.facts)
+        self.ends = {name: _Ends(0, count - 1, True, True) for name, count in counts.items()}
+        self.coords = [self.facts.reduce(e) for e in read.coords]
+        self.exact = self.reads = is_fork(read.facts, facts)
+        cut = [w for w in (*read.windows, *(g.window for g in read.guards)) if not self._holds(w)]
+        joint = [w for w in cut if not self._cut(w)]
+        digits = [self._digits(w.value) for w in joint]
+        mixed = [found for e in self.coords if len(found := self._digits(e)) > 1]
+        for k, window in enumerate(joint):
+            others = [*digits[:k], *digits[k + 1 :], *(self._digits(e) for e in self.coords if e != window.value)]
+            self.reads = False
+            if window.value not in self.coords or any(digits[k] & found for found in others):
+                self.exact = False
+        for name in {name for w in cut if w not in joint for name in self._digits(w.value)}:
+            if not self.facts.nonnegative(self.ends[name].high - self.ends[name].low):
+                self.reads = False
+                alone = any(self._digits(e) == {name} for e in self.coords)
+                if not alone or any(name in found for found in mixed):
+                    self.exact = False
+
+    def box(self) -> tuple[tuple[Any, Any], ...] | None:
+        """Return the half-open ranges that are read, or None for none."""
+        if self.read.leaf is None:
+            return None
+        ranges = []
+        for e, n in zip(self.coords, self.read.leaf.extents, strict=True):
+            extent = self.facts.reduce(n)
+            ends = self._ends_of(e) or _Ends(0, extent - 1, False, False)
+            low, high = ends.low, ends.high
+            inside = self.facts.nonnegative(low) and self.facts.nonnegative(extent - 1 - high)
+            if not inside:
+                low, high = self.facts.maximum(low, 0), self.facts.minimum(high, extent - 1)
+            self.exact = self.exact and ends.exact and (inside or ends.dense)
+            ranges.append((low, high + 1))
+        if any(self.facts.nonnegative(start - stop) for start, stop in ranges):
+            return None
+        return tuple(
+            (symbols.to_sympy(start, self.facts), symbols.to_sympy(stop, self.facts)) for start, stop in ranges
+        )
+
+    # ------------------------------------------------------------------ what cuts the ranges
+
+    def _holds(self, w: Window) -> bool:
+        return self.facts.nonnegative(w.value) and self.facts.nonnegative(w.extent - 1 - w.value)
+
+    def _cut(self, w: Window) -> bool:
+        """Cut the range of the one digit that *w* is about; False if it is about more, or a floor."""
+        value, names = self.facts.reduce(w.value), self._variables(w.value)
+        if len(names) != 1 or names[0] not in self.ends or not isinstance(value, Poly):
+            return False
+        split = coefficient_of(value, names[0])
+        sign = 0 if split is None else self.facts.sign(split[0])
+        if split is None or not sign:
+            return False
+        c, rest = split
+        step = c * sign
+        first, last = (-rest, w.extent - 1 - rest) if sign > 0 else (rest - w.extent + 1, rest)
+        try:  # first <= step*digit <= last
+            low, high = floor_div(self.facts, first + step - 1, step), floor_div(self.facts, last, step)
+        except InconclusiveError:
+            return False
+        ends = self.ends[names[0]]
+        low, high = self.facts.maximum(ends.low, low), self.facts.minimum(ends.high, high)
+        self.ends[names[0]] = _Ends(low, high, True, True)
+        return True
+
+    # ------------------------------------------------------------------ what an expression takes
+
+    def _ends_of(self, e: Extent) -> _Ends | None:
+        """Return the ends of *e* over the ranges; None if they are not found."""
+        folded, remainders = fold_remainders(e, self.facts)
+        symbols_of = {n: found for n in sorted(names_of(folded)) if (found := self._digits_of(n, remainders))}
+        low = high = collapse({m: c for m, c in terms_of(folded).items() if symbols_of.keys().isdisjoint(m)})
+        exact = sum(map(len, symbols_of.values())) == len(set().union(*symbols_of.values()))
+        parts: list[tuple[Extent, _Ends]] = []
+        for name in symbols_of:
+            split = coefficient_of(folded, name) if isinstance(folded, Poly) else None
+            if split is None or not symbols_of.keys().isdisjoint(names_of(split[0])):
+                return None
+            ends = self._remainder(*remainders[name]) if name in remainders else self._of_symbol(name)
+            sign = self.facts.sign(split[0])
+            if ends is None or not sign:
+                return None
+            first, last = (ends.low, ends.high) if sign > 0 else (ends.high, ends.low)
+            low, high, exact = low + split[0] * first, high + split[0] * last, exact and ends.exact
+            parts.append((split[0] * sign, ends))
+        return _Ends(low, high, exact, exact and self._is_dense(parts))
+
+    def _of_symbol(self, name: str) -> _Ends | None:
+        if name in self.ends:
+            return self.ends[name]
+        numerator, denominator = self.facts.floors[name]
+        inner = None if self._digits(denominator) else self._ends_of(self.facts.reduce(numerator))
+        if inner is None:
+            return None
+        try:
+            low, high = (floor_div(self.facts, end, denominator) for end in inner[:2])
+        except InconclusiveError:
+            return None
+        return _Ends(low, high, inner.exact, inner.dense)
+
+    def _remainder(self, numerator: Extent, denominator: Extent) -> _Ends | None:
+        if self._digits(denominator):
+            return None
+        inner = self._ends_of(self.facts.reduce(numerator))
+        full = inner is not None and inner.dense and self.facts.nonnegative(inner.high - inner.low + 1 - denominator)
+        return _Ends(0, denominator - 1, full, full)
+
+    def _is_dense(self, parts: list[tuple[Extent, _Ends]]) -> bool:
+        """Return whether a sum of steps takes every integer between its ends: none is longer than those below it."""
+        span: Extent = 0
+        for step, ends in sorted(parts, key=lambda p: sum(exact_quotient(p[0], q[0]) is not None for q in parts)):
+            if not ends.dense or not self.facts.nonnegative(span + 1 - step):
+                return False
+            span = span + step * (ends.high - ends.low)
+        return True
+
+    def _digits(self, e: Extent) -> set[str]:
+        return {d for n in names_of(e) for d in self._digits_of(n)}
+
+    def _digits_of(self, name: str, remainders: Mapping[str, tuple[Extent, Extent]] | None = None) -> set[str]:
+        """Return the digits that a symbol depends on."""
+        if name[0] == DIGIT:
+            return {name}
+        parts = (remainders or {}).get(name) or self.facts.floors.get(name)
+        return set() if parts is None else self._digits(parts[0]) | self._digits(parts[1])
+
+    def _variables(self, e: Extent) -> list[str]:
+        return sorted(n for n in names_of(e) if self._digits_of(n))

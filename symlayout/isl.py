@@ -1,0 +1,303 @@
+"""Decide by isl whether two tensors are equal: a judge that shares nothing with the normal form.
+
+Where every divisor and every factor of a coordinate is an integer, an index map is a piecewise quasi-affine
+function of the output's coordinate, with the dims as parameters.  isl decides equality of such functions, and
+finds a point where they differ (Verdoolaege, isl: An Integer Set Library for the Polyhedral Model, 2010).
+The declared maps are evaluated here on isl's own expressions, as the interpreter evaluates them on arrays.
+
+Left out: symbolic radices (``o // b``, ``o % n``), products of dims, and requirements with either.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symlayout.arrays import same_fill
+from symlayout.errors import InconclusiveError
+from symlayout.facts import Dim, Facts, Requirement
+from symlayout.polynomial import terms_of
+from symlayout.tensor import Tensor
+
+MAX_OPERATIONS = 20_000_000  # of isl in one decision, which takes a few seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What isl says of a claim.
+
+    Attributes
+    ----------
+    equal : bool or None
+        Whether the sides are equal for all sizes that both are valid for; None if isl does not apply.
+    dims : dict
+        If they are not equal, sizes where they differ, by the names of the dims.
+    coord : tuple of int or None
+        The output coordinate where they differ; None if the shapes do.
+    reason : str
+        Why isl does not apply.
+    """
+
+    equal: bool | None
+    dims: dict[str, int] | None = None
+    coord: tuple[int, ...] | None = None
+    reason: str = ""
+
+
+def decide(left: Tensor, right: Tensor) -> Judgement:
+    """Return whether *left* and *right* are equal wherever both are valid, if isl can tell.
+
+    >>> from symlayout.ops.flip import flip
+    >>> from symlayout.tensor import tensor
+    >>> x = tensor("2*h, W", name="x")
+    >>> decide(flip(flip(x, 0), 0), x).equal
+    True
+    >>> decide(flip(x, 0), x).coord is not None
+    True
+    """
+    try:
+        import islpy
+    except ModuleNotFoundError:
+        return Judgement(None, reason="islpy is not installed")
+    try:
+        return _Claim(left, right, islpy).decide()
+    except InconclusiveError as error:
+        return Judgement(None, reason=f"isl needs that {error.claim}")
+    except islpy.Error as error:
+        return Judgement(None, reason=f"isl gave up: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Where *where* holds, the element *coords* of the leaf *key*, or *fill* where *key* is None."""
+
+    where: Any
+    key: str | None
+    coords: Sequence[Any] = ()
+    fill: Any = None
+
+
+class _Claim:
+    """The claim ``left == right``, over isl's space of the output coordinates with the dims as parameters."""
+
+    def __init__(self, left: Tensor, right: Tensor, isl: Any) -> None:
+        self.left, self.right = left, right
+        self.dtype = left.dtype if left.dtype is not None else right.dtype
+        self.space = _Space(isl, {**left.facts.dims, **right.facts.dims}, left.rank)
+
+    def decide(self) -> Judgement:
+        """Compare the ranks, the shapes, and what the sides read."""
+        sizes = self._sizes()
+        if sizes.is_empty():
+            raise InconclusiveError("there are sizes for which both sides are valid")
+        if self.left.rank != self.right.rank:
+            return self._different(sizes, shapes=True)
+        shapes = [[_Scope(self.space, t.facts).affine(e) for e in t.extents] for t in (self.left, self.right)]
+        for a, b in zip(*shapes, strict=True):
+            if not (other := sizes.intersect(a.ne_set(b))).is_empty():
+                return self._different(other, shapes=True)
+        box = sizes
+        for digit, extent in zip(self.space.digits, shapes[0], strict=True):
+            box = box.intersect(_window(digit, extent))
+        for a, b in itertools.product(self._reads(self.left, box), self._reads(self.right, box)):
+            if not (other := self._disagreement(a, b)).is_empty():
+                return self._different(other)
+        return Judgement(True)
+
+    def _sizes(self) -> Any:
+        """Return where the dims are within their bounds and meet the requirements of both sides."""
+        sizes = self.space.universe
+        for t in (self.left, self.right):
+            scope = _Scope(self.space, t.facts)
+            for dim in t.facts.dims.values():
+                sizes = sizes.intersect(scope.bounds(dim))
+            for requirement in t.facts.requirements:
+                sizes = sizes.intersect(scope.meets(requirement))
+        return sizes
+
+    def _reads(self, t: Tensor, box: Any) -> list[_Read]:
+        """Return disjoint reads of *t* that cover *box*."""
+        reads: list[_Read] = []
+        todo: list[tuple[Tensor, list[Any], Any]] = [(t, self.space.digits, box)]
+        while todo:
+            node, coords, where = todo.pop()
+            if node.declared is None:
+                reads.append(_Read(where, node.key, coords))
+                continue
+            scope = _Scope(self.space, node.facts)
+            given = [_Affine(c, scope) for c in coords]
+            for case in node.declared.cases:
+                part = where
+                for value, extent in () if case.where is None else case.where(*given):
+                    part = part.intersect(_window(scope.affine(value), scope.affine(extent)))
+                if part.is_empty():
+                    continue  # and what has no meaning there, such as a remainder by 0, is not evaluated
+                source = node.inputs[case.source]
+                read = [scope.affine(c).gist(part) for c in case.coords(*given)]
+                shape = [_Scope(self.space, source.facts).affine(e) for e in source.extents]
+                inside = part
+                for c, extent in zip(read, shape, strict=True):
+                    inside = inside.intersect(_window(c, extent))
+                outside = part.subtract(inside)
+                if case.fill is not None:
+                    reads.append(_Read(outside, None, fill=case.fill.value))
+                elif not outside.is_empty():
+                    raise InconclusiveError(f"{node.name} reads inside its input")
+                if not inside.is_empty():
+                    todo.append((source, read, inside))
+        return reads
+
+    def _disagreement(self, a: _Read, b: _Read) -> Any:
+        """Return where both reads apply and differ."""
+        both = a.where.intersect(b.where)
+        if a.key is None and b.key is None:
+            return self.space.nowhere if same_fill(a.fill, b.fill, self.dtype) else both
+        if a.key != b.key:
+            return both
+        other = self.space.nowhere
+        for x, y in zip(a.coords, b.coords, strict=True):
+            other = other.union(x.ne_set(y))
+        return both.intersect(other)
+
+    def _different(self, where: Any, *, shapes: bool = False) -> Judgement:
+        dims, coord = self.space.sample(where)
+        return Judgement(False, dims, None if shapes else coord)
+
+
+class _Space:
+    """The output coordinates of one claim, with its dims as parameters."""
+
+    def __init__(self, isl: Any, dims: Mapping[str, Dim], rank: int) -> None:
+        self._isl = isl
+        self._context = isl.Context()
+        self._context.set_max_operations(MAX_OPERATIONS)
+        parameters = [f"n{k}" for k in range(len(dims))]  # a dim's name need not be one of isl's
+        space = isl.Space.create_from_names(self._context, set=[f"i{k}" for k in range(rank)], params=parameters)
+        self._local = isl.LocalSpace.from_space(space)
+        self.universe, self.nowhere = isl.Set.universe(space), isl.Set.empty(space)
+        self.dims = {name: self._variable(isl.dim_type.param, k) for k, name in enumerate(dims)}
+        self.digits = [self._variable(isl.dim_type.set, k) for k in range(rank)]
+
+    def _variable(self, kind: Any, k: int) -> Any:
+        return self._isl.PwAff.from_aff(self._isl.Aff.var_on_domain(self._local, kind, k))
+
+    def number(self, n: int) -> Any:
+        """Return a number of isl's."""
+        return self._isl.Val(n, self._context)
+
+    def constant(self, n: int) -> Any:
+        """Return the function that is *n* everywhere."""
+        return self._isl.PwAff.from_aff(self._isl.Aff.val_on_domain(self._local, self.number(n)))
+
+    def sample(self, where: Any) -> tuple[dict[str, int], tuple[int, ...]]:
+        """Return the dims and the coordinate of a point of a set that is not empty."""
+        value, kind = where.sample_point().get_coordinate_val, self._isl.dim_type
+        dims = {name: value(kind.param, k).to_python() for k, name in enumerate(self.dims)}
+        return dims, tuple(value(kind.set, k).to_python() for k in range(len(self.digits)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What the symbols of one tensor mean to isl."""
+
+    space: _Space
+    facts: Facts
+
+    def affine(self, value: Any) -> Any:
+        """Return a coordinate, an extent or an int as a function of isl's.
+
+        Raises
+        ------
+        InconclusiveError
+            It is not quasi-affine.
+        """
+        if isinstance(value, _Affine):
+            return value.function
+        total = self.space.constant(0)
+        for monomial, coefficient in terms_of(value).items():
+            if len(monomial) > 1:
+                raise InconclusiveError(f"{self.facts.spell(value)} is affine")
+            term = self._symbol(monomial[0]) if monomial else self.space.constant(1)
+            total = total.add(term.scale_val(self.space.number(coefficient)))
+        return total
+
+    def _symbol(self, name: str) -> Any:
+        """Return a dim, or what a quotient, a floor or a maximum stands for."""
+        if name in self.space.dims:
+            return self.space.dims[name]
+        if name in self.facts.quotients:  # which is exact wherever the requirements hold
+            return self.floor(*self.facts.quotients[name])
+        definition = self.facts.definitions[name]
+        if definition.form == "floor":
+            return self.floor(definition.left, definition.right)
+        return self.affine(definition.left).max(self.affine(definition.right))
+
+    def floor(self, numerator: Any, divisor: Any) -> Any:
+        """Return ``floor(numerator / divisor)``."""
+        return self.affine(numerator).scale_down_val(self._divisor(divisor)).floor()
+
+    def remainder(self, numerator: Any, divisor: Any) -> Any:
+        """Return ``numerator % divisor``."""
+        return self.affine(numerator).mod_val(self._divisor(divisor))
+
+    def _divisor(self, divisor: Any) -> Any:
+        if not isinstance(divisor, int) or divisor < 1:
+            raise InconclusiveError(f"the divisor {self.facts.spell(divisor)} is an integer >= 1")
+        return self.space.number(divisor)
+
+    def bounds(self, dim: Dim) -> Any:
+        """Return where a dim has one of its values."""
+        value = self.space.dims[dim.name]
+        allowed = value.ge_set(self.space.constant(dim.min))
+        if dim.max is not None:
+            allowed = allowed.intersect(value.le_set(self.space.constant(dim.max)))
+        return allowed.intersect(self.remainder(_Affine(value, self), dim.multiple_of).zero_set())
+
+    def meets(self, requirement: Requirement) -> Any:
+        """Return where a requirement holds."""
+        if requirement.relation == "divides":
+            return self.remainder(requirement.value, requirement.modulus).zero_set()
+        value = self.affine(requirement.value)
+        return value.nonneg_set() if requirement.relation == "nonnegative" else value.zero_set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Affine:
+    """A coordinate to calculate with, as declarations do."""
+
+    function: Any
+    scope: _Scope
+
+    def __add__(self, other: Any) -> _Affine:
+        return _Affine(self.function.add(self.scope.affine(other)), self.scope)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> _Affine:
+        return _Affine(self.function.neg(), self.scope)
+
+    def __sub__(self, other: Any) -> _Affine:
+        return _Affine(self.function.sub(self.scope.affine(other)), self.scope)
+
+    def __rsub__(self, other: Any) -> _Affine:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> _Affine:
+        if not isinstance(other, int):
+            raise InconclusiveError("a coordinate is multiplied by an integer")
+        return _Affine(self.function.scale_val(self.scope.space.number(other)), self.scope)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, divisor: Any) -> _Affine:
+        return _Affine(self.scope.floor(self, divisor), self.scope)
+
+    def __mod__(self, divisor: Any) -> _Affine:
+        return _Affine(self.scope.remainder(self, divisor), self.scope)
+
+
+def _window(value: Any, extent: Any) -> Any:
+    """Return where ``0 <= value < extent``."""
+    return value.nonneg_set().intersect(value.lt_set(extent))

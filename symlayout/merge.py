@@ -1,0 +1,217 @@
+"""Merge the pieces of an index map that one expression describes.
+
+The normal form has a read for each case of each operation.  Two pieces that lie side by side, ``0 <= v < a``
+and ``0 <= v - a < b``, become one where a coordinate of both is the same expression, a minimum, a
+maximum, or a remainder by the extent of the axis that is read.  Every merge is proved in each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Any
+
+from symlayout.arrays import same_fill
+from symlayout.errors import ShapeError
+from symlayout.facts import Facts
+from symlayout.fold import Apply, Sum, atom, fold
+from symlayout.normalise import Guard, Read, Window, assume, output_digits
+from symlayout.polynomial import Extent, exact_quotient, names_of
+from symlayout.tensor import Tensor
+
+_MOST_PIECES = 27  # of a map, for looking at all pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A coordinate that is ``min``, ``max`` or ``%`` of its parts."""
+
+    form: str
+    parts: tuple[Written, ...]
+
+
+Written = Extent | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the domain, as it is written: like `Read`, but made of one or more of them."""
+
+    leaf: Tensor | None
+    coords: tuple[Written, ...]
+    facts: Facts
+    windows: tuple[Window, ...]
+    guards: tuple[Guard, ...]
+    fill: Any
+    reads: tuple[Read, ...]
+
+
+def merge(t: Tensor, reads: list[Read]) -> list[Piece]:
+    """Return the pieces of *t*, as few as are found, in the order of their first reads."""
+    if len(reads) <= 1 and not any(read.windows for read in reads):
+        return [_piece(read) for read in reads]
+    everywhere = t.facts.fork()
+    output_digits(t, everywhere)
+    if not all(is_fork(read.facts, everywhere) for read in reads):
+        return [_piece(read) for read in reads]
+    for read in reads:
+        everywhere.adopt(read.facts)
+    pieces = [piece for read in reads if (piece := _plain(read, everywhere, t)) is not None]
+    while len(pieces) <= _MOST_PIECES and (smaller := _merge_two(pieces, everywhere, t)) is not None:
+        pieces = smaller
+    return pieces
+
+
+def written(e: Written, facts: Facts, names: dict[str, str]) -> Sum:
+    """Return a coordinate of a piece as an expression, in which *names* are those of the digits."""
+    if not isinstance(e, Choice):
+        return fold(e, facts, names)
+    return atom(Apply(e.form, tuple(written(part, facts, names) for part in e.parts)))
+
+
+def is_fork(facts: Facts, origin: Facts) -> bool:
+    """Return whether *facts* only added to a fork of *origin*, and solved for no symbol under what it added.
+
+    Then its floors are of the same numbers everywhere, not only where its assumptions hold.
+    """
+    return facts.solved == origin.solved and facts.rules == origin.rules
+
+
+def _piece(read: Read) -> Piece:
+    return Piece(read.leaf, read.coords, read.facts, read.windows, read.guards, read.fill, (read,))
+
+
+def _plain(read: Read, everywhere: Facts, t: Tensor) -> Piece | None:
+    """Return a read as a piece, without windows that hold everywhere and guards after one that always fails."""
+    here = everywhere.fork()
+    try:
+        for window in read.windows:
+            assume(window, here)
+    except ShapeError:
+        return None
+    piece = replace(_piece(read), windows=tuple(w for w in read.windows if not _holds(w, everywhere)))
+    for k, guard in enumerate(read.guards):
+        value, extent = guard.window.value, guard.window.extent
+        if here.nonnegative(-1 - value) or here.nonnegative(value - extent):
+            earlier = read.guards[:k]
+            while earlier and same_fill(earlier[-1].fill, guard.fill, t.dtype):
+                earlier = earlier[:-1]
+            return replace(piece, leaf=None, coords=(), guards=earlier, fill=guard.fill, facts=here)
+    return piece
+
+
+def _holds(window: Window, facts: Facts) -> bool:
+    return facts.nonnegative(window.value) and facts.nonnegative(window.extent - 1 - window.value)
+
+
+def _merge_two(pieces: list[Piece], everywhere: Facts, t: Tensor) -> list[Piece] | None:
+    """Return the pieces with two of them merged, or None if no two can be."""
+    for i, j in permutations(range(len(pieces)), 2):
+        if (joined := _join(pieces[i], pieces[j], everywhere, t)) is not None:
+            at = min(i, j)
+            rest = [piece for k, piece in enumerate(pieces) if k not in (i, j)]
+            return [*rest[:at], joined, *rest[at:]]
+    return None
+
+
+def _join(a: Piece, b: Piece, everywhere: Facts, t: Tensor) -> Piece | None:
+    """Return one piece for *a* and for *b*, which follows it along one window; None if there is none."""
+    if a.guards != b.guards or len(a.windows) != len(b.windows):
+        return None
+    if (a.leaf and a.leaf.key) != (b.leaf and b.leaf.key):
+        return None
+    if a.leaf is None and not same_fill(a.fill, b.fill, t.dtype):
+        return None
+    apart = [k for k, (v, w) in enumerate(zip(a.windows, b.windows, strict=True)) if v != w]
+    if len(apart) != 1:
+        return None
+    first, second = a.windows[apart[0]], b.windows[apart[0]]
+    if everywhere.reduce(first.value - first.extent - second.value) != 0 or not _same_floors(a, b):
+        return None
+    coords: list[Written] = []
+    for axis in range(len(a.coords)):
+        coordinate = next(_coordinates(a, b, axis, first, second), None)
+        if coordinate is None:
+            return None
+        coords.append(coordinate)
+    window = Window(first.value, everywhere.reduce(first.extent + second.extent))
+    windows = [w if k != apart[0] else window for k, w in enumerate(a.windows)]
+    kept = tuple(w for w in windows if not _holds(w, everywhere))
+    return Piece(a.leaf, tuple(coords), everywhere, kept, a.guards, a.fill, a.reads + b.reads)
+
+
+def _same_floors(a: Piece, b: Piece) -> bool:
+    """Return whether the floors that both know are of the same numbers."""
+    left, right = a.reads[0].facts.floors, b.reads[0].facts.floors
+    return all(left[name] == right[name] for name in left.keys() & right.keys())
+
+
+def _coordinates(a: Piece, b: Piece, axis: int, first: Window, second: Window) -> Iterator[Written]:
+    """Yield what coordinate *axis* of both pieces may be written as, best first."""
+    if a.coords[axis] == b.coords[axis]:
+        yield a.coords[axis]
+    left, right = _Side(a, b, axis, first), _Side(b, a, axis, second)
+    lefts, rights = list(left.forms()), list(right.forms())
+    yield from (e for e in (*lefts, *rights) if left.equals(e) and right.equals(e))
+    for form in ("max", "min"):
+        for x in lefts:
+            for y in rights:
+                if left.chosen(form, y) and right.chosen(form, x):
+                    yield Choice(form, (*_parts(x, form), *_parts(y, form)))
+    if a.leaf is not None:
+        yield from _remainder(a.coords[axis], b.coords[axis], a.leaf.extents[axis], a.facts)
+
+
+def _parts(e: Written, form: str) -> tuple[Written, ...]:
+    return e.parts if isinstance(e, Choice) and e.form == form else (e,)
+
+
+def _remainder(x: Written, y: Written, n: Extent, facts: Facts) -> Iterator[Written]:
+    """Yield ``x % n`` for coordinates of an axis of extent *n* that differ by multiples of *n*."""
+    n = facts.reduce(n)
+    first, second = (e.parts[0] if isinstance(e, Choice) and e.form == "%" else e for e in (x, y))
+    if isinstance(first, Choice) or isinstance(second, Choice):
+        return
+    if isinstance(exact_quotient(facts.reduce(first - second), n), int):
+        yield Choice("%", (min(first, second, key=lambda e: (len(names_of(e)), str(e))), n))
+
+
+class _Side:
+    """One of two pieces that are about to be merged, and what it knows of their coordinate *axis*."""
+
+    def __init__(self, piece: Piece, other: Piece, axis: int, window: Window) -> None:
+        self.e, self.window = piece.coords[axis], window
+        self.parts: list[tuple[Facts, Extent]] = []
+        for read in piece.reads:
+            facts = read.facts.fork()
+            for there in other.reads:
+                facts.adopt(there.facts)
+            self.parts.append((facts, read.coords[axis]))
+
+    def forms(self) -> Iterator[Written]:
+        """Yield expressions that equal the coordinate throughout the piece."""
+        yield self.e
+        if isinstance(self.e, Choice):
+            return
+        for shift in dict.fromkeys((0, self.e, self.e - self.window.value)):
+            if isinstance(shift, int) and self.equals(self.window.value + shift):
+                yield self.window.value + shift
+
+    def equals(self, e: Written) -> bool:
+        """Return whether *e* is proved to be the coordinate throughout the piece."""
+        return not isinstance(e, Choice) and all(facts.vanishes(facts.reduce(e - c)) for facts, c in self.parts)
+
+    def chosen(self, form: str, other: Written) -> bool:
+        """Return whether *form* of the coordinate and *other* is proved to be the coordinate."""
+        return all(_beyond(other, c, form == "min", facts) for facts, c in self.parts)
+
+
+def _beyond(e: Written, c: Extent, above: bool, facts: Facts) -> bool:
+    """Return whether ``e >= c`` is proved, or ``e <= c`` unless *above*."""
+    if not isinstance(e, Choice):
+        return facts.nonnegative(facts.reduce(e - c if above else c - e))
+    if e.form == "%":
+        return False
+    every = (e.form == "min") == above
+    return (all if every else any)(_beyond(part, c, above, facts) for part in e.parts)

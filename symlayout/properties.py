@@ -1,0 +1,300 @@
+"""Decide properties of an index map for all sizes: injective, surjective, the identity.
+
+A property is proved by a function that finds the elements of an input in the output (`candidates`): where it takes
+every place that reads an element back to that place, no element is read twice; where what it finds is the
+input, every element is read.  Otherwise sizes are enumerated for a witness; they only refute, unless the map
+has no dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symlayout import symbols
+from symlayout.candidates import candidates
+from symlayout.digits import digit_name
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.interpret import gathers, int_extents
+from symlayout.inverse import like
+from symlayout.merge import is_fork
+from symlayout.normalise import Read, Window, assume, normalise, output_digits
+from symlayout.polynomial import symbol
+from symlayout.prove import DEFAULT_BUDGET, Verdict, prove_equal
+from symlayout.sizes import sizes
+from symlayout.tensor import Tensor
+
+_MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have
+_CHEAP = 40  # sizes looked at for each one evaluated
+
+_UNDETERMINED = object()  # the fill of elements that no place of the output holds: equal to no other
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding:
+    """What was found out about a property.
+
+    Attributes
+    ----------
+    property : str
+        What was asked, in words.
+    verdict : Verdict
+        PROVED: it holds for all sizes.  REFUTED: not at the witness.  UNKNOWN: neither is known.
+    dims : dict or None
+        With REFUTED, a value for each dim, by its SymPy symbol.
+    witness : tuple
+        With REFUTED, what is wrong there: see the functions.
+    searched : int
+        How many sizes were evaluated in search of a witness.
+    """
+
+    property: str
+    verdict: Verdict
+    dims: dict[Any, int] | None = None
+    witness: tuple[Any, ...] = ()
+    reason: str = ""
+    searched: int = 0
+
+    def __bool__(self) -> bool:
+        raise TypeError("a finding has three values; compare its verdict with Verdict.PROVED")
+
+    def __str__(self) -> str:
+        if self.verdict is Verdict.PROVED:
+            return f"PROVED: {self.property}, for all sizes"
+        if self.verdict is Verdict.UNKNOWN:
+            return f"UNKNOWN: {self.property} ({self.searched} sizes searched, none says no)"
+        at = ", ".join(f"{dim} = {value}" for dim, value in (self.dims or {}).items())
+        return f"REFUTED: {at + ': ' if at else ''}{self.reason}"
+
+    __repr__ = __str__
+
+    def explain(self) -> str:
+        """Return the answer as text."""
+        return str(self)
+
+
+def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
+    """Decide whether no two output coordinates of *t* read the same element of the same input.
+
+    Coordinates that read a fill read no element, so that a pad is injective.  The witness is
+    ``(input, element, coordinate, other coordinate)``.
+
+    Examples
+    --------
+    >>> from symlayout.ops.tile import tile
+    >>> from symlayout.tensor import tensor
+    >>> print(is_injective(tile(tensor("N", name="x"), 2)))
+    REFUTED: N = 1: x[0] is read at (0,) and at (1,)
+    """
+    proved = all(any(_finds_back(t, leaf, c) for c in candidates(t, leaf)) for leaf in t.leaves())
+    return _decide("no element is read twice", t, proved, _read_twice, budget)
+
+
+def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
+    """Decide whether the index map of *t* is onto: every element of every input is read somewhere.
+
+    This is `reads_all` of all inputs together.  What fills makes no difference.
+    """
+    return reads_all(t, budget=budget)
+
+
+def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding:
+    """Decide whether every element of the inputs named *sources*, or of all inputs, is read somewhere by *t*.
+
+    The witness is ``(input, element)``, an element that is not read.
+
+    Raises
+    ------
+    ShapeError
+        ``source``: *t* has no such input.
+
+    Examples
+    --------
+    >>> from symlayout.ops.concatenate import concatenate
+    >>> from symlayout.tensor import tensor
+    >>> x, w = tensor("N, 3", name="x"), tensor("N, C", name="w")
+    >>> y = concatenate([x[:, :2], w], 1)
+    >>> reads_all(y, "w").verdict, str(reads_all(y))
+    (<Verdict.PROVED: 'proved'>, 'REFUTED: N = 1, C = 0: x[0, 2] is read nowhere')
+    """
+    names = {leaf.name for leaf in t.leaves()}
+    for name in sources:
+        if name not in names:
+            raise ShapeError(f"{t!r} has no input {name}\n  known: {', '.join(sorted(names))}", "source")
+    leaves = [leaf for leaf in t.leaves() if not sources or leaf.name in sources]
+    proved = all(any(_is_input(c(t), leaf) for c in candidates(t, leaf)) for leaf in leaves)
+    keys = {leaf.key for leaf in leaves}
+    what = f"every element of {', '.join(sources)} is read" if sources else "every element is read"
+    return _decide(what, t, proved, lambda bound: _read_nowhere(bound, keys), budget)
+
+
+def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
+    """Decide whether *t* is its input: of the same shape, each coordinate reading the element that it names.
+
+    A map of several inputs is compared with the one that comes first.  The witness is ``(coordinate, what is
+    read)``, or the two shapes.
+    """
+    leaf = t.leaves()[0]
+    proof = prove_equal(t, leaf, budget=budget)
+    what = f"the map is the identity on {leaf.name}"
+    w = proof.witness
+    if w is None:
+        return Finding(what, proof.verdict, searched=proof.searched)
+    found = (w.left, w.right) if w.coord is None else (w.coord, w.left)
+    return Finding(what, proof.verdict, w.dims, found, str(w).split(": ", 1)[-1], proof.searched)
+
+
+# ---------------------------------------------------------------------- proofs
+
+
+def _is_input(found: Tensor, leaf: Tensor) -> bool:
+    """Return whether what was found is proved to be the input."""
+    try:
+        parts = _parts(found)
+    except InconclusiveError:
+        return False
+    if all(
+        is_empty or (read.leaf is not None and read.leaf.key == leaf.key and _stays(read)) for read, is_empty in parts
+    ):
+        return True
+    return prove_equal(found, leaf, budget=1).verdict is Verdict.PROVED
+
+
+def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bool:
+    """Return whether every place that reads *leaf* is proved to be the one where its element is found.
+
+    Over ``t(candidate(z))``: what *t* fills is left out, and the rest reads its own coordinate of *z*.
+    """
+    z = like(t)
+    try:
+        there = t.replace({leaf.key: candidate(z, _UNDETERMINED)})
+        parts = _parts(there)
+    except (InconclusiveError, ShapeError):
+        return False
+    return all(
+        is_empty or (read.leaf is not None and read.leaf.key != z.key) or _returns(read, there)
+        for read, is_empty in parts
+    )
+
+
+def _parts(t: Tensor) -> list[tuple[Read, bool]]:
+    """Return the reads of *t*, each with whether the part of the domain that it is about is seen to be empty."""
+    reads = normalise(t, shown=all(node.own for node in t.nodes()))
+    return [(read, _never(read.windows, read, t)) for read in reads]
+
+
+def _returns(read: Read, t: Tensor) -> bool:
+    """Return whether a read finds its own coordinate wherever the map itself does not fill."""
+    own = [guard for guard in read.guards if guard.fill is not _UNDETERMINED]
+    if len(own) < len(read.guards):  # the map fills before anything is looked for
+        return read.guards[: len(own)] == tuple(own) and _never(
+            (*read.windows, *(guard.window for guard in own)), read, t
+        )
+    return read.fill is not _UNDETERMINED if read.leaf is None else _has_own_coordinate(read)
+
+
+def _never(windows: Sequence[Window], read: Read, t: Tensor) -> bool:
+    """Return whether no coordinate of *t* is seen to be in all of *windows*, which are the first of those of *read*."""
+    facts = t.facts.fork()
+    output_digits(t, facts)
+    if not is_fork(read.facts, facts):
+        return False
+    facts.adopt(read.facts)
+    try:
+        for window in windows:
+            assume(window, facts)
+    except ShapeError:
+        return True
+    return any(facts.excludes(w.value) or facts.excludes(w.extent - 1 - w.value) for w in windows)
+
+
+def _stays(read: Read) -> bool:
+    """Return whether a read is of its own coordinate everywhere."""
+    return not read.guards and _has_own_coordinate(read)
+
+
+def _has_own_coordinate(read: Read) -> bool:
+    facts = read.facts
+    own = [symbol(digit_name(k)) if digit_name(k) in facts.low else 0 for k in range(len(read.coords))]
+    return all(facts.vanishes(facts.reduce(c - d)) for c, d in zip(read.coords, own, strict=True))
+
+
+# ---------------------------------------------------------------------- the search
+
+_Wrong = tuple[tuple[Any, ...], str]
+
+
+def _decide(what: str, t: Tensor, proved: bool, wrong: Callable[[Tensor], _Wrong | None], budget: int) -> Finding:
+    if proved:
+        return Finding(what, Verdict.PROVED)
+    searched = 0
+    for number, values in enumerate(sizes(t.facts)):
+        if searched >= budget or number >= budget * _CHEAP:
+            break
+        known = t.facts.values(values)
+        if not all(r.holds(known) for r in t.facts.requirements):
+            continue
+        try:
+            bound = t.bind(values)
+            counts = [np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves())]
+            if max(counts) > _MAX_ELEMENTS:
+                continue
+            found = wrong(bound)
+        except (ShapeError, InconclusiveError):
+            continue  # a rule that only construction or evaluation knows: no size of the map
+        searched += 1
+        if found is not None:
+            dims = {symbols.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
+            return Finding(what, Verdict.REFUTED, dims, *found, searched)
+        if not values:  # no dims: this was all
+            return Finding(what, Verdict.PROVED, searched=1)
+    return Finding(what, Verdict.UNKNOWN, searched=searched)
+
+
+def _numbers(bound: Tensor) -> Iterator[tuple[Tensor, np.ndarray[Any, np.dtype[np.int64]]]]:
+    """Yield each input, with the row-major number of the element of it that each coordinate reads, or -1."""
+    shape = int_extents(bound)
+    parts = list(gathers(bound)) if 0 not in shape else []
+    for leaf in bound.leaves():
+        numbers = np.full(shape, -1, np.int64)
+        for part in parts:
+            if part.key == leaf.key:
+                mask = np.broadcast_to(part.mask, shape)
+                number = np.zeros((1,) * len(shape), np.int64)
+                for c, n in zip(part.coords, int_extents(leaf), strict=True):
+                    number = number * n + c
+                numbers[mask] = np.broadcast_to(number, shape)[mask]
+        yield leaf, numbers
+
+
+def _read_twice(bound: Tensor) -> _Wrong | None:
+    for leaf, numbers in _numbers(bound):
+        flat = numbers.reshape(-1)
+        places = np.flatnonzero(flat >= 0)
+        order = places[np.argsort(flat[places], kind="stable")]
+        again = np.flatnonzero(flat[order][1:] == flat[order][:-1])
+        if again.size:
+            first = min(again, key=lambda k: order[k + 1])
+            element = _coordinate(int(flat[order[first]]), int_extents(leaf))
+            there = [_coordinate(int(order[k]), numbers.shape) for k in (first, first + 1)]
+            reason = f"{leaf.name}{list(element)} is read at {there[0]} and at {there[1]}"
+            return (leaf.name, element, *there), reason
+    return None
+
+
+def _read_nowhere(bound: Tensor, keys: set[str]) -> _Wrong | None:
+    for leaf, numbers in _numbers(bound):
+        shape = int_extents(leaf)
+        read = np.zeros(int(np.prod(shape, dtype=object)), np.bool_)
+        read[numbers[numbers >= 0]] = True
+        if leaf.key in keys and not read.all():
+            element = _coordinate(int(np.argmin(read)), shape)
+            return (leaf.name, element), f"{leaf.name}{list(element)} is read nowhere"
+    return None
+
+
+def _coordinate(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(c) for c in np.unravel_index(number, shape)) if shape else ()

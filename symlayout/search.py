@@ -1,0 +1,320 @@
+"""Search the integer points that a system of facts allows: extreme values, and all points.
+
+Branch and bound over boxes of the symbols that remain.  In a box every statement bounds each symbol that it
+mentions, until nothing moves; an empty box is dropped, another is cut in two.  A box gives a bound of what is
+sought, a point gives a value, and where they meet the value is exact.  A point counts only if it meets every
+requirement.  A search that runs out of boxes to look at says so; its bound holds nevertheless.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from itertools import count
+from math import gcd, inf
+
+from symlayout.boxes import (
+    Bound,
+    Box,
+    Form,
+    form_of,
+    lower_end,
+    quotient_sides,
+    sides_of,
+    slope_of,
+    tighter,
+)
+from symlayout.facts import Facts, Requirement
+from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol
+from symlayout.statements import Below, Statements, cancelling
+
+ENOUGH = 2**62  # an expression that reaches this counts as unbounded
+_ROUNDS = 24  # passes over the statements in one box
+_MOST_STATEMENTS = 2  # that are subtracted from what is sought
+_MOST_FORMS = 32  # that come of it
+_MOST_FREE = 40  # symbols of a search that is worth a try
+_PATIENCE = 60  # boxes, after which an expression without any bound is taken to have none
+_FIRST_CUT = 8  # values cut off an unbounded side at once, at first
+
+
+def searches(facts: Facts, extents: Iterable[Extent]) -> list[Search]:
+    """Return for each extent a search of all symbols that hang together with its own; one search may serve several."""
+    statements = Statements(facts)
+    made: dict[frozenset[str], Search] = {}
+    found = []
+    for e in extents:
+        names = statements.tied(names_of(e))
+        if names not in made:
+            made[names] = Search(statements, names)
+        found.append(made[names])
+    return found
+
+
+def can_hold(facts: Facts, budget: int = 60) -> bool:
+    """Return False if no values of the dims are proved to meet all requirements; True says nothing."""
+    parts = dict.fromkeys(searches(facts, map(symbol, facts.dims)))
+    return all(point is not None or not certain for point, certain in (part.any_point(budget) for part in parts))
+
+
+class Search:
+    """The points of a system, of symbols that no statement ties to others; made by `searches`.
+
+    Attributes
+    ----------
+    free : list of str
+        The symbols that a point chooses; the others follow from them.
+    """
+
+    def __init__(self, statements: Statements, names: frozenset[str]) -> None:
+        facts = self._facts = statements.facts
+        self._statements = [s for s in statements.all if s.e.names <= names]
+        self._telling = [s for s in self._statements if s.splits]
+        self._definitions = {name: d for name, d in statements.definitions.items() if name in names}
+        self._maxima = [
+            (n, form_of(-d.left), form_of(-d.right)) for n, d in self._definitions.items() if d.form == "max"
+        ]
+        self._dims = [d for name, d in facts.dims.items() if name in names]
+        dims = {d.name for d in self._dims}
+        self._requirements = [r for r in facts.requirements if _dims_of(facts, _used(r)) <= dims]
+        whole: Box = {name: statements.sides(name) for name in statements.names if name in names}
+        self.free = [name for name in whole if name in facts.low and name not in self._definitions]
+        self._derived = [name for name in whole if name not in self.free]
+        self._floors: list[tuple[str, list[Below], list[Below], Extent]] = []
+        self._conditional: list[tuple[Form, list[Below]]] = []
+        self._start = self._propagate(whole) if len(self.free) <= _MOST_FREE else whole
+        if (
+            self._start is not None and self._definitions and len(self.free) <= _MOST_FREE
+        ):  # again, with what takes that box to set up
+            for name, d in self._definitions.items():
+                if d.form == "floor":
+                    self._floors.append((name, self._below(d.left), self._below(-d.left), d.right))
+            for s in self._telling:
+                if s.given is not None:
+                    self._conditional.append((s.given, self._below(-s.e)))
+            self._start = self._propagate(self._start)
+
+    # ------------------------------------------------------------------ questions
+
+    def least(self, e: Extent, budget: int) -> int | None:
+        """Return a number that *e* is never below; None if it reaches ``-ENOUGH``, or no number is found.
+
+        It is the least value of *e*, unless there are very many symbols, or more than *budget* boxes to look at.
+        """
+        if isinstance(e, int):
+            return e
+        if len(self.free) > _MOST_FREE:
+            return None
+        below, number = self._below(e), count()
+        constant = e.terms.get((), 0)
+        common = gcd(*(c for m, c in e.terms.items() if m))  # e is the constant plus a multiple of it
+        best: Bound = inf
+        todo: list[tuple[Bound, int, int, Box]] = []
+
+        def look(box: Box | None, depth: int) -> None:
+            nonlocal best
+            if box is None:
+                return
+            bound = max(b.least(box) for b in below)
+            if abs(bound) != inf:
+                bound = constant - (constant - bound) // common * common
+            if bound < best:
+                point = self._dive(box, e) or self._dive(box, 0)
+                best = best if point is None else min(best, evaluate(e, point))
+                heapq.heappush(todo, (bound, next(number), depth, box))
+
+        look(self._start, 0)
+        for spent in range(budget):
+            if best <= -ENOUGH or not todo or todo[0][0] >= best:
+                break
+            if spent == _PATIENCE and todo[0][0] == -inf:
+                break
+            _, _, depth, box = heapq.heappop(todo)
+            for half in self._halves(box, depth):
+                look(half, depth + 1)
+        bound = min([best, *(bound for bound, *_ in todo)])
+        return None if isinstance(bound, float) or bound <= -ENOUGH else bound
+
+    def greatest(self, e: Extent, budget: int) -> int | None:
+        """Return a number that *e* is never above, as `least`."""
+        least = self.least(-e, budget)
+        return None if least is None else -least
+
+    def points(self, budget: int, most: int) -> tuple[list[dict[str, int]], bool]:
+        """Return points, at most *most*, and whether there are no others; after no more than *budget* boxes."""
+        found: list[dict[str, int]] = []
+        todo = [self._start]
+        for _ in range(budget):
+            if not todo:
+                return found, True
+            box = todo.pop()
+            if box is None:
+                continue
+            if any(box[n][0] != box[n][1] for n in self.free):
+                todo += reversed(list(self._halves(box)))
+            elif (point := self._complete(box)) is not None:
+                if len(found) == most:
+                    return found, False
+                found.append(point)
+        return found, not todo
+
+    def any_point(self, budget: int) -> tuple[dict[str, int] | None, bool]:
+        """Return a point or None, and whether that is certain; after no more than *budget* boxes."""
+        todo = [self._start]
+        for _ in range(budget):
+            if not todo:
+                return None, True
+            box = todo.pop(0)
+            if box is None:
+                continue
+            if (point := self._dive(box, 0)) is not None:
+                return point, True
+            todo += self._halves(box)
+        return None, not todo
+
+    def dims_at(self, point: dict[str, int]) -> dict[str, int]:
+        """Return the values of the user's dims at a point."""
+        return {d.name: point[d.name] for d in self._dims}
+
+    def _below(self, e: Extent) -> list[Below]:
+        """Return expressions that *e* is not below: itself, in the user's dims, and less what is known to be >= 0."""
+        if isinstance(e, int):
+            return [Below(form_of(e))]
+        top, bottom = self._facts.to_user(e)
+        found: dict[tuple[Extent, Form | None], Below] = {(e, None): Below(form_of(e))}
+        if isinstance(bottom, int):
+            found.setdefault((top, None), Below(form_of(top), bottom))
+        todo = [(goal, below, 0) for (goal, _), below in found.items() if isinstance(goal, Poly)]
+        while todo and len(found) < _MOST_FORMS:
+            goal, below, depth = todo.pop(0)
+            for s in self._telling:
+                if depth == _MOST_STATEMENTS or s.e.names.isdisjoint(goal.names):
+                    continue
+                for scale, factor in cancelling(goal, s.e):
+                    less = goal * scale - s.e * factor
+                    if (less, s.given) not in found and self._is_at_least(factor, 0) and self._is_at_least(scale, 1):
+                        given = below.given if s.given is None else (*below.given, s.given)
+                        made = found[less, s.given] = Below(form_of(less), scale * below.divisor, given)
+                        if isinstance(less, Poly):
+                            todo.append((less, made, depth + 1))
+        return list(found.values())
+
+    def _is_at_least(self, e: Extent, least: int) -> bool:
+        return self._start is not None and sides_of(e, self._start)[0] >= least
+
+    # ------------------------------------------------------------------ boxes and points
+
+    def _propagate(self, box: Box) -> Box | None:
+        """Return *box*, made as small as its statements make it one by one; None if nothing is left."""
+        todo = self._telling
+        for _ in range(_ROUNDS):
+            moved: set[str] = set()
+            for s in todo:
+                if s.given is not None and s.given.least(box) < 0:
+                    continue
+                for name, c, minus_rest in s.splits:
+                    low, high = tighter(box[name], sides_of(c, box), -minus_rest.least(box))
+                    if low > high:
+                        return None
+                    if (low, high) != box[name]:
+                        box[name] = low, high
+                        moved.add(name)
+            for name, *opposites in self._maxima:
+                low, high = box[name]
+                most = max(-opposite.least(box) for opposite in opposites)
+                if low > most:
+                    return None
+                if most < high:
+                    box[name] = low, most
+                    moved.add(name)
+            for name, below, opposite, divisor in self._floors:
+                numerator = max(b.least(box) for b in below), -max(b.least(box) for b in opposite)
+                least, most = quotient_sides(numerator, sides_of(divisor, box))
+                low, high = box[name]
+                if least > low or most < high:
+                    box[name] = max(low, least), min(high, most)
+                    moved.add(name)
+                    if box[name][0] > box[name][1]:
+                        return None
+            if not moved:
+                break
+            todo = [s for s in self._telling if s.given is not None or not moved.isdisjoint(s.e.names)]
+        for given, opposite in self._conditional:
+            if given.least(box) >= 0 and any(b.least(box) > 0 for b in opposite):
+                return None
+        return box
+
+    def _halves(self, box: Box, depth: int = 0) -> Iterator[Box | None]:
+        """Yield two boxes that make up *box*; the symbols are cut in turn, one at each depth."""
+        loose = [n for n in self.free if box[n][0] < box[n][1]]
+        if not loose:
+            return
+        name = loose[depth % len(loose)]
+        low, high = box[name]
+        if abs(low) != inf and abs(high) != inf:
+            middle = (low + high) // 2
+        elif abs(low) != inf:
+            middle = max(low + _FIRST_CUT, 2 * low)
+        else:
+            middle = -1 if high == inf else min(high - _FIRST_CUT, 2 * high)
+        yield self._propagate({**box, name: (low, middle)})
+        yield self._propagate({**box, name: (middle + 1, high)})
+
+    def _dive(self, box: Box | None, e: Extent) -> dict[str, int] | None:
+        """Return a point where *e* tends to be small, by choosing one symbol after another; None if that fails."""
+        for name in sorted(self.free, key=lambda name: name not in names_of(e)):
+            if box is None:
+                return None
+            low, high = box[name]
+            if low < high:
+                end = lower_end((max(low, -4 * ENOUGH), min(high, 4 * ENOUGH)), sides_of(slope_of(e, name), box))
+                at = min(max(low, 0), high) if end is None else end
+                box = self._propagate({**box, name: (at, at)})
+        return None if box is None else self._complete(box)
+
+    def _complete(self, box: Box) -> dict[str, int] | None:
+        """Return the values of all symbols where those of *free* have one each; None if that is no point."""
+        point = {name: int(box[name][0]) for name in self.free}
+        waiting = self._derived
+        while waiting:  # what a symbol stands for mentions older ones
+            for name in waiting:
+                value = self._value(name, point)
+                if value is not None:
+                    point[name] = value
+            waiting, before = [name for name in waiting if name not in point], waiting
+            if waiting == before:
+                return None  # a division by 0
+        if any(s.given is None and evaluate(s.e, point) < 0 for s in self._statements):
+            return None
+        if any(d.value(point) != point[name] for name, d in self._definitions.items()):
+            return None
+        for d in self._dims:
+            value = point[d.name]
+            if value < d.min or (d.max is not None and value > d.max) or value % d.multiple_of:
+                return None
+        known = self._facts.values(self.dims_at(point))
+        return point if all(_used(r) <= known.keys() and r.holds(known) for r in self._requirements) else None
+
+    def _value(self, name: str, point: dict[str, int]) -> int | None:
+        """Return the value of a derived symbol; None if what it is made of has none."""
+        solved = self._facts.solved.get(name)
+        if solved is not None:
+            return evaluate(solved, point) if names_of(solved) <= point.keys() else None
+        d = self._definitions[name]
+        return d.value(point) if names_of(d.left) | names_of(d.right) <= point.keys() else None
+
+
+def _used(r: Requirement) -> frozenset[str]:
+    return names_of(r.value) | names_of(r.modulus)
+
+
+def _dims_of(facts: Facts, names: frozenset[str]) -> frozenset[str]:
+    """Return the dims among *names*, and those in what the others stand for."""
+    todo, found = set(names), set[str]()
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        if (d := facts.definitions.get(name)) is not None:
+            todo |= (names_of(d.left) | names_of(d.right)) - found
+        elif name in facts.quotients:
+            todo |= frozenset[str]().union(*map(names_of, facts.quotients[name])) - found
+    return frozenset(found & facts.dims.keys())

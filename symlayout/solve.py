@@ -1,0 +1,277 @@
+"""Solve for the inputs that give an output shape: values, relations, or why there are none."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from symlayout import symbols
+from symlayout.declare import Operand, as_list
+from symlayout.errors import ShapeError
+from symlayout.facts import Facts
+from symlayout.infer import requirements
+from symlayout.parse import evaluate, parse_shape
+from symlayout.parse import names_of as dims_in
+from symlayout.polynomial import Extent, names_of, substitute, symbol
+from symlayout.search import Search, can_hold, searches
+from symlayout.tensor import Tensor
+
+_BUDGET = 2000  # boxes that one search looks at
+_MOST_POINTS = 1000  # solutions that are listed one by one
+
+
+class Status(enum.Enum):
+    """How many inputs give an output shape; ``UNKNOWN`` is an answer, not a failure."""
+
+    UNIQUE = "unique"
+    FAMILY = "family"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Status has four values; compare it with Status.UNIQUE")
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The inputs of a tensor that give an output shape.
+
+    Attributes
+    ----------
+    status : Status
+        UNIQUE: the output shape determines every dim.  FAMILY: it leaves some dims open.  NONE: no sizes give it.
+        UNKNOWN: the search gave up before it found a solution, or that there is no second one.
+    dims : dict
+        For each dim of the tensor, by its SymPy symbol, its value: an int, or an expression in the dims of the
+        output shape and in dims that are left open.  Empty with NONE.
+    relations : tuple
+        What the dims in these expressions must satisfy, as SymPy relations.
+    points : tuple of dict, or None
+        All solutions in numbers, where there are at most 1000 and the output shape has no dims.
+    inputs : dict
+        The shape of each input, by its name.
+    reason : str
+        With NONE and UNKNOWN, why.
+    """
+
+    status: Status
+    dims: Mapping[Any, Any] = field(default_factory=dict)
+    relations: tuple[Any, ...] = ()
+    points: tuple[Mapping[Any, int], ...] | None = None
+    inputs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.status is Status.NONE:
+            return f"none: {self.reason}"
+        values = ", ".join(f"{dim} = {value}" for dim, value in self.dims.items() if dim != value)
+        where = f" where {', '.join(map(str, self.relations))}" if self.relations else ""
+        reason = f"{self.reason}: " if self.reason else ""
+        return f"{self.status.value}: {reason}{values or 'all sizes'}{where}"
+
+
+def solve_shape(y: Tensor, output_shape: Any) -> Solution:
+    """Return which values of the dims of *y*, and so which shapes of its inputs, give it a shape.
+
+    Parameters
+    ----------
+    output_shape : sequence or str
+        One entry for each axis, as for `tensor`: an int, a dim or expression, ``(lo, hi)``, or None or -1 for an
+        axis that may be anything.  A string such as ``"4, 2*m, ?"`` means the dims of *y* where it names them.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` if there are more or fewer entries than axes, ``infeasible`` for a negative entry, ``attr_dtype``
+        for one that is no integer, ``dim_conflict``.
+    FormatError
+        A string that is no shape.
+
+    Examples
+    --------
+    >>> from symlayout.ops.pad import pad
+    >>> from symlayout.tensor import tensor
+    >>> print(solve_shape(pad(tensor("H, W", name="x"), [(1, 2), (0, 0)]), (10, None)))
+    family: H = 7
+    """
+    base = Facts()  # the dims of the output shape come first, and the newest dim is the one that is solved for
+    goals = _goals(y, output_shape, base)
+    given = frozenset(base.dims)
+    base.merge(y.facts)
+    facts = base.fork()
+    error = _demand(goals, y, facts)
+    return (None if error else _solution(y, facts, given)) or _conflict(y, goals, base, error)
+
+
+# ---------------------------------------------------------------------- what is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """The extent of an axis of the output is to lie between *low* and *high*; None is no limit."""
+
+    axis: int
+    low: Extent
+    high: Extent | None
+    text: str
+
+
+def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
+    """Return what the entries of an output shape ask for, and declare their dims."""
+    if isinstance(output_shape, str):
+        trees = parse_shape(output_shape)
+        dims = {name: symbols.dim(name, *limits) for name, limits in dims_in(*trees).items()}
+        dims |= {name: symbols.symbol_of(d) for name, d in y.facts.dims.items()}
+        entries = [evaluate(tree, dims) for tree in trees]
+    else:
+        entries = as_list(output_shape)
+    if len(entries) != y.rank:
+        raise ShapeError(f"the output shape has {len(entries)} entries, {y!r} has {y.rank} axes", "rank")
+    goals = []
+    for axis, entry in enumerate(entries):
+        if entry is None or (type(entry) is int and entry == -1):
+            continue
+        ends = entry if isinstance(entry, (tuple, list)) else (entry, entry)
+        if len(ends) != 2:
+            raise ShapeError(f"axis {axis}: {entry!r:.80} is not an interval (lo, hi)", "length_mismatch")
+        low = symbols.to_extent(ends[0], facts, f"axis {axis}")
+        high = None if ends[1] is None else symbols.to_extent(ends[1], facts, f"axis {axis}")
+        if isinstance(low, int) and low < 0:
+            raise ShapeError(f"axis {axis}: extent {low} is negative", "infeasible")
+        said = [facts.spell(e) for e in (low, high) if e is not None]
+        text = said[0] if low == high else f"at least {said[0]}" if high is None else f"{said[0]} to {said[1]}"
+        goals.append(_Goal(axis, low, high, text))
+    return goals
+
+
+def _demand(goals: Sequence[_Goal], y: Tensor, facts: Facts) -> str:
+    """Add what is asked for; return the text of the error if nothing meets it, else an empty one."""
+    for goal in goals:
+        e, where = facts.reduce(y.extents[goal.axis]), f"axis {goal.axis}"
+        try:
+            if goal.low == goal.high:
+                facts.require_zero(e - goal.low, "infeasible", where)
+            else:
+                facts.require_nonnegative(e - goal.low, "infeasible", where)
+                if goal.high is not None:
+                    facts.require_nonnegative(goal.high - e, "infeasible", where)
+        except ShapeError as error:
+            return str(error)
+    return ""
+
+
+def _conflict(y: Tensor, goals: Sequence[_Goal], base: Facts, error: str) -> Solution:
+    """Return that there is no solution, and axes that cannot be as asked for together, each needed for that."""
+    needed = list(goals)
+    for goal in goals:
+        fewer, facts = [g for g in needed if g is not goal], base.fork()
+        if _demand(fewer, y, facts) or not can_hold(facts, _BUDGET):
+            needed = fewer
+    asked = " and ".join(f"axis {g.axis}, which is {y.facts.spell(y.extents[g.axis])}, to be {g.text}" for g in needed)
+    known = y.facts.describe(sum(symbol(name) for g in needed for name in names_of(y.extents[g.axis])))
+    lines = [f"no sizes allow {asked or 'the tensor itself'}", f"known: {known}", *error.splitlines()[:1]]
+    return Solution(Status.NONE, reason="\n  ".join(lines))
+
+
+# ---------------------------------------------------------------------- what meets it
+
+
+def _solution(y: Tensor, facts: Facts, given: frozenset[str]) -> Solution | None:
+    """Return the solution; None if there is none."""
+    parts = list(dict.fromkeys(searches(facts, map(symbol, facts.dims))))
+    found = [part.points(_BUDGET, _MOST_POINTS) for part in parts]
+    for part, (some, complete) in zip(parts, found, strict=True):
+        if not some:
+            point, certain = (None, True) if complete else part.any_point(_BUDGET)
+            if point is None:
+                return None if certain else Solution(Status.UNKNOWN, reason="the search for a solution gave up")
+    values = _values(y, facts, given)
+    points = None if given else _points(parts, found, y.facts.dims)
+    if points is not None:
+        fixed = {name: n for name, n in points[0].items() if all(point[name] == n for point in points)}
+        values = {name: (substitute(top, fixed), substitute(bottom, fixed)) for name, (top, bottom) in values.items()}
+        values |= {name: (n, 1) for name, n in fixed.items()}
+    status, reason = Status.FAMILY, ""
+    if all(name in given or (name in values and _names(values[name]) <= given) for name in y.facts.dims):
+        status = Status.UNIQUE
+    elif points is None and not given and all(len(some) == 1 for some, _ in found):
+        status, reason = Status.UNKNOWN, "the search for a second solution gave up"
+    return _written(y, facts, values, status, points, reason)
+
+
+def _points(
+    parts: list[Search], found: list[tuple[list[dict[str, int]], bool]], order: Iterable[str]
+) -> list[dict[str, int]] | None:
+    """Return the values of all dims at every point, in order, if they are known and not too many."""
+    if not all(complete for _, complete in found) or prod(len(some) for some, _ in found) > _MOST_POINTS:
+        return None
+    choices = [[part.dims_at(point) for point in some] for part, (some, _) in zip(parts, found, strict=True)]
+    points = [{name: n for dims in chosen for name, n in dims.items()} for chosen in itertools.product(*choices)]
+    return sorted(points, key=lambda point: [point[name] for name in order])
+
+
+def _values(y: Tensor, facts: Facts, given: frozenset[str]) -> dict[str, tuple[Extent, Extent]]:
+    """Return dims that others determine, as fractions in these; no dim has a value and occurs in one."""
+    values: dict[str, tuple[Extent, Extent]] = {}
+    used: frozenset[str] = frozenset()
+    for name in y.facts.dims:
+        top, bottom = facts.to_user(facts.reduce(symbol(name)))
+        names = _names((top, bottom))
+        if name not in given | used | names and names <= facts.dims.keys() - values.keys():
+            values[name] = top, bottom
+            used |= names
+    return values
+
+
+def _names(fraction: tuple[Extent, Extent]) -> frozenset[str]:
+    return names_of(fraction[0]) | names_of(fraction[1])
+
+
+def _written(
+    y: Tensor,
+    facts: Facts,
+    values: Mapping[str, tuple[Extent, Extent]],
+    status: Status,
+    points: list[dict[str, int]] | None,
+    reason: str,
+) -> Solution:
+    """Return a solution in the user's dims: every requirement again, with the values put in."""
+    left = Facts()
+    for name, d in facts.dims.items():
+        if name not in values:
+            left.declare(d)
+    bound = {name: left.divide(top, bottom, "infeasible") for name, (top, bottom) in values.items()}
+    x = Operand((), left, "solution", bound)
+    for name, value in bound.items():
+        d = facts.dims[name]
+        x.require(value - d.min, "infeasible")
+        if d.max is not None:
+            x.require(d.max - value, "infeasible")
+        x.divide(value, d.multiple_of, "infeasible")
+    for r in facts.requirements:
+        value = x.translate(r.value, facts)
+        if r.relation == "divides":
+            x.divide(value, x.translate(r.modulus, facts), "infeasible")
+        elif r.relation == "nonnegative":
+            x.require(value, "infeasible")
+        else:
+            x.require_equal(value, 0, "infeasible")
+    shapes = {leaf.name: [x.translate(e, leaf.facts) for e in leaf.extents] for leaf in y.leaves()}
+    known = x.facts
+
+    def written(e: Extent) -> Any:
+        return symbols.to_sympy(known.reduce(e), known)
+
+    symbol_of = {name: symbols.symbol_of(d) for name, d in facts.dims.items()}
+    return Solution(
+        status,
+        {symbol_of[name]: written(bound.get(name, symbol(name))) for name in y.facts.dims},
+        tuple(symbols.to_relation(r, known) for r in requirements(Tensor("solution", None, (), known))),
+        None if points is None else tuple({symbol_of[name]: p[name] for name in y.facts.dims} for p in points),
+        {name: tuple(map(written, extents)) for name, extents in shapes.items()},
+        reason,
+    )

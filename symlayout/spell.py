@@ -1,0 +1,92 @@
+"""Spell folded coordinates as text: ``//`` and ``%`` with as few parentheses as Python's precedence allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symlayout.facts import Facts
+from symlayout.fold import Apply, Factor, Sum, fold
+from symlayout.polynomial import Extent
+
+
+def spell(e: Sum) -> str:
+    """Return a sum as text, terms of many factors first.
+
+    >>> spell(Sum(((1, ("i",)), (-2, ("b", "b", "j")))))
+    'i - 2*b**2*j'
+    """
+    if not e.terms:
+        return "0"
+    if len(e.terms) == 1 and e.terms[0][0] == 1 and len(e.terms[0][1]) == 1:
+        return _factor(e.terms[0][1][0])
+    (c, factors), *others = ordered(e)
+    first = f"-{_term(-c, factors, negated=True)}" if c < 0 else _term(c, factors)
+    return " ".join([first, *(f"{'-' if c < 0 else '+'} {_term(abs(c), factors)}" for c, factors in others)])
+
+
+def ordered(e: Sum) -> list[tuple[int, tuple[Factor, ...]]]:
+    """Return the terms in the order in which they are written: by degree, but a positive one first."""
+    terms = sorted(e.terms, key=lambda term: (-len(term[1]), [_key(f) for f in term[1]]))
+    if terms[0][0] < 0:  # 4 - h rather than -h + 4
+        first = next((k for k, (c, _) in enumerate(terms) if c > 0), 0)
+        terms.insert(0, terms.pop(first))
+    return terms
+
+
+def _key(factor: Factor) -> str:
+    return _factor(factor).lstrip("(")
+
+
+def _term(coefficient: int, factors: tuple[Factor, ...], *, negated: bool = False) -> str:
+    if not factors:
+        return str(coefficient)
+    alone = coefficient == 1 and len(factors) == 1 and not negated  # -i//b is not -(i//b)
+    parts = [] if coefficient == 1 else [str(coefficient)]
+    for factor in dict.fromkeys(factors):
+        power = factors.count(factor)
+        parts.append((_addend(factor) if alone else _operand(factor)) + (f"**{power}" if power > 1 else ""))
+    return "*".join(parts)
+
+
+def _addend(factor: Factor) -> str:
+    return f"({_factor(factor)})" if isinstance(factor, Apply) and factor.form == "%" else _factor(factor)
+
+
+def _operand(factor: Factor) -> str:
+    """Return a factor of a product."""
+    infix = isinstance(factor, Apply) and factor.form in ("//", "%", "/")
+    return f"({_factor(factor)})" if infix else _factor(factor)
+
+
+def _factor(factor: Factor) -> str:
+    if isinstance(factor, str):
+        return factor
+    if factor.form not in ("//", "%", "/"):
+        return f"{factor.form}({', '.join(map(spell, factor.parts))})"
+    left, right = factor.parts
+    sign = " % " if factor.form == "%" else factor.form
+    return f"{_dividend(left)}{sign}{_divisor(right)}"
+
+
+def _dividend(e: Sum) -> str:
+    """Return what stands before ``//`` or ``%``, which bind from the left like ``*``."""
+    if len(e.terms) > 1 or (e.terms and e.terms[0][0] < 0):
+        return f"({spell(e)})"
+    if e.terms and any(isinstance(f, Apply) and f.form == "%" for f in e.terms[0][1]):
+        return f"({spell(e)})"
+    return spell(e)
+
+
+def _divisor(e: Sum) -> str:
+    """Return what stands after ``//``, ``%`` or ``/``: a number, or a power of one factor that is no quotient."""
+    if not e.terms:
+        return "0"
+    (c, factors), *others = e.terms
+    simple = len(set(factors)) <= 1 and (c == 1 or (c > 0 and not factors)) and not others
+    infix = any(isinstance(f, Apply) and f.form in ("//", "%", "/") for f in factors)
+    return spell(e) if simple and not infix else f"({spell(e)})"
+
+
+def spell_coordinate(e: Extent, facts: Facts, names: Mapping[str, str]) -> str:
+    """Return a coordinate of the normal form as text; *names* are those of the digits."""
+    return spell(fold(e, facts, names))

@@ -1,0 +1,110 @@
+"""What a system of facts states, as inequalities between all of its symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import gcd, inf
+
+from symlayout.boxes import Bound, Box, Form, Sides, ceil_of, floor_of, form_of, sides_of
+from symlayout.facts import Facts
+from symlayout.polynomial import Extent, Poly, collapse, names_of, symbol, without
+from symlayout.system import DIGIT, drop
+
+_MOST_TERMS = 24  # of a statement that makes boxes smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``e >= 0`` wherever ``given >= 0``, and *e* as ``c*s + rest`` for each symbol *s* of it: *s*, *c* and ``-rest``.
+
+    *c* may mention *s* again.  There are no splits where *e* is long: it is only checked at points.
+    """
+
+    e: Poly
+    splits: tuple[tuple[str, Extent, Form], ...]
+    given: Form | None = None
+
+
+class Statements:
+    """All statements of a system, as inequalities, and which symbols each of them ties together.
+
+    Every symbol takes part, solved ones as well: there are bounds of them that their values do not show.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.names = [name for name in (*facts.low, *facts.solved) if name[0] != DIGIT]
+        self.definitions = {name: facts.definitions[name] for name in self.names if name in facts.definitions}
+        found: list[tuple[Extent, Extent | None]] = [(e, None) for e in facts.known]
+        equations = [symbol(name) - value for name, value in facts.solved.items()]
+        equations += [bottom * symbol(name) - top for name, (top, bottom) in facts.quotients.items()]
+        equations += [r.value for r in facts.requirements if r.relation == "zero"]
+        found += [(e, None) for equation in equations for e in (equation, -equation)]
+        for name, d in self.definitions.items():
+            if d.form == "floor":
+                remainder = d.left - d.right * symbol(name)
+                found += [(remainder, None), (d.right - 1 - remainder, None)]
+            else:
+                for one, other in ((d.left, d.right), (d.right, d.left)):
+                    found += [(symbol(name) - one, None), (one - symbol(name), one - other)]
+        known = frozenset(self.names)
+        polynomials = [(e, given) for e, given in dict.fromkeys(found) if isinstance(e, Poly) and e.names <= known]
+        self.all = [_split(e, given) for e, given in polynomials]
+        self.ties = [s.e.names if s.given is None else s.e.names | names_of(s.given.e) for s in self.all]
+
+    def tied(self, names: frozenset[str]) -> frozenset[str]:
+        """Return *names* and all symbols that statements tie to them, directly or by others."""
+        while True:
+            more = names.union(*(tie for tie in self.ties if not names.isdisjoint(tie)))
+            if more == names:
+                return names
+            names = more
+
+    def sides(self, name: str) -> Sides:
+        """Return the bounds of a symbol."""
+        facts = self.facts
+        low, high = facts.low.get(name), facts.high.get(name)
+        if name in facts.dims and name in facts.solved:
+            low, high = facts.dims[name].min, facts.dims[name].max
+        return -inf if low is None else low, high if isinstance(high, int) else inf
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Something that is not above an expression: ``form/divisor``, wherever all of *given* are >= 0."""
+
+    form: Form
+    divisor: Extent = 1  # >= 1
+    given: tuple[Form, ...] = ()
+
+    def least(self, box: Box) -> Bound:
+        """Return a lower bound of the expression in a box, an integer."""
+        if any(g.least(box) < 0 for g in self.given):
+            return -inf
+        least = self.form.least(box)
+        if self.divisor == 1 or least == -inf:
+            return least
+        low, high = sides_of(self.divisor, box)
+        return ceil_of(least, high) if least > 0 else -floor_of(-least, max(low, 1))
+
+
+def _split(e: Poly, given: Extent | None) -> Statement:
+    splits = []
+    for name in sorted(e.names) if len(e.terms) <= _MOST_TERMS else ():
+        c = {drop(m, name): k for m, k in e.terms.items() if name in m}
+        rest = {m: -k for m, k in e.terms.items() if name not in m}
+        splits.append((name, collapse(c), form_of(collapse(rest))))
+    return Statement(e, tuple(splits), None if given is None else form_of(given))
+
+
+def cancelling(e: Poly, s: Poly) -> Iterator[tuple[Extent, Extent]]:
+    """Yield terms ``(scale, factor)`` for which ``scale*e - factor*s`` loses a term of each."""
+    for one, c in s.terms.items():
+        for other, value in e.terms.items():
+            if one and other and value * c > 0:
+                common = gcd(value, c)
+                if (rest := without(other, one)) is not None:
+                    yield abs(c) // common, collapse({rest: abs(value) // common})
+                elif (rest := without(one, other)) is not None:
+                    yield collapse({rest: abs(c) // common}), abs(value) // common

@@ -1,0 +1,29 @@
+"""docs/ops.md: made from the registry, current, and about every operation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from symlayout.cli import main
+from symlayout.commands.ops_page import CORE_EXAMPLES, FRAMEWORK_EXAMPLES, markdown
+from symlayout.commands.subject import CORE_OPS
+from symlayout.frontends import names
+
+PAGE = Path(__file__).parent.parent / "docs" / "ops.md"
+
+
+def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ops", "--markdown"]) == 0
+    assert capsys.readouterr().out == PAGE.read_text(encoding="utf-8"), "run: symlayout ops --markdown > docs/ops.md"
+
+
+def test_the_page_has_every_operation() -> None:
+    assert set(FRAMEWORK_EXAMPLES) == set(names())
+    assert set(CORE_EXAMPLES) == {*CORE_OPS, "concatenate", "stack", "split", "x[...]"}
+
+
+def test_an_operation_of_a_framework_stands_beside_its_core_operations() -> None:
+    rows = [line for line in markdown().splitlines() if line.startswith("| `pad` |")]
+    assert rows == ["| `pad` | `numpy.pad` | `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `Pad` | `pad` |"]
