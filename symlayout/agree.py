@@ -151,7 +151,7 @@ class _Decision:
     def _split(self, value: Extent, facts: Facts, digits: Sequence[Extent] | None, taken: tuple[Extent, ...]) -> Tree:
         self.splits += 1
         if self.splits > MAX_SPLITS or facts.effort > self.limit:
-            raise InconclusiveError(f"the sides agree in more than {self.splits - 1} cases")
+            raise InconclusiveError(f"the sides agree, in more than {self.splits - 1} cases")
         branches: list[Tree] = []
         for bound in (value, -1 - value):
             local = facts.fork()
@@ -182,6 +182,8 @@ class _Decision:
         node = self.sides[side]
         path: list[tuple[int, tuple[int, str] | None]] = []
         while node.declared is not None:
+            if facts.effort > self.limit:
+                raise InconclusiveError("the sides agree, within the budget of goals")
             given = [Coordinate(facts.reduce(e), facts) for e in coords]
             number = _case(node.declared.cases, given, facts)
             case = node.declared.cases[number]
@@ -244,12 +246,27 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
     if ranges:
         size, _, name = min(ranges)
         return symbol(name) - (facts.low[name] or 0) - (size + 1) // 2
-    for name in sorted({name for e in values for name in names_of(e)} & facts.low.keys()):
+    names = {name for e in values for name in names_of(e)}
+    for name in sorted(names & facts.floors.keys()):
+        if (between := _remainder(facts, name)) is not None:
+            return between
+    for name in sorted(names & facts.low.keys()):
         low = facts.low[name]
         apart = symbol(name) - ((low or 0) + 1)
         if low is not None and name[0] != DIGIT and name not in facts.floors and -1 - apart not in taken:
             return apart
     return None
+
+
+def _remainder(facts: Facts, name: str) -> Extent | None:
+    """Return a bound that halves what is left for ``n - d*floor(n/d)``, if *d* is a small constant."""
+    numerator, d = facts.floors[name]
+    if not isinstance(d, int) or d > MAX_VALUES:
+        return None
+    remainder = facts.reduce(numerator - d * symbol(name))
+    apart = [[k - 1 - remainder, remainder - k - 1] for k in range(d)]
+    left = [k for k, ends in enumerate(apart) if not any(facts.nonnegative(end) for end in ends)]
+    return remainder - left[len(left) // 2] if len(left) > 1 else None
 
 
 def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> int:

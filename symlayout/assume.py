@@ -16,10 +16,8 @@ from symlayout import symbols
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError
 from symlayout.facts import Facts
-from symlayout.parse import parse_relations
 from symlayout.polynomial import Extent
 from symlayout.search import can_hold
-from symlayout.syntax import Tree, evaluate, names_of
 from symlayout.system import describe_dim
 from symlayout.tensor import ASSUMED, Tensor, operation
 
@@ -36,6 +34,8 @@ class Relation:
     @property
     def names(self) -> set[str]:
         """The dims that it is about."""
+        from symlayout.syntax import Tree, names_of
+
         found: set[str] = set()
         for side in (self.left, self.right):
             found |= names_of(side).keys() if isinstance(side, Tree) else {s.name for s in _symbols_in(side)}
@@ -43,6 +43,8 @@ class Relation:
 
     def about(self, dims: Mapping[str, Any]) -> Relation:
         """Return the relation with its names read: as *dims*, or else as dims that are at least 0."""
+        from symlayout.syntax import Tree, evaluate
+
         named = {name: dims[name] if name in dims else symbols.dim(name) for name in self.names}
         left, right = (evaluate(e, named) if isinstance(e, Tree) else e for e in (self.left, self.right))
         return Relation(left, self.sign, right, self.text)
@@ -130,6 +132,8 @@ def _read(relations: Any) -> tuple[Relation, ...]:
     found: list[Relation] = []
     for r in relations:
         if isinstance(r, str):
+            from symlayout.parse import parse_relations
+
             found += [Relation(c.left, c.sign, c.right, r.strip()) for c in parse_relations(r)]
         else:
             found += [Relation(left, sign, right, str(r)) for left, sign, right in symbols.relations_of(r)]

@@ -124,11 +124,7 @@ class Operand:
         if not self._values:
             return symbols.to_extent(value, self._own(), what)
         apart = Facts()
-        top, bottom = apart.to_user(symbols.to_extent(value, apart, what))
-        for name in names_of(top) | names_of(bottom):
-            if name not in self._values:
-                self._own().declare(apart.dims[name])
-        return self.divide(substitute(top, self._values), substitute(bottom, self._values), "non_divisible")
+        return self.translate(symbols.to_extent(value, apart, what), apart)
 
     def translate(self, e: Extent, facts: Facts) -> Extent:
         """Return an extent of another system in the symbols of this one, with bound dims replaced."""

@@ -29,7 +29,7 @@ from symlayout.polynomial import (
 )
 from symlayout.system import DIGIT, Definition, drop, parenthesised, short
 
-_SEARCH_DEPTH = 3  # how many known facts one proof may combine
+_SEARCH_DEPTHS = (0, 1, 3)  # how many known facts one proof may combine: few first
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 24
@@ -95,10 +95,14 @@ class Inequalities(Intervals):
             known: Derivation | None = self._proofs[e]
             return known
         except KeyError:
-            self._steps = 0
-            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e) or self._prove(e, _SEARCH_DEPTH)
+            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e)
+            for depth in _SEARCH_DEPTHS if proof is None else ():
+                self._steps = 0
+                proof = self._prove(e, depth)
+                self._effort[0] += self._steps
+                if proof is not None or self._steps == 0:  # refuted at a sample
+                    break
             self._proofs[e] = proof
-            self._effort[0] += self._steps
             return proof
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
@@ -246,6 +250,8 @@ class Inequalities(Intervals):
         bounds: list[_Bound] = []
         if name in self.floors:
             bounds = [_moved(c, rest, size, form, bool(rising)) for form in (*self.coarsens(e, name), self._form(name))]
+            if (part := _remainder_apart(c, rest, name, self._form(name))) is not None:
+                bounds.append(part)
         end = self.low[name] if rising else self.high[name]
         if end is not None:
             bounds.append(_Bound(rest + c * end, ((size, symbol(name) - end if rising else end - symbol(name)),)))
@@ -456,6 +462,23 @@ def _moved(c: Extent, rest: Extent, size: Factor, q: Quotient, rising: bool) -> 
     factor: Factor = x if isinstance(x, int) else Derivation(x, ((1, size), (1, q.step - 1)), q.step)
     bound = rest + exact * q.numerator
     return _Bound(bound - exact * (q.step - 1) if rising else bound, ((factor, end),))
+
+
+def _remainder_apart(c: Extent, rest: Extent, floor: str, q: Quotient) -> _Bound | None:
+    """Return a lower bound of ``c*q + rest`` without as much of the remainder ``n - m*q`` as *rest* has of *n*."""
+    if not isinstance(rest, Poly) or not isinstance(q.numerator, Poly):
+        return None
+    for name in sorted(n for n in q.numerator.names if n[0] == DIGIT):
+        of, share = coefficient_of(q.numerator, name), coefficient_of(rest, name)
+        times = None if of is None or share is None else exact_quotient(share[0], of[0])
+        if not isinstance(times, int) or times == 0 or c + times * q.step == 0:
+            continue
+        value = symbol(floor)
+        whole = c * value + rest
+        if times > 0:  # the remainder is at least 0, and at most m - 1
+            return _Bound(whole - times * (q.numerator - q.step * value), ((times, q.below),))
+        return _Bound(whole + times * (q.step * value + q.step - 1 - q.numerator), ((-times, q.above),))
+    return None
 
 
 def _floor_interval(n: Interval, d: Interval) -> Interval:

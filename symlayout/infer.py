@@ -14,6 +14,7 @@ from symlayout.search import searches
 if TYPE_CHECKING:
     from symlayout.tensor import Tensor
 
+_MOST_OTHERS = 16  # requirements that are asked whether together they imply another
 _BUDGET = 300  # boxes that the search for one end of an extent looks at
 
 
@@ -26,9 +27,18 @@ def requirements(t: Tensor) -> list[Requirement]:
     kept = _joined([_primitive(r) for r in t.facts.requirements])
     for r in list(reversed(kept)):
         others = [o for o in kept if o is not r]
-        if _implied(r, others, t.facts):
+        if _implied(r, _nearest(r, others), t.facts):
             kept = others
     return kept
+
+
+def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
+    """Return those of *others* that may imply *r*: all, or of very many the ones that share most dims with it."""
+    if len(others) <= _MOST_OTHERS:
+        return others
+    names = names_of(r.value) | names_of(r.modulus)
+    shared = sorted(others, key=lambda o: -len(names & (names_of(o.value) | names_of(o.modulus))))[:_MOST_OTHERS]
+    return [o for o in others if any(o is near for near in shared)]
 
 
 def origins(t: Tensor, stages: Sequence[Tensor]) -> list[list[int]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from symlayout import symbols
-from symlayout.agree import agree
+from symlayout.agree import MAX_EFFORT, agree
 from symlayout.certify import certify
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.explain import explain, explain_latex
@@ -23,6 +23,7 @@ from symlayout.witness import Search, Witness
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
 DEFAULT_BUDGET = 2000  # points of D that a search for a witness evaluates
+FIRST_EFFORT = 2000  # goals that the normal form visits before the search
 
 
 class Verdict(enum.Enum):
@@ -153,7 +154,7 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     facts = left.facts.fork()
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
-    obligation = _obligation(left, right, facts, finite=False)
+    obligation = _obligation(left, right, facts, finite=False, effort=FIRST_EFFORT)
     if not obligation:
         return Proof(left, right, facts, Verdict.PROVED)
     search = Search(left, right, facts, _dtype(left, right))
@@ -161,17 +162,17 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     # with no dims, the search has compared every element
-    if complete or not _obligation(left, right, facts, finite=True):
+    if complete or not (obligation := _obligation(left, right, facts, finite=True, effort=MAX_EFFORT)):
         return Proof(left, right, facts, Verdict.PROVED, searched=searched)
     if judge is not None:
         return _judged(search, obligation, searched)
     return Proof(left, right, facts, Verdict.UNKNOWN, None, obligation, searched)
 
 
-def _obligation(left: Tensor, right: Tensor, facts: Facts, *, finite: bool) -> str:
+def _obligation(left: Tensor, right: Tensor, facts: Facts, *, finite: bool, effort: int) -> str:
     """Return what the normal form does not decide; empty if it proves the claim."""
     try:
-        agree(left, right, facts.fork(), _dtype(left, right), shown=True, finite=finite)
+        agree(left, right, facts.fork(), _dtype(left, right), shown=True, finite=finite, effort=effort)
     except InconclusiveError as error:
         return error.claim
     return ""

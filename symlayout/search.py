@@ -29,7 +29,7 @@ from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol
 from symlayout.statements import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
-_ROUNDS = 24  # passes over the statements in one box
+_ROUNDS = 8  # passes over the statements in one box
 _MOST_STATEMENTS = 2  # that are subtracted from what is sought
 _MOST_FORMS = 32  # that come of it
 _MOST_FREE = 40  # symbols of a search that is worth a try

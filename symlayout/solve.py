@@ -14,8 +14,6 @@ from symlayout.declare import Operand, as_list
 from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.infer import requirements
-from symlayout.parse import evaluate, parse_shape
-from symlayout.parse import names_of as dims_in
 from symlayout.polynomial import Extent, names_of, substitute, symbol
 from symlayout.search import Search, can_hold, searches
 from symlayout.tensor import Tensor
@@ -123,6 +121,9 @@ class _Goal:
 def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
     """Return what the entries of an output shape ask for, and declare their dims."""
     if isinstance(output_shape, str):
+        from symlayout.parse import evaluate, parse_shape
+        from symlayout.parse import names_of as dims_in
+
         trees = parse_shape(output_shape)
         dims = {name: symbols.dim(name, *limits) for name, limits in dims_in(*trees).items()}
         dims |= {name: symbols.symbol_of(d) for name, d in y.facts.dims.items()}

@@ -178,7 +178,7 @@ def _from_sympy(e: Any, facts: Facts, what: str) -> Extent:
         return int(e)
     if isinstance(e, sympy.Symbol):
         return to_extent(symbol_of(_record_of(e)), facts, what)
-    numerator, denominator = to_fraction(e, facts, what, rounding=False)
+    numerator, denominator = to_fraction(e, facts, what)
     return numerator if denominator == 1 else facts.divide(numerator, denominator, "non_divisible", what)
 
 
@@ -275,7 +275,8 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
     if isinstance(e, sympy.floor):
         return digits.floor_div(facts, *parts[0])
     if isinstance(e, sympy.ceiling):
-        return -digits.floor_div(facts, -parts[0][0], parts[0][1])
+        n, d = parts[0]
+        return digits.floor_div(facts, n + d - 1, d)
     values = [facts.divide(n, d, "non_divisible", what) for n, d in parts]
     if isinstance(e, sympy.Mod):
         _require_positive(values[1], e, facts, what)

@@ -88,7 +88,7 @@ def value(e: Expression, dims: Mapping[str, int]) -> Any:
     if isinstance(e, str):
         return dims[e]
     if isinstance(e, tuple):
-        number = Fraction(_rational(e, dims))
+        number = Fraction(rational(e, dims))
         return exact(number.numerator, number.denominator)
     if isinstance(e, list):
         return [value(item, dims) for item in e]
@@ -97,9 +97,10 @@ def value(e: Expression, dims: Mapping[str, int]) -> Any:
     return e
 
 
-def _rational(e: Expression, dims: Mapping[str, int]) -> Any:
+def rational(e: Expression, dims: Mapping[str, int]) -> Any:
+    """Return an expression with numbers for the dims, a Fraction if it divides."""
     if isinstance(e, tuple):
-        return OPERATORS[e[0]](_rational(e[1], dims), _rational(e[2], dims))
+        return OPERATORS[e[0]](rational(e[1], dims), rational(e[2], dims))
     return dims[e] if isinstance(e, str) else e
 
 

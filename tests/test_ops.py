@@ -191,13 +191,14 @@ BOUNDS_OF_SLICES = (None, -6, -3, -1, 0, 1, 3, 6)
 
 
 @pytest.mark.parametrize("step", [-3, -1, 1, 2])
-def test_slices_of_any_extent_have_exact_bounds(step: int) -> None:
+def test_slices_of_any_extent_have_exact_bounds_and_read_inside(step: int) -> None:
     for start, stop in itertools.product(BOUNDS_OF_SLICES, repeat=2):
         y = sl.tensor((H,), name="x")[start:stop:step]
         counts = [len(range(n)[start:stop:step]) for n in range(24)]
         least, most = y.bounds()[0]
         assert least == min(counts)
         assert most == (None if counts[-1] > max(counts[:15]) else max(counts))
+        assert str(y.index_map).startswith("(i0) -> (")  # an error if a read is not shown to be inside
         for n in (0, 1, 4, 11):
             assert sl.interpret(y, np.arange(n)).tolist() == list(range(n)[start:stop:step])
 

@@ -1,4 +1,7 @@
-"""Extents of random chains, as brute force writes them: None is one that has no such form."""
+"""Extents of random chains, as brute force writes them: None is one that has no such form.
+
+What cancels is left out, as it is in symlayout: a slice whose bounds are numbers clamps them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ def add(a: Expression, b: Expression) -> Expression:
         return None
     if isinstance(a, int) and isinstance(b, int):
         return a + b
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, tuple) and one[0] == "-" and one[2] == other:
+            return one[1]
     return b if a == 0 else a if b == 0 else ("+", a, b)
 
 
@@ -27,6 +33,8 @@ def minus(a: Expression, b: Expression) -> Expression:
         return a - b
     if isinstance(a, tuple) and a[0] == "+" and b in a[1:]:
         return a[2] if a[1] == b else a[1]
+    if isinstance(b, tuple) and b[:2] == ("-", a):
+        return b[2]
     return a if b == 0 else 0 if a == b else ("-", a, b)
 
 
@@ -117,6 +125,8 @@ def _pad(n: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
 
 
 def _getitem(n: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
+    if sum(item is not None for item in given["key"]) > len(n):
+        raise IndexError
     made: list[Expression] = []
     axes = iter(n)
     for item in given["key"]:

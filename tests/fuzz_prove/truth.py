@@ -19,10 +19,14 @@ MOST_ELEMENTS = 1 << 14  # of an array that one step makes
 
 @dataclass(slots=True)
 class _Node:
-    """A step that some chains have in common, all steps before it too, and the shape before it as written."""
+    """A step that some chains have in common, all steps before it too, and the shape before it as written.
+
+    It may have a slice whose bounds are numbers, though written with dims: then they clamp.
+    """
 
     step: Step | None = None
     shape: Sequence[Expression] = ()
+    clamps: bool = False
     ends: list[int] = field(default_factory=list)
     then: list[_Node] = field(default_factory=list)
 
@@ -100,6 +104,8 @@ def _depends(node: _Node, grid: Grid, dims: Mapping[str, int]) -> bool:
     """
     assert node.step is not None
     name, given = node.step
+    if node.clamps:
+        return True
     if name == "broadcast_to":
         axes = zip(grid.shape[::-1], node.shape[::-1], given["shape"][::-1], strict=False)
         return any(n == 1 != e and brute.value(to, dims) != 1 for n, e, to in axes)
@@ -116,8 +122,21 @@ def _child(node: _Node, step: Step, shape: Sequence[Expression]) -> _Node:
     for child in node.then:
         if child.step == step:
             return child
-    node.then.append(_Node(step, shape))
+    node.then.append(_Node(step, shape, _clamps(step)))
     return node.then[-1]
+
+
+def _clamps(step: Step) -> bool:
+    name, given = step
+    if name == "slice":
+        return _is_number(given["start"]) and _is_number(given["stop"])
+    return any(_clamps(inner) for branch in given.get("branches", ()) for inner in branch)
+
+
+def _is_number(e: Expression) -> bool:
+    """Return whether an expression has one value for all dims, as far as two of them show."""
+    names = Chain((e,)).names()
+    return len({brute.rational(e, {name: n + k * k for k, name in enumerate(names)}) for n in (101, 233)}) == 1
 
 
 def by_sum(dims: Sequence[Dim], until: int | None = None) -> Iterator[Point]:

@@ -19,4 +19,4 @@ def results(case: Case) -> list[Array]:
     title = case.op.partition(":")[2]
     function = METHODS.get(title) or getattr(torch, title)
     (x,) = case.arrays()
-    return [function(torch.from_numpy(x.copy()), *case.attributes.values()).numpy()]
+    return [function(torch.from_numpy(x.copy()), **case.attributes).numpy()]

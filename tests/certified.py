@@ -1,0 +1,196 @@
+"""What the claim of a certificate says for given numbers.  Nothing of symlayout is imported.
+
+The claim is read as ``symlayout/check.py`` describes the format, with Python's integers in place of polynomials.
+A *reading* is what an output coordinate may read: an element of an input, a fill, or `OUTSIDE`.  There is one
+where the cases of each operation are disjoint, as they should be; altered claims may have several or none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Point = dict[str, int]
+Reading = tuple[Any, ...]
+
+OUTSIDE: Reading = ("outside",)  # a case without a fill reads outside its source
+LARGEST = 8  # extent of an output axis that is walked in full
+DEEPEST = 60  # of nodes that read each other
+
+
+class UndefinedError(Exception):
+    """The claim does not say what this is."""
+
+
+class Meaning:
+    """A claim with numbers for its dims."""
+
+    def __init__(self, claim: Mapping[str, Any], point: Point) -> None:
+        self.claim, self.point = claim, point
+        self._symbols: dict[str, int | None] = {}
+
+    def number(self, e: Any) -> int:
+        """Return the value of a polynomial: an int or a list of terms ``[coefficient, name, ...]``."""
+        if isinstance(e, int):
+            return e
+        total = 0
+        for coefficient, *names in e:
+            for name in names:
+                coefficient *= self.symbol(name)
+            total += coefficient
+        return total
+
+    def symbol(self, name: str) -> int:
+        """Return the value of a dim, or of what the claim defines."""
+        if name in self.point:
+            return self.point[name]
+        if name not in self._symbols:
+            self._symbols[name] = None  # until it is known, so that one that is defined by itself has no value
+            self._symbols[name] = self._defined(name)
+        value = self._symbols[name]
+        if value is None:
+            raise UndefinedError
+        return value
+
+    def _defined(self, name: str) -> int:
+        try:
+            ((_, form, *operands),) = [row for row in self.claim["symbols"] if row[0] == name]
+            a, b = map(self.number, operands)
+        except (LookupError, TypeError, ValueError):
+            raise UndefinedError from None
+        if form == "max":
+            return max(a, b)
+        if b < 1 or form not in ("/", "//") or (form == "/" and a % b):
+            raise UndefinedError
+        return a // b
+
+    def is_admitted(self) -> bool:
+        """Return whether no assumption is false here."""
+        return all(map(self._assumed, self.claim["assumptions"]))
+
+    def _assumed(self, assumption: Sequence[Any]) -> bool:
+        try:
+            relation, *parts = assumption
+            e, *modulus = map(self.number, parts)
+        except (LookupError, TypeError, ValueError, UndefinedError):
+            return True
+        if relation == "divides":
+            return not modulus or (e % modulus[0] == 0 if modulus[0] else e == 0)
+        return e >= 0 if relation == ">=" else e == 0 or relation != "=="
+
+    def shape(self, side: str) -> list[int]:
+        """Return the extents of a side.
+
+        Raises
+        ------
+        UndefinedError
+            An extent is not defined.
+        """
+        try:
+            return [self.number(e) for e in self.claim["nodes"][self.claim[side]]["shape"]]
+        except (LookupError, TypeError, ValueError):
+            raise UndefinedError from None
+
+    def coordinates(self) -> Iterator[tuple[int, ...]]:
+        """Yield output coordinates: all, or those near the ends of an axis that is long."""
+        axes = [range(n) if n <= LARGEST else (0, 1, 2, n // 2, n - 2, n - 1) for n in self.shape("left")]
+        return itertools.product(*axes)
+
+    def readings(self, side: str, at: Sequence[int]) -> set[Reading]:
+        """Return what a side may read at an output coordinate."""
+        try:
+            return self._node(self.claim["nodes"][self.claim[side]], list(at), 0)
+        except (LookupError, TypeError, ValueError):
+            return set()
+
+    def _node(self, node: Mapping[str, Any], at: list[int], depth: int) -> set[Reading]:
+        found: set[Reading] = set()
+        if "input" in node:
+            found.add(("input", json.dumps(node["input"]), *at))
+        if depth < DEEPEST:
+            for case in node.get("cases", ()):
+                try:
+                    if all(0 <= self._value(value, at) < self.number(extent) for value, extent in case["where"]):
+                        found |= self._case(node, case, at, depth)
+                except (AttributeError, LookupError, TypeError, ValueError, UndefinedError):
+                    continue  # what is not defined is not read
+        return found
+
+    def _case(self, node: Mapping[str, Any], case: Mapping[str, Any], at: list[int], depth: int) -> set[Reading]:
+        source = self.claim["nodes"][node["inputs"][case["source"]]]
+        extents = [self.number(e) for e in source["shape"]]
+        places: list[int | None] = []
+        for expression in case["coords"]:
+            try:
+                places.append(self._value(expression, at))
+            except UndefinedError:
+                places.append(None)
+        inside = [c is None or 0 <= c < n for c, n in zip(places, extents, strict=True)]
+        if not all(inside) or min(extents, default=1) < 1:
+            return {OUTSIDE if case["fill"] is None else ("fill", json.dumps(case["fill"]))}
+        return self._node(source, [_known(c) for c in places], depth + 1)
+
+    def _value(self, expression: Sequence[Any], at: Sequence[int]) -> int:
+        """Return a coordinate expression at a coordinate."""
+        operator, *operands = expression
+        if operator == "axis":
+            return at[operands[0]]
+        if operator == "extent":
+            return self.number(operands[0])
+        a, b = (self._value(e, at) for e in operands)
+        if operator in ("//", "%"):
+            if b < 1:
+                raise UndefinedError
+            return a // b if operator == "//" else a % b
+        if operator not in ("+", "-", "*"):
+            raise UndefinedError
+        return a + b if operator == "+" else a - b if operator == "-" else a * b
+
+
+def _known(place: int | None) -> int:
+    if place is None:
+        raise UndefinedError
+    return place
+
+
+def points(claim: Mapping[str, Any], most: int = 200, values: int = 4) -> list[Point]:
+    """Return sizes that the claim is about: the least *values* of each dim, or *most* such points at random.
+
+    Points where an assumption is false are left out.
+    """
+    names = [row[0] for row in claim["dims"]]
+    ranges = [list(itertools.islice(_values(*row[1:]), values)) for row in claim["dims"]]
+    if len(ranges[0]) ** len(ranges) <= most if ranges else True:
+        chosen: Iterator[tuple[int, ...]] = itertools.product(*ranges)
+    else:
+        rnd = random.Random(len(names))
+        chosen = (tuple(map(rnd.choice, ranges)) for _ in range(most)) if all(ranges) else iter(())
+    found = [dict(zip(names, numbers, strict=True)) for numbers in dict.fromkeys(chosen)]
+    return [point for point in found if Meaning(claim, point).is_admitted()]
+
+
+def _values(low: int, high: int | None, multiple: int) -> Iterator[int]:
+    numbers = range(low, low + 100 if high is None else min(high, low + 100) + 1)
+    return (n for n in numbers if (n % multiple == 0 if multiple else n == 0))
+
+
+def falsity(claim: Mapping[str, Any], most: int = 200) -> str:
+    """Return where the claim is false, among the sizes of `points`; empty if it holds at all of them."""
+    for point in points(claim, most):
+        meaning = Meaning(claim, point)
+        try:
+            left, right = meaning.shape("left"), meaning.shape("right")
+        except UndefinedError:
+            return f"{point}: a shape is not defined"
+        if left != right:
+            return f"{point}: the shapes are {left} and {right}"
+        for at in meaning.coordinates():
+            a, b = meaning.readings("left", at), meaning.readings("right", at)
+            if claim["trusted"] is True and OUTSIDE in a | b:
+                continue
+            if not (a & b) - {OUTSIDE}:
+                return f"{point}: at {at} the sides read {sorted(a)} and {sorted(b)}"
+    return ""
