@@ -48,13 +48,25 @@ class Agreed:
 
 
 @dataclass(frozen=True, slots=True)
+class Masked:
+    """All fills are equal: a branch where all windows of the left side hold, and one where all of the right side do.
+
+    Where neither, both sides read the fill.
+    """
+
+    facts: Facts
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True, slots=True)
 class Absurd:
     """No point is left."""
 
     facts: Facts
 
 
-Tree = Split | Agreed | Absurd
+Tree = Split | Agreed | Masked | Absurd
 Path = tuple[tuple[int, tuple[int, str] | None], ...]
 
 
@@ -114,23 +126,44 @@ def agree(
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
-    return _Decision(left, right, dtype, shown, finite, facts.effort + effort).decide(facts, None, ())
+    return _Decision(left, right, dtype, shown, finite, facts.effort + effort).decide(facts, None)
 
 
 class _Decision:
     def __init__(self, left: Tensor, right: Tensor, dtype: Any, shown: bool, finite: bool, limit: int) -> None:
         self.sides, self.dtype, self.shown, self.finite = (left, right), dtype, shown, finite
         self.splits, self.limit = 0, limit
+        self.one_fill = _has_one_fill((*left.nodes(), *right.nodes()), dtype)
 
-    def decide(self, facts: Facts, digits: Sequence[Extent] | None, taken: tuple[Extent, ...]) -> Tree:
-        """Return the tree below a place where *facts* hold, with the assumptions *taken* on the way."""
+    def decide(
+        self,
+        facts: Facts,
+        digits: Sequence[Extent] | None,
+        taken: tuple[Extent, ...] = (),
+        inside: int | None = None,
+    ) -> Tree:
+        """Return the tree below a place where *facts* hold.
+
+        Parameters
+        ----------
+        digits : sequence of Extent or None
+            The output coordinate; None where the shapes are not compared yet.
+        taken : tuple of Extent
+            What was assumed to be >= 0 on the way here.
+        inside : int, optional
+            The side that is assumed to read inside all its sources.
+        """
         try:
             if digits is None:
                 digits = self._meet(facts)
-            found = [self._read(side, digits, facts) for side in (0, 1)]
+            first = inside or 0  # what is assumed of a side helps with the other
+            found = {side: self._read(side, digits, facts, inside == side) for side in (first, 1 - first)}
             self._compare(found[0], found[1], facts)
         except _Open as question:
-            return self._split(facts.question(question.value), facts, digits, taken)
+            if self.one_fill and inside is None:
+                left, right = (self.decide(facts.fork(), digits, taken, side) for side in (0, 1))
+                return Masked(facts, left, right)
+            return self._split(facts.question(question.value), facts, digits, taken, inside)
         except _Stuck as stuck:
             for value in reversed(taken):
                 if facts.excludes(value):
@@ -139,7 +172,7 @@ class _Decision:
             if bound is None:
                 raise InconclusiveError(stuck.obligation) from None
             try:
-                return self._split(bound, facts, digits, taken)
+                return self._split(bound, facts, digits, taken, inside)
             except InconclusiveError:
                 raise InconclusiveError(stuck.obligation) from None
         except ShapeError as error:
@@ -148,7 +181,14 @@ class _Decision:
             return Absurd(facts)
         return Agreed(facts, (found[0].path, found[1].path))
 
-    def _split(self, value: Extent, facts: Facts, digits: Sequence[Extent] | None, taken: tuple[Extent, ...]) -> Tree:
+    def _split(
+        self,
+        value: Extent,
+        facts: Facts,
+        digits: Sequence[Extent] | None,
+        taken: tuple[Extent, ...],
+        inside: int | None,
+    ) -> Tree:
         self.splits += 1
         if self.splits > MAX_SPLITS or facts.effort > self.limit:
             raise InconclusiveError(f"the sides agree, in more than {self.splits - 1} cases")
@@ -162,7 +202,7 @@ class _Decision:
                     raise
                 branches.append(Absurd(local))
             else:
-                branches.append(self.decide(local, digits, (*taken, bound)))
+                branches.append(self.decide(local, digits, (*taken, bound), inside))
         return Split(facts, value, *branches)
 
     def _meet(self, facts: Facts) -> list[Extent]:
@@ -177,8 +217,8 @@ class _Decision:
 
     # ------------------------------------------------------------------ one side
 
-    def _read(self, side: int, coords: Sequence[Extent], facts: Facts) -> _Found:
-        """Return what one side reads at the output coordinate *coords*."""
+    def _read(self, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _Found:
+        """Return what one side reads at the output coordinate *coords*; *inside* assumes that it never is a fill."""
         node = self.sides[side]
         path: list[tuple[int, tuple[int, str] | None]] = []
         while node.declared is not None:
@@ -196,6 +236,8 @@ class _Decision:
             outside = (extents.index(0), "empty") if case.fill is not None and 0 in extents else None
             if outside is None:
                 coords = self._coords(case, given, extents, facts)
+                if inside and case.fill is not None:
+                    facts.assume_inside(coords, extents, (side, (*path, (number, None))))
                 outside = None if trusted else _outside(coords, extents, facts)
             path.append((number, outside))
             if outside is not None:
@@ -227,6 +269,15 @@ class _Decision:
             x, y = facts.reduce(x), facts.reduce(y)
             if not _equal(x, y, facts):
                 raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)} on axis {axis} of {a.leaf.name}", (x, y))
+
+
+def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:
+    """Return whether no map has cases, and all fills are equal bit for bit."""
+    cases = [case for node in nodes if node.declared is not None for case in node.declared.cases]
+    if len(cases) != sum(node.declared is not None for node in nodes) or any(case.where is not None for case in cases):
+        return False
+    fills = [case.fill.value for case in cases if case.fill is not None]
+    return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])
 
 
 def _equal(a: Extent, b: Extent, facts: Facts) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Any
 
-from symlayout.agree import MAX_EFFORT, Absurd, Agreed, Path, Tree, agree
+from symlayout.agree import MAX_EFFORT, Absurd, Agreed, Masked, Path, Tree, agree
 from symlayout.check import Context, Refused, encode, seal
 from symlayout.claim import Claim
 from symlayout.digits import floor_div
@@ -68,6 +68,8 @@ def _block(tree: Tree) -> dict[str, Any]:
     steps = tree.facts.steps if isinstance(tree.facts, Recorder) else []
     if isinstance(tree, Agreed):
         return {"steps": steps, "agree": [_data(path) for path in tree.paths]}
+    if isinstance(tree, Masked):
+        return {"steps": steps, "masked": [_block(tree.left), _block(tree.right)]}
     if isinstance(tree, Absurd):
         return {"steps": steps, "absurd": []}
     return {"steps": steps, "split": [encode(tree.value), _block(tree.yes), _block(tree.no)]}
@@ -370,6 +372,13 @@ class Recorder(Facts):
             if not self.context.holds(self.reduce(total - least)):
                 self._combine(self.reduce(total - least), 1, products)
         return self.reduce(total - least)
+
+    def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
+        """As `Facts.assume_inside`; the checker evaluates the coordinate itself."""
+        side, path = place
+        self.context.inside = side
+        self.note("inside", side, _data(path))
+        super().assume_inside(coords, extents, place)
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
         """As `Facts.assume_inhabited`."""

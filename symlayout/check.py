@@ -102,6 +102,7 @@ class Context:
     floors : ``floor(e/k)`` for each ``(e, k)`` that was shown.
     meaning : the value of each name of the claim.
     point : the output coordinate, once the shapes are shown to agree.
+    inside : the side that is assumed to read inside all its sources.
     """
 
     def __init__(self, claim: dict[str, Any]) -> None:
@@ -115,13 +116,15 @@ class Context:
         self.meaning: dict[str, Extent] = {}
         self.symbols: set[str] = set()
         self.point: list[Extent] | None = None
+        self.inside: int | None = None
 
     def fork(self) -> Context:
         """Return a copy to which more can be added."""
         copy = Context(self.claim)
         copy.nonnegative, copy.zero, copy.symbols = set(self.nonnegative), set(self.zero), set(self.symbols)
         copy.solved, copy.rules, copy.maxima = dict(self.solved), list(self.rules), dict(self.maxima)
-        copy.floors, copy.meaning, copy.point = dict(self.floors), dict(self.meaning), self.point
+        copy.floors, copy.meaning = dict(self.floors), dict(self.meaning)
+        copy.point, copy.inside = self.point, self.inside
         return copy
 
     # ------------------------------------------------------------------ what is known
@@ -206,6 +209,12 @@ class Context:
             for bound, branch in ((self.read(w), yes), (-1 - self.read(w), no)):
                 context = self.fork()
                 context.nonnegative.add(bound)
+                context.block(branch, depth + 1)
+        elif end == "masked":
+            self._need_one_fill()
+            for side, branch in enumerate(block["masked"]):
+                context = self.fork()
+                context.inside = side
                 context.block(branch, depth + 1)
         elif end != "absurd" or not self.is_absurd():
             raise Refused(f"the block ends in {end!r:.80}, which is not shown")
@@ -415,14 +424,28 @@ class Context:
             self.need_zero(self.reduce(a - b))
 
     def _rule_inside(self, side: int, path: Sequence[Any]) -> None:
-        """``0 <= c < extent`` where the claim takes it for granted: the case that ends *path* has no fill."""
+        """``0 <= c < extent`` for the case that ends *path*, on the side that is assumed to read inside its sources.
+
+        Or where the claim takes it for granted: the case has no fill.
+        """
         node, at = self._follow(_SIDES[side], path[:-1])
         case, extents = self._enter(node, path[-1][0], at)
-        if case["fill"] is not None or self.claim["trusted"] is not True:
+        if self.inside != side and (case["fill"] is not None or self.claim["trusted"] is not True):
             raise Refused("the claim does not take for granted that this case reads inside its source")
         for expression, extent in zip(case["coords"], extents, strict=True):
             c = self._value(expression, at, 0)
             self.nonnegative |= {c, self.reduce(extent - 1 - c)}
+
+    def _need_one_fill(self) -> None:
+        """Refuse the certificate unless no map has cases and all fills are equal.
+
+        Where the one side or the other reads inside all its sources, the two branches show that both read the same;
+        at all other points both read the fill.
+        """
+        cases = [node["cases"] for node in self.claim["nodes"] if "input" not in node]
+        fills = {case["fill"] for each in cases for case in each if case["fill"] is not None}
+        if len(fills) > 1 or any(len(each) != 1 or each[0]["where"] for each in cases):
+            raise Refused("there are several cases or fills")
 
     def _reads(self, side: str, path: Sequence[Any]) -> tuple[Any, list[Extent]]:
         """Return what a side reads: an input and the coordinate in it, or a fill."""

@@ -237,6 +237,14 @@ class Facts(Inequalities):
         for e in factors:
             self.assume_nonnegative(e - 1)
 
+    def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
+        """Add ``0 <= c < extent`` on each axis, where a proof considers the points with that; *place* is where."""
+        for c, e in zip(coords, extents, strict=True):
+            self.assume_nonnegative(c)
+            self.assume_nonnegative(e - 1 - c)
+        if self.definitions:
+            self._resolve_maxima()
+
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
         """Add that each extent is >= 1: a coordinate lies inside, as was shown here or is *taken* for granted."""
         for e in extents:

@@ -435,7 +435,7 @@ class Inequalities(Intervals):
             most = self.interval(e)[1]
             self.low[name], self.high[name] = 0, None if most is None else max(0, most)
             self._define(name, "max", 0, e)
-            self._samples = None
+            self._extend_samples(name)
             self.learn(symbol(name) - e)
         return symbol(name)
 

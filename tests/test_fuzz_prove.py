@@ -237,3 +237,11 @@ def test_a_claim_shrinks_to_what_matters() -> None:
 
 def test_an_array_is_numbered_from_one() -> None:
     assert np.array_equal(brute.leaf(("H", 2), {"H": 1}), [[1, 2]])
+
+
+def test_a_slice_is_judged_unless_its_bounds_are_numbers_after_all() -> None:
+    for stop, judged in ((("-", ("+", "W", 1), "p"), True), (("+", ("-", 1, "p"), "p"), False)):
+        chain = Chain(("W",), (("slice", {"axis": 0, "start": 0, "stop": stop, "step": 1}),))
+        truth = Truth([chain], [brute.Dim("W"), brute.Dim("p")])
+        assert (truth.at((2, 1))[0] is not None) == judged
+        assert ((2, 1), 0) not in truth.unjudged or not judged

@@ -92,6 +92,7 @@ EXEMPTIONS = (
     Exemption(ONLY_THEY, "onnx:Pad", _is_empty, "empty arrays are valid"),
     Exemption(ONLY_THEY, "onnx:Pad", _says("zero effective input extent"), "a crop may take everything"),
     Exemption(ONLY_THEY, "torch:pad", _says("Calculated output [A-Z]+: 0"), "a crop may take everything"),
+    Exemption(ONLY_WE, ".*:pad", _of_kind("array"), "a fill that the element type lacks is refused, used or not"),
     Exemption(ONLY_WE, "openvino:Pad", _of_kind("crop_exceeds"), "one side takes more than there is"),
     Exemption(
         ONLY_THEY, "tensorflow:PadV2", _says("out of bounds for"), "a fill that no element takes is not looked at"
