@@ -247,9 +247,10 @@ class Facts(Inequalities):
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
         """Add that each extent is >= 1: a coordinate lies inside, as was shown here or is *taken* for granted."""
+        before = len(self.known), len(self.solved)
         for e in extents:
             self.assume_nonnegative(e - 1)
-        if self.definitions:
+        if self.definitions and before != (len(self.known), len(self.solved)):
             self._resolve_maxima()
 
     def vanishes(self, e: Extent) -> bool:

@@ -107,11 +107,13 @@ class Inequalities(Intervals):
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
         """Return why *e*, which is a known fact about the same digits and floors and more, is >= 0."""
+        best, constant = self._best.get(e.form), e.terms.get((), 0)
+        if best is not None and best + constant >= 0:
+            return Derivation(e, ((1, e - (best + constant)), (1, best + constant)))
         moving = e.names.intersection(self.bounded)
-        if moving:
-            for fact in self.known:
-                if moving <= fact.names and self.holds_at_lows(e - fact):
-                    return Derivation(e, ((1, fact), (1, e - fact)))
+        for fact in self.known if moving else ():
+            if moving <= fact.names and self.holds_at_lows(e - fact):
+                return Derivation(e, ((1, fact), (1, e - fact)))
         return None
 
     def sign(self, e: Extent) -> int:
@@ -355,7 +357,8 @@ class Inequalities(Intervals):
             return None
         if name[0] == DIGIT and high is not None:
             return (0, high, high // 2, min(1, high))[trial % 4]
-        value = first + (trial if trial < 2 else (7 * place + 5 * trial + place * trial) % (1 + 2 * trial))
+        few = trial if trial < 2 else (7 * place + 5 * trial + place * trial) % (1 + 2 * trial)
+        value = first + (1000 + 37 * place if trial == 2 else few)  # one far from the small constants of facts
         return value if high is None else min(value, high)
 
     # ------------------------------------------------------------------ derived symbols
