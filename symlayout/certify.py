@@ -16,7 +16,7 @@ from symlayout.check import Context, Refused, encode, seal
 from symlayout.claim import Claim
 from symlayout.digits import floor_div
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Facts, primitive_equation
+from symlayout.facts import Facts
 from symlayout.inequalities import Derivation, Factor
 from symlayout.polynomial import (
     Extent,
@@ -444,10 +444,11 @@ class Recorder(Facts):
 
     def _without_factor(self, e: Poly) -> None:
         """Write down ``e == 0`` without the common factor of its coefficients, or that it has no solution."""
-        primitive, whole = primitive_equation(e)
+        primitive, whole = self.without_factors(e)
         if whole:
-            if (common := exact_quotient(e, primitive)) != 1:
-                self.note("equation", encode(primitive), encode(common or 1), [[1, encode(e)]])
+            if (common := exact_quotient(e, primitive) or 1) != 1:
+                self.show(common - 1)
+                self.note("equation", encode(primitive), encode(common), [[1, encode(e)]])
             return
         common = gcd(*(c for m, c in e.terms.items() if m))
         rest = e.terms.get((), 0) % common
@@ -522,10 +523,12 @@ class Recorder(Facts):
             raise Refused(f"({numerator})/({denominator}) is not known to be an integer")
         n, d, u = self._dividing
         common = exact_quotient(d, denominator)
-        factor = None if common is None else _bezout(n, numerator, denominator, common)
-        if common is None or factor is None:
+        if common is None:
             raise Refused(f"({numerator})/({denominator}) does not follow from ({n})/({d})")
-        rest = exact_quotient(factor * n - common * numerator, d)
+        wholes = (
+            (f, exact_quotient(f * n - common * numerator, d)) for f in (_bezout(n, numerator, denominator, common), -1)
+        )
+        factor, rest = next(((f, whole) for f, whole in wholes if whole is not None), (0, None))
         if rest is None:
             raise Refused(f"({numerator})/({denominator}) does not follow from ({n})/({d})")
         (name,) = t.names
@@ -611,7 +614,7 @@ class Recorder(Facts):
                 self.note("solve", f"{DIGIT}{axis}", 0)
 
 
-def _bezout(n: Extent, numerator: Extent, modulus: Extent, common: Extent) -> int | None:
+def _bezout(n: Extent, numerator: Extent, modulus: Extent, common: Extent) -> int:
     """Return *f* with ``f*n = common*numerator`` modulo ``common*modulus``, from one symbol of the numerator."""
     if not isinstance(n, Poly):
         return 1

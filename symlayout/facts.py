@@ -30,7 +30,7 @@ from symlayout.polynomial import (
     terms_of,
     text,
 )
-from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim, parenthesised
+from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim, drop, parenthesised
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
@@ -87,6 +87,8 @@ class Facts(Inequalities):
         top, below = self.to_user(n)
         bottom, above = self.to_user(d)
         value, modulus = self.lowest_terms(top * above, bottom * below)
+        if (name := quotient_name(value, modulus)) in self.quotients:  # it was asked for before
+            return self.reduce(symbol(name))
         self.forget()
         quotient = self._solve_constant(n, d) if isinstance(d, int) else self._solve_symbolic(n, d)
         if quotient is None:
@@ -131,7 +133,7 @@ class Facts(Inequalities):
             if e:
                 raise ShapeError(f"{at(where)}{rule or f'{e} is not 0'}", kind)
             return
-        e, whole = primitive_equation(e)
+        e, whole = self.without_factors(e)
         low, high = self.interval(e)
         if not whole or (low or 0) > 0 or (high is not None and high < 0):
             raise ShapeError(
@@ -139,8 +141,18 @@ class Facts(Inequalities):
                 "infeasible" if names_of(e) & self.quotients.keys() else kind,
             )
         top, _ = self.to_user(e)
-        self.requirements.append(Requirement(kind, "zero", top, 1, where))
+        if top != 0:
+            self.requirements.append(Requirement(kind, "zero", top, 1, where))
         self._equate(e, where)
+
+    def without_factors(self, e: Poly) -> tuple[Extent, bool]:
+        """Return ``e == 0`` without common factors that are >= 1, and whether it can hold for its constant's sake."""
+        terms = e.terms
+        for name in sorted(set.intersection(*(set(m) for m in terms))):
+            if (self.low.get(name) or 0) >= 1:
+                terms = {drop(m, name): c for m, c in terms.items()}
+        without = collapse(dict(terms))
+        return primitive_equation(without) if isinstance(without, Poly) else (without, without == 0)
 
     def _equate(self, e: Extent, where: str = "") -> None:
         """Use ``e == 0``, where *e* has no common factor: solve it, or rewrite by it."""
@@ -202,7 +214,7 @@ class Facts(Inequalities):
             if difference:
                 raise ShapeError(f"no sizes are left: {name} is decided against the facts", "infeasible")
             return
-        primitive, whole = primitive_equation(difference)
+        primitive, whole = self.without_factors(difference)
         if not whole or not isinstance(primitive, Poly):
             raise ShapeError(f"no sizes are left: {self.spell(difference)} is never 0", "infeasible")
         self._equate(primitive)
@@ -308,6 +320,8 @@ class Facts(Inequalities):
         if isinstance(reduced, int):
             return exact_quotient(n, reduced) or self._solve_constant(n, reduced)
         d = reduced
+        whole: Extent = 0
+        rest: Extent = n
         if isinstance(n, Poly):
             whole, rest = _split_multiples(n, d)
             used = names_of(d)
@@ -322,7 +336,11 @@ class Facts(Inequalities):
                         continue
                     self.eliminate(name, value)
                     return whole + t * split[0]
-        return self._keep_equation(n, d)
+        if isinstance(rest, int) and rest < 0:  # 2/b rather than (-2)/b
+            kept = self._keep_equation(-rest, d)
+            return None if kept is None else whole - kept
+        kept = self._keep_equation(rest, d)
+        return None if kept is None else whole + kept
 
     def _keep_equation(self, n: Extent, d: Extent) -> Extent | None:
         """Keep ``n == d*t`` as a rewrite of one monomial of *n*, for a new ``t``, and return ``t``."""
@@ -384,7 +402,7 @@ class Facts(Inequalities):
         top, below = self.to_user(numerator)
         bottom, above = self.to_user(denominator)
         n, d = self.lowest_terms(top * above, bottom * below)
-        name = f"{parenthesised(n)}/{parenthesised(d)}"
+        name = quotient_name(n, d)
         if name not in self.quotients:
             self.quotients[name] = (n, d)
             self._samples = None
@@ -457,6 +475,11 @@ class Facts(Inequalities):
                 self.bounded.append(name)
         self.forget()
         self._samples = None
+
+
+def quotient_name(numerator: Extent, denominator: Extent) -> str:
+    """Return the name of the symbol for an exact quotient."""
+    return f"{parenthesised(numerator)}/{parenthesised(denominator)}"
 
 
 def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:

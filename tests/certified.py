@@ -18,11 +18,15 @@ Reading = tuple[Any, ...]
 
 OUTSIDE: Reading = ("outside",)  # a case without a fill reads outside its source
 LARGEST = 8  # extent of an output axis that is walked in full
-DEEPEST = 60  # of nodes that read each other
+MOST_READS = 200  # of one output coordinate, by all cases that hold
 
 
 class UndefinedError(Exception):
     """The claim does not say what this is."""
+
+
+class EndlessError(Exception):
+    """A coordinate has too many readings to enumerate, as where nodes read each other."""
 
 
 class Meaning:
@@ -31,6 +35,7 @@ class Meaning:
     def __init__(self, claim: Mapping[str, Any], point: Point) -> None:
         self.claim, self.point = claim, point
         self._symbols: dict[str, int | None] = {}
+        self._reads = 0
 
     def number(self, e: Any) -> int:
         """Return the value of a polynomial: an int or a list of terms ``[coefficient, name, ...]``."""
@@ -100,26 +105,35 @@ class Meaning:
         return itertools.product(*axes)
 
     def readings(self, side: str, at: Sequence[int]) -> set[Reading]:
-        """Return what a side may read at an output coordinate."""
+        """Return what a side may read at an output coordinate.
+
+        Raises
+        ------
+        EndlessError
+            By too many ways to follow.
+        """
+        self._reads = 0
         try:
-            return self._node(self.claim["nodes"][self.claim[side]], list(at), 0)
+            return self._node(self.claim["nodes"][self.claim[side]], list(at))
         except (LookupError, TypeError, ValueError):
             return set()
 
-    def _node(self, node: Mapping[str, Any], at: list[int], depth: int) -> set[Reading]:
+    def _node(self, node: Mapping[str, Any], at: list[int]) -> set[Reading]:
+        self._reads += 1
+        if self._reads > MOST_READS:
+            raise EndlessError
         found: set[Reading] = set()
         if "input" in node:
             found.add(("input", json.dumps(node["input"]), *at))
-        if depth < DEEPEST:
-            for case in node.get("cases", ()):
-                try:
-                    if all(0 <= self._value(value, at) < self.number(extent) for value, extent in case["where"]):
-                        found |= self._case(node, case, at, depth)
-                except (AttributeError, LookupError, TypeError, ValueError, UndefinedError):
-                    continue  # what is not defined is not read
+        for case in node.get("cases", ()):
+            try:
+                if all(0 <= self._value(value, at) < self.number(extent) for value, extent in case["where"]):
+                    found |= self._case(node, case, at)
+            except (AttributeError, LookupError, TypeError, ValueError, UndefinedError):
+                continue  # what is not defined is not read
         return found
 
-    def _case(self, node: Mapping[str, Any], case: Mapping[str, Any], at: list[int], depth: int) -> set[Reading]:
+    def _case(self, node: Mapping[str, Any], case: Mapping[str, Any], at: list[int]) -> set[Reading]:
         source = self.claim["nodes"][node["inputs"][case["source"]]]
         extents = [self.number(e) for e in source["shape"]]
         places: list[int | None] = []
@@ -131,7 +145,7 @@ class Meaning:
         inside = [c is None or 0 <= c < n for c, n in zip(places, extents, strict=True)]
         if not all(inside) or min(extents, default=1) < 1:
             return {OUTSIDE if case["fill"] is None else ("fill", json.dumps(case["fill"]))}
-        return self._node(source, [_known(c) for c in places], depth + 1)
+        return self._node(source, [_known(c) for c in places])
 
     def _value(self, expression: Sequence[Any], at: Sequence[int]) -> int:
         """Return a coordinate expression at a coordinate."""
