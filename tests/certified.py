@@ -140,7 +140,7 @@ class Meaning:
         for expression in case["coords"]:
             try:
                 places.append(self._value(expression, at))
-            except UndefinedError:
+            except (LookupError, TypeError, ValueError, UndefinedError):
                 places.append(None)
         inside = [c is None or 0 <= c < n for c, n in zip(places, extents, strict=True)]
         if not all(inside) or min(extents, default=1) < 1:
