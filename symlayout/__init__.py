@@ -5,6 +5,9 @@ follow the shape, the NumPy interpreter, the C kernel and the proof.  SymPy is i
 first symbol is made, and cffi when the first kernel is.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from symlayout.adjoint import Adjoint, adjoint
 from symlayout.assume import assume
 from symlayout.check import check
@@ -20,7 +23,6 @@ from symlayout.errors import (
 )
 from symlayout.frontends import onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
-from symlayout.image import Image
 from symlayout.index_map import IndexMap
 from symlayout.interpret import interpret
 from symlayout.inverse import Inverse, inverse
@@ -41,14 +43,23 @@ from symlayout.ops.split import split
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
-from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
 from symlayout.prove import Proof, Verdict, prove_equal
-from symlayout.solve import Solution, Status, solve_shape
 from symlayout.symbols import dim, dims
 from symlayout.tensor import Tensor, operation, tensor
 from symlayout.witness import Witness
 
+if TYPE_CHECKING:
+    from symlayout.image import Image
+    from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
+    from symlayout.solve import Solution, Status, solve_shape
+
 __version__ = "0.1.0"
+
+_LATER = {  # imported when first asked for
+    "Image": "image",
+    **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "properties"),
+    **dict.fromkeys(("Solution", "Status", "solve_shape"), "solve"),
+}
 
 __all__ = [
     "Adjoint",
@@ -118,3 +129,11 @@ __all__ = [
     "unpack",
     "window",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of a module that is not imported yet."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return value

@@ -297,8 +297,9 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
     if ranges:
         size, _, name = min(ranges)
         return symbol(name) - (facts.low[name] or 0) - (size + 1) // 2
-    names = {name for e in values for name in names_of(e)}
-    for name in sorted(names & facts.floors.keys()):
+    names = {name for e in values for name in names_of(facts.reduce(e))}
+    assumed = {name for e in taken for name in names_of(facts.reduce(e))}
+    for name in (*sorted(names & facts.floors.keys()), *sorted((assumed - names) & facts.floors.keys())):
         if (between := _remainder(facts, name)) is not None:
             return between
     for name in sorted(names & facts.low.keys()):

@@ -17,7 +17,6 @@ from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.polynomial import Extent
-from symlayout.search import can_hold
 from symlayout.system import describe_dim
 from symlayout.tensor import ASSUMED, Tensor, operation
 
@@ -157,6 +156,8 @@ def assumption(x: Operand, *relations: Relation) -> Declared:
                 raise
             first, *rest = str(error).removeprefix(f"{x.where}: ").splitlines()
             raise ShapeError("\n".join((f"the assumption {r.text} fails: {first}", *rest)), "infeasible") from error
+    from symlayout.search import can_hold
+
     if relations and not can_hold(x.facts):
         known = ", ".join((*map(describe_dim, x.facts.dims.values()), *map(str, x.facts.requirements)))
         raise ShapeError(

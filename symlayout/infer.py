@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from symlayout.errors import ShapeError
 from symlayout.facts import QUOTIENT, Facts, Interval, Requirement
 from symlayout.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
-from symlayout.search import searches
 
 if TYPE_CHECKING:
     from symlayout.tensor import Tensor
@@ -68,6 +67,8 @@ def bounds(t: Tensor) -> list[Interval]:
     extents = [t.facts.reduce(e) for e in t.extents]
     result = [(e, e) if isinstance(e, int) else t.facts.interval(e) for e in extents]
     unsure = [k for k, e in enumerate(extents) if isinstance(e, Poly) and not _independent(e, t.facts)]
+    from symlayout.search import searches  # needed by few: most bounds are exact as intervals
+
     for k, search in zip(unsure, searches(t.facts, [extents[k] for k in unsure]) if unsure else (), strict=True):
         low, high = result[k]
         least, most = search.least(extents[k], _BUDGET), search.greatest(extents[k], _BUDGET)

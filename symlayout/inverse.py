@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symlayout import symbols
-from symlayout.candidates import Candidate, candidates
 from symlayout.errors import InconclusiveError
 from symlayout.prove import Proof, Verdict, prove_equal
 from symlayout.tensor import Tensor
+
+if TYPE_CHECKING:
+    from symlayout.candidates import Candidate
 
 _FIRST_BUDGET = 20  # of the search for a witness, before it is known that the candidate is an inverse
 
@@ -109,6 +111,8 @@ def inverse(t: Tensor) -> Inverse:
         raise InconclusiveError(f"{t!r} has an inverse: it reads {len(leaves)} inputs")
     tried: list[str] = []
     z = like(t)
+    from symlayout.candidates import candidates
+
     for candidate in candidates(t, leaves[0]):
         claims = (candidate(t), leaves[0]), (t.replace({leaves[0].key: candidate(z)}), z)
         left, right = (prove_equal(*claim, budget=_FIRST_BUDGET) for claim in claims)

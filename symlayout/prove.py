@@ -12,9 +12,7 @@ from typing import Any
 
 from symlayout import symbols
 from symlayout.agree import MAX_EFFORT, agree
-from symlayout.certify import certify
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
-from symlayout.explain import explain, explain_latex
 from symlayout.facts import Facts
 from symlayout.infer import requirements
 from symlayout.tensor import Tensor
@@ -82,6 +80,8 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
+        from symlayout.certify import certify
+
         return certify(*self._sides, self._facts, _dtype(*self._sides))
 
     @cached_property
@@ -92,10 +92,14 @@ class Proof:
 
     def explain(self) -> str:
         """Return the derivation as text: the sizes, both sides step by step, and why they agree or where not."""
+        from symlayout.explain import explain
+
         return explain(*self._sides, self._facts, self._conclusion())
 
     def latex(self) -> str:
         """Return the derivation in LaTeX, as one ``aligned`` block."""
+        from symlayout.explain import explain_latex
+
         return explain_latex(*self._sides, self._facts, self._conclusion())
 
     def _repr_latex_(self) -> str:
