@@ -17,12 +17,12 @@ from symlayout.declare import Case
 from symlayout.digits import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
-from symlayout.polynomial import Extent, Poly, names_of, symbol
+from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 
 MAX_SPLITS = 150  # in one decision
-MAX_EFFORT = 20_000  # goals that one decision visits
+MAX_EFFORT = 40_000  # goals that one decision visits
 MAX_VALUES = 16  # of a symbol whose values are told apart
 
 
@@ -163,7 +163,7 @@ class _Decision:
             if self.one_fill and inside is None:
                 left, right = (self.decide(facts.fork(), digits, taken, side) for side in (0, 1))
                 return Masked(facts, left, right)
-            return self._split(facts.question(question.value), facts, digits, taken, inside)
+            return self._split(_question(facts, question.value, taken), facts, digits, taken, inside)
         except _Stuck as stuck:
             for value in reversed(taken):
                 if facts.excludes(value):
@@ -300,7 +300,7 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
     names = {name for e in values for name in names_of(facts.reduce(e))}
     assumed = {name for e in taken for name in names_of(facts.reduce(e))}
     for name in (*sorted(names & facts.floors.keys()), *sorted((assumed - names) & facts.floors.keys())):
-        if (between := _remainder(facts, name)) is not None:
+        if (between := _remainder(facts, name, taken)) is not None:
             return between
     for name in sorted(names & facts.low.keys()):
         low = facts.low[name]
@@ -310,7 +310,20 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
     return None
 
 
-def _remainder(facts: Facts, name: str) -> Extent | None:
+def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
+    """Return what to ask before the sign of *value*: that of a maximum's value, or a remainder that steps by an extent.
+
+    Where channels are joined from cells, ``(i % 2)*C + c`` lies in one range of channels for each remainder.
+    """
+    value = facts.question(value)
+    for name in sorted(names_of(value) & facts.floors.keys()) if isinstance(value, Poly) else ():
+        step = coefficient_of(value, name)
+        if step is not None and isinstance(step[0], Poly) and (between := _remainder(facts, name, taken)) is not None:
+            return between
+    return value
+
+
+def _remainder(facts: Facts, name: str, taken: tuple[Extent, ...]) -> Extent | None:
     """Return a bound that halves what is left for ``n - d*floor(n/d)``, if *d* is a small constant."""
     numerator, d = facts.floors[name]
     if not isinstance(d, int) or d > MAX_VALUES:
@@ -318,7 +331,10 @@ def _remainder(facts: Facts, name: str) -> Extent | None:
     remainder = facts.reduce(numerator - d * symbol(name))
     apart = [[k - 1 - remainder, remainder - k - 1] for k in range(d)]
     left = [k for k, ends in enumerate(apart) if not any(facts.nonnegative(end) for end in ends)]
-    return remainder - left[len(left) // 2] if len(left) > 1 else None
+    if len(left) == 1:  # what is proved of the remainder becomes a fact, for what follows from it
+        ends = [remainder - left[0]] * (left[0] > 0) + [left[0] - remainder] * (left[0] < d - 1)
+        return next((end for end in ends if end not in facts.known and end not in taken), None)
+    return remainder - left[len(left) // 2] if left else None
 
 
 def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> int:

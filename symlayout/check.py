@@ -212,7 +212,8 @@ class Context:
                 context.block(branch, depth + 1)
         elif end == "masked":
             self._need_one_fill()
-            for side, branch in enumerate(block["masked"]):
+            left, right = block["masked"]
+            for side, branch in enumerate((left, right)):
                 context = self.fork()
                 context.inside = side
                 context.block(branch, depth + 1)
@@ -424,14 +425,14 @@ class Context:
             self.need_zero(self.reduce(a - b))
 
     def _rule_inside(self, side: int, path: Sequence[Any]) -> None:
-        """``0 <= c < extent`` for the case that ends *path*, on the side that is assumed to read inside its sources.
+        """``0 <= c < extent`` for the case that ends *path*: it has a fill, on the side that is assumed to read none.
 
-        Or where the claim takes it for granted: the case has no fill.
+        Or it has no fill, and the claim takes it for granted.
         """
         node, at = self._follow(_SIDES[side], path[:-1])
         case, extents = self._enter(node, path[-1][0], at)
-        if self.inside != side and (case["fill"] is not None or self.claim["trusted"] is not True):
-            raise Refused("the claim does not take for granted that this case reads inside its source")
+        if not (self.claim["trusted"] is True if case["fill"] is None else self.inside == side):
+            raise Refused("it is not taken for granted that this case reads inside its source")
         for expression, extent in zip(case["coords"], extents, strict=True):
             c = self._value(expression, at, 0)
             self.nonnegative |= {c, self.reduce(extent - 1 - c)}
@@ -442,7 +443,7 @@ class Context:
         Where the one side or the other reads inside all its sources, the two branches show that both read the same;
         at all other points both read the fill.
         """
-        cases = [node["cases"] for node in self.claim["nodes"] if "input" not in node]
+        cases = [node["cases"] for node in self.claim["nodes"] if "cases" in node]
         fills = {case["fill"] for each in cases for case in each if case["fill"] is not None}
         if len(fills) > 1 or any(len(each) != 1 or each[0]["where"] for each in cases):
             raise Refused("there are several cases or fills")

@@ -98,7 +98,7 @@ class Inequalities(Intervals):
             proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e)
             for depth in _SEARCH_DEPTHS if proof is None else ():
                 self._steps = 0
-                proof = self._prove(e, depth)
+                proof = (self._by_facts_first(e) if depth == 1 else None) or self._prove(e, depth)
                 self._effort[0] += self._steps
                 if proof is not None or self._steps == 0:  # refuted at a sample
                     break
@@ -114,6 +114,13 @@ class Inequalities(Intervals):
         for fact in self.known if moving else ():
             if moving <= fact.names and self.holds_at_lows(e - fact):
                 return Derivation(e, ((1, fact), (1, e - fact)))
+        return None
+
+    def _by_facts_first(self, e: Poly) -> Derivation | None:
+        """Return why ``e >= 0`` by one fact and bounds, the fact first: the search would come to it last."""
+        for bound in self._without_facts(e):
+            if (proof := self._prove(bound.bound, 0)) is not None:
+                return Derivation(e, ((1, proof), *bound.products), bound.scale)
         return None
 
     def sign(self, e: Extent) -> int:

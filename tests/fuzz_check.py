@@ -41,12 +41,16 @@ class Place:
     meaning: Meaning
     values: Point = field(default_factory=dict)
 
-    def coordinates(self) -> Iterator[tuple[int, ...]]:
-        """Yield the output coordinates that the claim is about."""
-        for at in self.meaning.coordinates():
-            read = self.meaning.readings("left", at) | self.meaning.readings("right", at)
-            if self.meaning.claim["trusted"] is not True or OUTSIDE not in read:
-                yield at
+    def coordinates(self, inside: int | None) -> Iterator[tuple[int, ...]]:
+        """Yield the output coordinates that the claim is about, and where side number *inside* reads an input."""
+        return (at for at in self.meaning.coordinates() if self.is_about(at, inside))
+
+    def is_about(self, at: Sequence[int], inside: int | None) -> bool:
+        """Return whether `coordinates` has *at*."""
+        read = [self.meaning.readings(side, at) for side in ("left", "right")]
+        if self.meaning.claim["trusted"] is True and OUTSIDE in read[0] | read[1]:
+            return False
+        return inside is None or any(reading[0] == "input" for reading in read[inside])
 
     def value(self, data: Any) -> int:
         """Return the value of a polynomial of the proof."""
@@ -79,9 +83,12 @@ class Watched(Context):
         self._look(step)
 
     def _enter_branch(self) -> None:
-        """Keep the places where the bound of this branch holds, which is added to a fork before its first step."""
+        """Keep the places that this branch is about: it is told after the fork."""
         for bound in self.nonnegative - self.before[0]:
             self.places = [p for p in self.places if evaluate(bound, p.values) >= 0]
+        if self.inside is not None and self.point is not None:
+            axes = [f"#{axis}" for axis in range(len(self.point))]
+            self.places = [p for p in self.places if p.is_about([p.values[axis] for axis in axes], self.inside)]
         self.before = set(self.nonnegative), set(self.zero)
 
     def _follow_symbols(self, rule: str, *parts: Any) -> None:
@@ -89,7 +96,7 @@ class Watched(Context):
         if rule == "point":
             axes = [f"#{axis}" for axis in range(len(self.point or ()))]
             self.places = [
-                Place(p.meaning, p.values | dict(zip(axes, at, strict=True))) for p in self.places for at in p.coordinates()
+                Place(p.meaning, p.values | dict(zip(axes, at, strict=True))) for p in self.places for at in p.coordinates(self.inside)
             ]
         for p in self.places:
             if rule == "dim":
@@ -117,8 +124,8 @@ class Watched(Context):
             wrong = [p for p in self.places if (n := evaluate(e, p.values)) < 0 or (n > 0 and not least)]
             if wrong and step[0] == "cases" and self.point is None:
                 # a case may meet the point by itself: what follows holds where there is a coordinate
-                wrong = [p for p in wrong if any(p.coordinates())]
-                self.places = [p for p in self.places if any(p.coordinates())]
+                wrong = [p for p in wrong if any(True for _ in p.coordinates(self.inside))]
+                self.places = [p for p in self.places if any(True for _ in p.coordinates(self.inside))]
             if wrong:
                 sign = ">=" if least else "=="
                 raise UnsoundError(f"{e} {sign} 0 at {wrong[0].values}, of {len(self.places)} places, by {step!r:.300}")
