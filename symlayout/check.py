@@ -255,7 +255,7 @@ class Context:
 
     def _rule_mean(self, name: str, value: Any) -> None:
         """``name = value`` for a symbol of the claim: its definition determines it."""
-        if name in self.meaning:
+        if name in self.meaning or any(dim[0] == name for dim in self.claim["dims"]):
             raise Refused(f"{name} has a meaning already")
         ((_, form, a, b),) = [defined for defined in self.claim["symbols"] if defined[0] == name]
         v, left, right = self.read(value), self.claimed(a), self.claimed(b)
@@ -419,7 +419,7 @@ class Context:
         if self.point is None:
             raise Refused("the shapes are not compared")
         left, right = (self._reads(side, path) for side, path in zip(_SIDES, choices, strict=True))
-        if left[0] != right[0] or len(left[1]) != len(right[1]):
+        if repr(left[0]) != repr(right[0]) or len(left[1]) != len(right[1]):  # 0 == False == -0.0
             raise Refused(f"the sides read {left} and {right}")
         for a, b in zip(left[1], right[1], strict=True):
             self.need_zero(self.reduce(a - b))
@@ -444,16 +444,16 @@ class Context:
         at all other points both read the fill.
         """
         cases = [node["cases"] for node in self.claim["nodes"] if "cases" in node]
-        fills = {case["fill"] for each in cases for case in each if case["fill"] is not None}
+        fills = {repr(case["fill"]) for each in cases for case in each if case["fill"] is not None}
         if len(fills) > 1 or any(len(each) != 1 or each[0]["where"] for each in cases):
             raise Refused("there are several cases or fills")
 
     def _reads(self, side: str, path: Sequence[Any]) -> tuple[Any, list[Extent]]:
-        """Return what a side reads: an input and the coordinate in it, or a fill."""
+        """Return what a side reads: an input, and the coordinate in it with its extents, or a fill."""
         outside = path[-1][1] if path else None
         node, at = self._follow(side, path[:-1] if outside is not None else path)
         if outside is None:
-            return ("input", node["input"]), at
+            return ("input", node["input"]), at + [self.claimed(e) for e in node["shape"]]
         case, extents = self._enter(node, path[-1][0], at)
         if case["fill"] is None:
             raise Refused("a case without a fill reads outside its source")
@@ -482,6 +482,8 @@ class Context:
         for value, extent in case["where"]:
             self._need_inside(self._value(value, at, 0), self.claimed(extent))
         source = self.claim["nodes"][node["inputs"][case["source"]]]
+        if len(case["coords"]) != len(source["shape"]):
+            raise Refused(f"a case gives {len(case['coords'])} coordinates in {len(source['shape'])} axes")
         return case, [self.claimed(e) for e in source["shape"]]
 
     def _need_outside(self, coords: list[Any], at: list[Extent], extents: list[Extent], axis: int, side: str) -> None:

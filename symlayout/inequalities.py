@@ -29,7 +29,6 @@ from symlayout.polynomial import (
 )
 from symlayout.system import DIGIT, Definition, drop, parenthesised, short
 
-_SEARCH_DEPTHS = (0, 1, 3)  # how many known facts one proof may combine: few first
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 24
@@ -95,15 +94,20 @@ class Inequalities(Intervals):
             known: Derivation | None = self._proofs[e]
             return known
         except KeyError:
-            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e)
-            for depth in _SEARCH_DEPTHS if proof is None else ():
-                self._steps = 0
-                proof = (self._by_facts_first(e) if depth == 1 else None) or self._prove(e, depth)
-                self._effort[0] += self._steps
-                if proof is not None or self._steps == 0:  # refuted at a sample
-                    break
+            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e) or self._search(e)
             self._proofs[e] = proof
             return proof
+
+    def _search(self, e: Poly) -> Derivation | None:
+        """Search for a proof, with few facts first."""
+        attempts = (self._prove, 0), (self._by_facts_first, 2), (self._prove, 1), (self._prove, 3)
+        for number, (attempt, facts) in enumerate(attempts):
+            self._steps = 0
+            proof = attempt(e, facts)
+            self._effort[0] += self._steps
+            if proof is not None or (number == 0 and self._steps == 0):  # refuted at a sample
+                return proof
+        return None
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
         """Return why *e*, which is a known fact about the same digits and floors and more, is >= 0."""
@@ -116,10 +120,13 @@ class Inequalities(Intervals):
                 return Derivation(e, ((1, fact), (1, e - fact)))
         return None
 
-    def _by_facts_first(self, e: Poly) -> Derivation | None:
-        """Return why ``e >= 0`` by one fact and bounds, the fact first: the search would come to it last."""
-        for bound in self._without_facts(e):
-            if (proof := self._prove(bound.bound, 0)) is not None:
+    def _by_facts_first(self, e: Extent, most: int) -> Derivation | None:
+        """Return why ``e >= 0`` by *most* facts and bounds, the facts first: the search would come to them last."""
+        for bound in self._without_facts(e) if isinstance(e, Poly) and self._steps < _SEARCH_STEPS else ():
+            proof = self._prove(bound.bound, 0)
+            if proof is None and most > 1:
+                proof = self._by_facts_first(self.reduce(bound.bound), most - 1)
+            if proof is not None:
                 return Derivation(e, ((1, proof), *bound.products), bound.scale)
         return None
 

@@ -124,7 +124,7 @@ class Meaning:
             raise EndlessError
         found: set[Reading] = set()
         if "input" in node:
-            found.add(("input", json.dumps(node["input"]), *at))
+            found.add(("input", json.dumps(node["input"]), *at, "of", *map(self.number, node["shape"])))
         for case in node.get("cases", ()):
             try:
                 if all(0 <= self._value(value, at) < self.number(extent) for value, extent in case["where"]):

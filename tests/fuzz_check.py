@@ -96,7 +96,9 @@ class Watched(Context):
         if rule == "point":
             axes = [f"#{axis}" for axis in range(len(self.point or ()))]
             self.places = [
-                Place(p.meaning, p.values | dict(zip(axes, at, strict=True))) for p in self.places for at in p.coordinates(self.inside)
+                Place(p.meaning, p.values | dict(zip(axes, at, strict=True)))
+                for p in self.places
+                for at in p.coordinates(self.inside)
             ]
         for p in self.places:
             if rule == "dim":
@@ -118,7 +120,9 @@ class Watched(Context):
                 raise UnsoundError(f"{parts[0]} is not {parts[1]} at {p.values}")
 
     def _look(self, step: Sequence[Any]) -> None:
-        added = [(e, True) for e in self.nonnegative - self.before[0]] + [(e, False) for e in self.zero - self.before[1]]
+        added = [(e, True) for e in self.nonnegative - self.before[0]] + [
+            (e, False) for e in self.zero - self.before[1]
+        ]
         self.before = set(self.nonnegative), set(self.zero)
         for e, least in added:
             wrong = [p for p in self.places if (n := evaluate(e, p.values)) < 0 or (n > 0 and not least)]
@@ -234,7 +238,9 @@ def _alter(rnd: random.Random, data: Any) -> None:
     else:
         new = rnd.choice(list(alterations(old, (*words_of(data), *OPERATORS, *SIDES))) or [old])
     if rnd.random() < 0.3:  # everywhere
-        places = [p for p in [("claim", *p) for p in sites(data["claim"])] + [("proof", *p) for p in sites(data["proof"])]]
+        places = [
+            p for p in [("claim", *p) for p in sites(data["claim"])] + [("proof", *p) for p in sites(data["proof"])]
+        ]
         for *into, last in [p for p in places if at(data, p) == old and type(at(data, p)) is type(old)][::-1]:
             at(data, into)[last] = copy.deepcopy(new)
     else:

@@ -1,9 +1,13 @@
-"""The checker: every rule where it applies and where its side condition fails, and data that is no certificate."""
+"""The checker: each rule where it applies and where its side condition fails, and data that is no certificate.
+
+The claims are made for the purpose: what a rule needs is what the claim assumes, so that it can be left out.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -13,159 +17,177 @@ from hypothesis import strategies as st
 import symlayout as sl
 from symlayout import check as checker
 from symlayout.check import Context, Refused, decode, encode, refusal, seal
-from symlayout.polynomial import Poly, symbol
+from symlayout.polynomial import Extent, Poly, symbol
 
-X, Y, Z, N, I = (symbol(name) for name in ("x", "y", "z", "n", "#0"))
+X, Y, Z, N, I, M, Q, W = (symbol(name) for name in ("x", "y", "z", "n", "#0", "m", "q", "w"))
 NO_CERTIFICATE = "this is no certificate: "
+NOT_TRUSTED = "it is not taken for granted that this case reads inside its source"
 OPEN = "the block ends in 'absurd', which is not shown"  # what is said of a block whose steps are all accepted
 
 
 def data(value: Any) -> Any:
-    """Return lists and tuples with the polynomials in them as data."""
+    """Return a value with the polynomials in it as data."""
     if isinstance(value, Poly):
         return encode(value)
+    if isinstance(value, dict):
+        return {key: data(item) for key, item in value.items()}
     return [data(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def case(*coords: Any, where: Sequence[Any] = (), fill: str | None = None, source: int = 0) -> dict[str, Any]:
-    return {"source": source, "where": data(where), "coords": data(coords), "fill": fill}
+def case(*coords: Any, where: Sequence[Any] = (), fill: Any = None, source: int = 0) -> dict[str, Any]:
+    return {"source": source, "where": list(where), "coords": list(coords), "fill": fill}
 
 
 def node(shape: Sequence[Any], *cases: dict[str, Any], inputs: Sequence[int] = (0,)) -> dict[str, Any]:
-    return {"op": "an operation", "inputs": list(inputs), "shape": data(shape), "cases": list(cases)}
+    return {"op": "an operation", "inputs": list(inputs), "shape": list(shape), "cases": list(cases)}
 
 
-def claim(*nodes: dict[str, Any], shape: Sequence[Any] = (N,), **changes: Any) -> dict[str, Any]:
-    """Return the claim that the last node is the last but one, or the input x if there is no other."""
-    every = [{"input": "x", "shape": data(shape)}, *nodes]
+def claim(*nodes: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return the claim that the last two nodes are equal; the first is the input ``x[n]``."""
+    every = [{"input": "x", "shape": [N]}, *nodes]
     dims = [["x", 0, None, 1], ["y", 2, 9, 1], ["z", -3, None, 1], ["n", 0, None, 1]]
     sides = {"left": max(len(every) - 2, 0), "right": len(every) - 1}
-    given = {"dims": dims, "symbols": [], "assumptions": [], "nodes": every, **sides, "trusted": False}
-    return given | {key: data(value) for key, value in changes.items()}
+    about = {"dims": dims, "symbols": [], "assumptions": [], "nodes": every, **sides, "trusted": False}
+    found: dict[str, Any] = data(about | changes)
+    return found
 
 
-def said(block: dict[str, Any], about: dict[str, Any]) -> str:
+def said(block: Any, about: Any) -> str:
     """Return why a proof of a claim is refused."""
-    certificate = {"claim": about, "proof": block}
+    certificate = {"claim": about, "proof": data(block)}
     return refusal(json.loads(json.dumps({**certificate, "seal": seal(certificate)})))
 
 
-def steps_said(*steps: Any, about: dict[str, Any] | None = None, dims: str = "xyzn") -> str:
-    """Return why steps are refused, or `OPEN`; *dims* are introduced first."""
-    first = [["dim", name] for name in dims]
-    return said({"steps": [*first, *data(steps)], "absurd": []}, about or claim())
+def all_of(about: dict[str, Any]) -> list[Any]:
+    """Return the steps that take up the dims and assumptions of a claim."""
+    dims = [["dim", name] for name, *_ in about["dims"]]
+    return dims + [["assume", number] for number in range(len(about["assumptions"]))]
 
 
-def known(*steps: Any, about: dict[str, Any] | None = None, dims: str = "xyzn") -> Context:
+def steps_said(*steps: Any, about: dict[str, Any] | None = None) -> str:
+    """Return why steps are refused, or `OPEN`."""
+    about = about or claim()
+    return said({"steps": [*all_of(about), *steps], "absurd": []}, about)
+
+
+def known(*steps: Any, about: dict[str, Any] | None = None) -> Context:
     """Return what is known after steps."""
-    context = Context(about or claim())
-    for step in [*(["dim", name] for name in dims), *data(steps)]:
+    about = about or claim()
+    context = Context(about)
+    for step in data([*all_of(about), *steps]):
         context.step(step)
     return context
 
 
-def assuming(*assumptions: Any, **changes: Any) -> dict[str, Any]:
-    return claim(assumptions=list(assumptions), **changes)
+# ---------------------------------------------------------------------- rules and what each needs
 
 
-def given_that(*assumptions: Any) -> dict[str, Any]:
-    """Return keywords for `known` and `steps_said`: a claim that assumes these; the first steps take them up."""
-    return {"about": assuming(*assumptions)}
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Steps that are accepted where the claim assumes what is *given*, and what they show.
+
+    ``given`` has what is said where an assumption is missing, if it is not that this very thing is not shown.
+    """
+
+    given: Sequence[tuple[Any, ...]]
+    steps: Sequence[Any]
+    shown: Sequence[Extent] = ()
+    zero: Sequence[Extent] = ()
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def claim(self, missing: int | None = None) -> dict[str, Any]:
+        """Return the claim; instead of assumption number *missing* it assumes nothing."""
+        given = [list(row[:2]) if k != missing else [">=", 0] for k, row in enumerate(self.given)]
+        return claim(**{"assumptions": given, **self.about})
 
 
-def taken(count: int) -> list[Any]:
-    return [["assume", number] for number in range(count)]
+def defined(form: str) -> dict[str, Any]:
+    return {"symbols": [["w", form, X, Y]]}
 
 
-# ---------------------------------------------------------------------- what the claim gives
+SQUARE = [["combine", Z * Z, 1, [[Z, Z]], []]]
+SQUARE_BELOW = [["combine", Z * Z, 1, [[-1 - Z, -1 - Z], [-1 - Z, 2], [1, 1]], []]]
+
+RULES = {
+    "a quotient": Rule(
+        [(">=", Y - 1), ("==", Y * Z - X)], [["mean", "w", Z]], about=defined("/"),
+    ),
+    "a floor's value": Rule(
+        [(">=", X - Y * Z), (">=", Y * Z + Y - 1 - X)], [["mean", "w", Z]], about=defined("//"),
+    ),
+    "the left is larger": Rule([(">=", X - Y)], [["mean", "w", X]], about=defined("max")),
+    "the right is larger": Rule([(">=", Y - X)], [["mean", "w", Y]], about=defined("max")),
+    "the larger equals the left": Rule(
+        [(">=", Z - Y), ("==", Z - X, "z - x >= 0 is not shown")], [["mean", "w", Z]], about=defined("max")
+    ),
+    "the larger equals the right": Rule(
+        [(">=", Z - X), ("==", Z - Y, "z - y >= 0 is not shown")], [["mean", "w", Z]], about=defined("max")
+    ),
+    "the larger is the left and an excess": Rule([], [["max", "m", Y - X], ["mean", "w", X + M]], about=defined("max")),
+    "the larger is the right and an excess": Rule([], [["max", "m", X - Y], ["mean", "w", Y + M]], about=defined("max")),
+    "a point": Rule(
+        [("==", X - Y)], [["point"]], [I, X - 1 - I],
+        about={"nodes": [{"input": "x", "shape": [X]}, {"input": "x", "shape": [Y]}], "right": 1},
+    ),
+    "a new name": Rule([], [["define", "w", X * Y - 2]], zero=[W - X * Y + 2]),
+    "a floor": Rule([(">=", Y - 1)], [["floor", "q", X, Y]], [X - Y * Q, Y * Q + Y - 1 - X]),
+    "a maximum": Rule([], [["max", "m", Z]], [M, M - Z]),
+    "lower bounds": Rule(
+        [(">=", X - 5)], [["lows", X * Y - 10, [["x", 5], ["y", 2]]]], [X * Y - 10],
+    ),
+    "a combination": Rule(
+        [(">=", Y - 1), (">=", X - 1), (">=", N - 1), ("==", Y * Z + Y - 1 - (X - 1) * (N - 1))],
+        [["combine", Z, Y, [[X - 1, N - 1]], [[1, Y * Z + Y - 1 - (X - 1) * (N - 1)]]]],
+        [Z],
+    ),
+    "a multiple of an equation": Rule(
+        [("==", X - Z)], [["combine", X * X - Z * X + N, 1, [[N, 1]], [[X, X - Z]]]], [X * X - Z * X + N],
+    ),
+    "an equation": Rule(
+        [(">=", Y - 1), ("==", Y * Z - X), ("==", X)],
+        [["equation", Z, Y, [[1, Y * Z - X], [1, X]]]],
+        zero=[Z],
+    ),
+    "both signs": Rule([(">=", Z), (">=", -Z)], [["equal", Z]], zero=[Z]),
+    "two cases": Rule([], [["cases", Z * Z, Z, SQUARE, SQUARE_BELOW]], [Z * Z]),
+    "a case that cannot be": Rule(
+        [(">=", 2 * Z - 2 * X - 1, "2*z - 2*x - 1 >= 0 is not shown")],
+        [["cases", Z - X, Z - X, [], [["combine", -3, 1, [[-1 - Z + X, 2], [2 * Z - 2 * X - 1, 1]], []]]]],
+        [Z - X],
+    ),
+    "a maximum where it is not 0 by its value": Rule(
+        [(">=", Z, "-z >= 0 is not shown")], [["max", "m", Z], ["resolve", "m"]], zero=[M - Z]
+    ),
+    "a maximum where it is 0": Rule([(">=", -Z)], [["max", "m", Z], ["resolve", "m"]], zero=[M]),
+    "a maximum that is at least 1": Rule(
+        [(">=", Z - 1)],
+        [["max", "m", Z], ["combine", M - 1, 1, [[M - Z, 1], [Z - 1, 1]], []], ["resolve", "m"]],
+        zero=[M - Z],
+    ),
+    "a symbol solved for": Rule([("==", X - Y - 1)], [["solve", "x", Y + 1]], [Y + 1], [0]),
+    "a monomial rewritten": Rule([("==", X * Y - 6)], [["rewrite", ["y", "x"], 6]], zero=[0]),
+    "a quotient of the two sides": Rule(
+        [(">=", X - Y * Z), (">=", Y * Z + Y - 1 - X)], [["divide", X, Y, Z]],
+    ),
+}  # fmt: skip
+RULE_NAMES = pytest.mark.parametrize("name", RULES)
 
 
-def test_a_dim_is_within_its_bounds_and_a_multiple() -> None:
-    about = claim(dims=[["x", -2, 5, 3], ["y", 0, None, 1]])
-    context = known(about=about, dims="xy")
-    assert context.nonnegative == {X + 2, 5 - X, Y}
-    assert context.zero == {X - symbol("?x") * 3}
-    assert context.symbols == {"x", "?x", "y"}
+@RULE_NAMES
+def test_a_rule_shows_what_it_says(name: str) -> None:
+    rule = RULES[name]
+    assert steps_said(*rule.steps, about=rule.claim()) == OPEN
+    before, after = (known(*steps, about=rule.claim()) for steps in (rule.steps[:-1], rule.steps))
+    assert after.nonnegative - before.nonnegative == set(rule.shown)
+    assert after.zero - before.zero == set(rule.zero)
 
 
-@pytest.mark.parametrize(
-    ("steps", "dims", "reason"),
-    [
-        ([["dim", "x"]], [["x", 0, None, 1]], "the symbol x is not new"),
-        ([], [["x", 0, None, 1], ["x", 0, None, 1]], NO_CERTIFICATE + "ValueError"),
-        ([], [["y", 0, None, 1]], NO_CERTIFICATE + "ValueError"),
-        ([], [["x", None, None, 1]], NO_CERTIFICATE + "TypeError"),
-        ([], [["x", 0.0, None, 1]], NO_CERTIFICATE + "TypeError"),
-        ([], [["x", 0, "9", 1]], NO_CERTIFICATE + "TypeError"),
-        ([], [[7, 0, None, 1]], NO_CERTIFICATE + "ValueError"),
-    ],
-    ids=str,
-)
-def test_a_dim_that_is_not_declared_once_is_refused(steps: Any, dims: Any, reason: str) -> None:
-    assert steps_said(*steps, about=claim(dims=dims), dims="x").startswith(reason)
+MISSING = [(name, k) for name, rule in RULES.items() for k in range(len(rule.given))]
 
 
-def test_assumptions_are_taken_up_by_number() -> None:
-    context = known(*taken(3), **given_that([">=", X - 3], ["==", X - Y], ["divides", X + 1, Y]))
-    assert {X - 3} <= context.nonnegative
-    assert context.zero == {X - Y, X + 1 - Y * symbol("?2")}
-
-
-@pytest.mark.parametrize(
-    ("assumptions", "reason"),
-    [
-        ([], NO_CERTIFICATE + "IndexError"),
-        ([["<=", X]], "there is no relation '<='"),
-        ([[">=", symbol("w")]], "w has names without a meaning"),
-        ([["divides", X, symbol("w")]], "w has names without a meaning"),
-        ([["divides", X]], NO_CERTIFICATE + "IndexError"),
-    ],
-    ids=str,
-)
-def test_what_is_not_assumed_is_refused(assumptions: Any, reason: str) -> None:
-    assert steps_said(["assume", 0], about=assuming(*assumptions)).startswith(reason)
-
-
-def test_one_assumption_of_divisibility_gives_one_quotient() -> None:
-    assert steps_said(["assume", 0], ["assume", 0], **given_that(["divides", X, 2])) == "the symbol ?0 is not new"
-
-
-def test_a_dim_of_the_claim_has_its_name_in_the_proof_to_itself() -> None:
-    assert steps_said(["define", "x", 0], ["dim", "x"], dims="") == "the symbol x is not new"
-
-
-DEFINED = {
-    "quotient": ["w", "/", X, Y],
-    "floor": ["w", "//", X, Y],
-    "larger": ["w", "max", X, Y],
-    "root": ["w", "sqrt", X, Y],
-}
-
-
-def meaning(form: str, value: Any, *assumptions: Any, before: Sequence[Any] = ()) -> str:
-    about = assuming(*assumptions, symbols=[DEFINED[form]])
-    return steps_said(*taken(len(assumptions)), *before, ["mean", "w", value], about=about)
-
-
-@pytest.mark.parametrize(
-    ("form", "value", "assumptions", "before"),
-    [
-        ("quotient", Z, [["==", Y * Z - X], [">=", Y - 1]], []),
-        ("floor", Z, [[">=", X - Y * Z], [">=", Y * Z + Y - 1 - X]], []),
-        ("larger", X, [[">=", X - Y]], []),
-        ("larger", Y, [[">=", Y - X]], []),
-        ("larger", X + symbol("m"), [], [["max", "m", Y - X]]),
-        ("larger", Y + symbol("m"), [], [["max", "m", X - Y]]),
-        ("larger", Z, [["==", X - 4], ["==", Y - 4], ["==", Z - 4]], [["equation", Z - X, 1, [[1, Z - 4], [-1, X - 4]]]]),
-    ],
-    ids=str,
-)
-def test_a_symbol_means_what_its_definition_determines(form: str, value: Any, assumptions: Any, before: Any) -> None:
-    extra = [["combine", value - side, 1, [[value - Y - X, 1], [other, 1]], []] for side, other in ((X, Y), (Y, X))]
-    if form != "larger" or not before:
-        extra = []
-    if before and before[0][0] == "max":  # x + max(0, y - x) is at least y by what a maximum is, and x by its sign
-        extra = [["combine", e, 1, [[e, 1]], []] for e in (symbol("m"),)]
-    if form == "larger" and value is Z:
-        extra = [["combine", e, 1, [[0, 1]], [[1, Z - 4], [-1, other - 4]]] for e, other in ((Z - X, X), (Z - Y, Y))]
-    assert meaning(form, value, *assumptions, before=[*before, *extra]) == OPEN
+@pytest.mark.parametrize(("name", "missing"), MISSING)
+def test_a_rule_is_refused_where_one_thing_it_needs_is_not_known(name: str, missing: int) -> None:
+    rule = RULES[name]
+    relation, e, *reason = rule.given[missing]
+    expected = reason[0] if reason else f"{e} {relation} 0 is not shown"
+    assert steps_said(*rule.steps, about=rule.claim(missing)) == expected
