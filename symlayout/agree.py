@@ -316,7 +316,9 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
     Where channels are joined from cells, ``(i % 2)*C + c`` lies in one range of channels for each remainder.
     """
     value = facts.question(value)
-    for name in sorted(names_of(value) & facts.floors.keys()) if isinstance(value, Poly) else ():
+    if not isinstance(value, Poly):
+        return value
+    for name in sorted(value.names & facts.floors.keys()):
         step = coefficient_of(value, name)
         if step is not None and isinstance(step[0], Poly) and (between := _remainder(facts, name, taken)) is not None:
             return between

@@ -8,12 +8,14 @@ A certificate is a dict of JSON values.
     ``/`` (the exact quotient), ``//`` or ``max``.  ``assumptions``: ``["divides", e, k]``, ``[">=", e]`` or
     ``["==", e]``.  ``nodes``: inputs ``{"input", "shape"}`` and operations ``{"op", "inputs", "shape", "cases"}``;
     ``left`` and ``right`` are numbers of nodes.  A case holds where ``0 <= value < extent`` for each pair of its
-    ``where``; it reads its source at ``coords``, or ``fill`` where one of these lies outside.  ``trusted`` says whether
-    the claim takes for granted that cases without a fill read inside their source; otherwise the proof shows it.
+    ``where``, and the cases of a map are disjoint, by declaration; it reads its source at ``coords``, or ``fill``
+    where one of these lies outside.  ``trusted`` says whether the claim takes for granted that cases without a fill
+    read inside their source; otherwise the proof shows it.
 ``proof``
     A block: ``steps``, each of which adds to what is known, and an end: ``agree`` (both sides are evaluated
     and read the same), ``split`` (a polynomial, the block where it is >= 0 and the block where it is < 0),
-    or ``absurd`` (something known is false, so no point is left).
+    ``masked`` (where all fills are equal: a block for the points where the left side reads inside all its sources
+    that have a fill, and one for the right side), or ``absurd`` (something known is false, so no point is left).
 ``seal``
     The SHA-256 of the rest.  It shows accidents; the check does not rely on it.
 
@@ -43,6 +45,7 @@ from symlayout.polynomial import (
 _SIDES = ("left", "right")
 _REWRITES = 200  # of monomials, in one reduction
 _MAX_DEPTH = 400  # of nested blocks and expressions
+_MAX_DEGREE = 200  # of polynomials, which repeated substitution could double without end
 
 
 class Refused(Exception):
@@ -138,6 +141,8 @@ class Context:
                 e = replace_monomial(e, monomial, value)
             if e is before:
                 break
+        if any(len(monomial) > _MAX_DEGREE for monomial in terms_of(e)):
+            raise Refused(f"a polynomial has a degree beyond {_MAX_DEGREE}")
         return e
 
     def read(self, data: Any) -> Extent:

@@ -384,9 +384,11 @@ class Inequalities(Intervals):
         self._extend_samples(name)
         return symbol(name)
 
-    def add_floor(self, numerator: Extent, denominator: Extent) -> Poly:
-        """Return the symbol for ``floor(numerator / denominator)``; the denominator is >= 1."""
+    def add_floor(self, numerator: Extent, denominator: Extent) -> Extent:
+        """Return ``floor(numerator / denominator)`` as a symbol, or what that was solved to, for a denominator >= 1."""
         name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
+        if name in self.solved:
+            return self.reduce(symbol(name))
         if name not in self.low:
             low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
             if low is None and self.nonnegative(numerator):
@@ -448,6 +450,8 @@ class Inequalities(Intervals):
             if d.form == "max" and split is not None and split[0] == 1 and self.nonnegative(-split[1]):
                 return self._excess(self.reduce(d.right) + split[1])  # max(0, max(0, s) - k) = max(0, s - k)
         name = short(f"max(0, {text(e)})")
+        if name in self.solved:
+            return self.reduce(symbol(name))
         if name not in self.low:
             most = self.interval(e)[1]
             self.low[name], self.high[name] = 0, None if most is None else max(0, most)

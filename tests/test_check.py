@@ -6,6 +6,7 @@ The claims are made for the purpose: what a rule needs is what the claim assumes
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout import check as checker
 from symlayout.check import Context, Refused, decode, encode, refusal, seal
 from symlayout.polynomial import Extent, Poly, symbol
 
 X, Y, Z, N, I, M, Q, W = (symbol(name) for name in ("x", "y", "z", "n", "#0", "m", "q", "w"))
+CHECKER = sys.modules["symlayout.check"]  # the name in the package is the function
 NO_CERTIFICATE = "this is no certificate: "
 NOT_TRUSTED = "it is not taken for granted that this case reads inside its source"
 OPEN = "the block ends in 'absurd', which is not shown"  # what is said of a block whose steps are all accepted
@@ -191,3 +192,363 @@ def test_a_rule_is_refused_where_one_thing_it_needs_is_not_known(name: str, miss
     relation, e, *reason = rule.given[missing]
     expected = reason[0] if reason else f"{e} {relation} 0 is not shown"
     assert steps_said(*rule.steps, about=rule.claim(missing)) == expected
+
+
+T, U = symbol("t"), symbol("u")
+REFUSED: dict[str, tuple[Sequence[Any], str]] = {
+    # dims, assumptions, meanings
+    "a dim twice": ([["dim", "x"]], "the symbol x is not new"),
+    "a dim that is not declared": ([["dim", "w"]], NO_CERTIFICATE + "ValueError"),
+    "an assumption that there is not": ([["assume", 0]], NO_CERTIFICATE + "IndexError"),
+    "a meaning without a definition": ([["mean", "w", X]], NO_CERTIFICATE + "ValueError"),
+    "a meaning for a dim": ([["mean", "x", X]], "x has a meaning already"),
+    # new symbols
+    "a name for what is not known": ([["define", "w", T]], "t has symbols that nothing introduced"),
+    "a name that is not new": ([["define", "x", Y]], "the symbol x is not new"),
+    "a name that is no text": ([["define", 5, Y]], "the symbol 5 is not new"),
+    "a floor that is not new": ([["floor", "x", X, 2]], "the symbol x is not new"),
+    "a floor by 0": ([["floor", "q", X, 0]], "-1 >= 0 is not shown"),
+    "a floor by less than 0": ([["floor", "q", X, -2]], "-3 >= 0 is not shown"),
+    "a floor by what may be 0": ([["floor", "q", X, N]], "n - 1 >= 0 is not shown"),
+    "a maximum that is not new": ([["max", "x", X]], "the symbol x is not new"),
+    # inequalities
+    "a negative coefficient": ([["lows", 9 - X, [["x", 0]]]], "9 - x >= 0 does not follow from the lower bounds"),
+    "a negative constant": ([["lows", X - 1, [["x", 0]]]], "x - 1 >= 0 does not follow from the lower bounds"),
+    "a negative number": ([["lows", -1, []]], "-1 >= 0 does not follow from the lower bounds"),
+    "a symbol without a lower bound": (
+        [["lows", X + Y, [["x", 0]]]], "x + y >= 0 does not follow from the lower bounds",
+    ),
+    "a lower bound that is too high": ([["lows", X - 1, [["x", 1]]]], "x - 1 >= 0 is not shown"),
+    "a product of what may be negative": (
+        [["lows", Z * X, [["z", -3], ["x", 0]]]], "x*z >= 0 does not follow from the lower bounds",
+    ),
+    "a scale of 0": ([["combine", X - 5, 0, [], []]], "-1 >= 0 is not shown"),
+    "a scale below 0": ([["combine", -X, -1, [[X, 1]], [[1, 2]]]], "-2 >= 0 is not shown"),
+    "a scale that may be 0": ([["combine", X - 5, X, [], []]], "x - 1 >= 0 is not shown"),
+    "an identity with a rest": ([["combine", X - 1, 1, [[X, 1]], []]], "the identity leaves -1"),
+    "an identity with less": ([["combine", X + 1, 1, [[X, 1]], []]], "the identity leaves 1"),
+    "a scale of 2 for 2*g": ([["combine", X - 1, 2, [[X, 2]], []]], "the identity leaves -1"),
+    "a left factor that may be negative": ([["combine", X * Z, 1, [[Z, X]], []]], "z >= 0 is not shown"),
+    "a right factor that may be negative": ([["combine", X * Z, 1, [[X, Z]], []]], "z >= 0 is not shown"),
+    "a multiple of what is not 0": ([["combine", X - Z, 1, [[X, 1]], [[-1, Z]]]], "z == 0 is not shown"),
+    "a product of one": ([["combine", X, 1, [[X]], []]], NO_CERTIFICATE + "ValueError"),
+    # equations
+    "an equation of what is not 0": ([["equation", X, 1, [[1, X]]]], "x == 0 is not shown"),
+    "an equation with a rest": ([["equation", X, 1, []]], "the identity leaves x"),
+    "an equation by 0": ([["equation", X, 0, []]], "-1 >= 0 is not shown"),
+    "an equation by what may be 0": ([["equation", X, N, []]], "n - 1 >= 0 is not shown"),
+    "an equation for what is not negative only": ([["equal", X]], "-x >= 0 is not shown"),
+    "an equation for what is not positive only": (
+        [["combine", -Y + 9, 1, [[9 - Y, 1]], []], ["equal", Y - 9]], "y - 9 >= 0 is not shown",
+    ),
+    # equations in use
+    "a symbol by itself": ([["solve", "x", X]], "x cannot be written as x"),
+    "a symbol by what has it": (
+        [["define", "w", W]], "w has symbols that nothing introduced",
+    ),
+    "a symbol that there is not": ([["solve", "w", 0]], "w cannot be written as 0"),
+    "a symbol by what it is not": ([["solve", "x", Y]], "x - y == 0 is not shown"),
+    "a symbol twice": (
+        [["define", "w", X], ["solve", "w", X], ["solve", "w", X]], "w cannot be written as x",
+    ),
+    "two symbols by each other": (
+        [["define", "w", X], ["solve", "w", X], ["solve", "x", W]], "x cannot be written as x",
+    ),
+    "a monomial by what it is not": ([["rewrite", ["x", "y"], 6]], "x*y - 6 == 0 is not shown"),
+    "a monomial of what there is not": ([["rewrite", ["t"], T]], "t has symbols that nothing introduced"),
+    # maxima and floors
+    "a maximum whose sign is not known": ([["max", "m", Z], ["resolve", "m"]], "-z >= 0 is not shown"),
+    "a maximum that there is not": ([["resolve", "x"]], NO_CERTIFICATE + "KeyError"),
+    "a quotient that is too small": ([["divide", 7, 2, 2]], "-2 >= 0 is not shown"),
+    "a quotient that is too large": ([["divide", 7, 2, 4]], "-1 >= 0 is not shown"),
+    "a quotient by 0": ([["divide", 0, 0, 0]], "-1 >= 0 is not shown"),
+    "a quotient by less than 0": ([["divide", 6, -2, -3]], "-3 >= 0 is not shown"),
+    # cases
+    "a case without a reason": ([["cases", Z * Z, Z, [], SQUARE_BELOW]], "z**2 >= 0 is not shown"),
+    "the other case without a reason": ([["cases", Z * Z, Z, SQUARE, []]], "z**2 >= 0 is not shown"),
+    "a case that is told apart by too much": (
+        [["cases", Z, Z, [], [["combine", Z, 1, [[-Z, 1]], []]]]], "-z >= 0 is not shown",
+    ),
+    "what one case shows is not known after it": (
+        [["cases", Z * Z, Z, [*SQUARE, ["combine", Z + 1, 1, [[Z, 1], [1, 1]], []]], SQUARE_BELOW], ["equal", Z + 1]],
+        "z + 1 >= 0 is not shown",
+    ),
+    "what one case names is not known after it": (
+        [["cases", X, Z, [["define", "w", X]], []], ["equal", W]], "w has symbols that nothing introduced",
+    ),
+    # steps
+    "no rule": ([["believe", X]], "there is no rule 'believe'"),
+    "a part of the checker that is no rule": ([["balance", X, []]], "there is no rule 'balance'"),
+    "a rule without its parts": ([["combine", X]], NO_CERTIFICATE + "TypeError"),
+    "a step of no parts": ([[]], NO_CERTIFICATE + "ValueError"),
+    "a rule that is no text": ([[7]], NO_CERTIFICATE + "AttributeError"),
+    # polynomials
+    "a term of 0": ([["define", "w", [[0, "x"]]]], "[[0, 'x']] is no polynomial"),
+    "a monomial twice": ([["define", "w", [[1, "x", "y"], [2, "y", "x"]]]], "[[1, 'x', 'y'], [2, 'y', 'x']] is no polynomial"),
+    "a coefficient that is no number": ([["define", "w", [[True, "x"]]]], "[[True, 'x']] is no polynomial"),
+    "a fraction": ([["define", "w", [[0.5, "x"]]]], "[[0.5, 'x']] is no polynomial"),
+    "a number that is none": ([["define", "w", 1.0]], NO_CERTIFICATE + "TypeError"),
+    "a truth value for a number": ([["define", "w", True]], NO_CERTIFICATE + "TypeError"),
+    "a term without a coefficient": ([["define", "w", [[]]]], NO_CERTIFICATE + "ValueError"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_step_whose_condition_fails_is_refused(name: str) -> None:
+    steps, reason = REFUSED[name]
+    found = steps_said(*steps)
+    assert found.startswith(reason) if reason.startswith(NO_CERTIFICATE) else found == reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "step", "reason"),
+    [
+        ({"dims": [["x", 0, None, 1]] * 2}, ["point"], NO_CERTIFICATE + "ValueError"),
+        ({"dims": [["x", None, None, 1]]}, ["point"], NO_CERTIFICATE + "TypeError"),
+        ({"dims": [["x", 0.0, None, 1]]}, ["point"], NO_CERTIFICATE + "TypeError"),
+        ({"dims": [["x", 0, "9", 1]]}, ["point"], NO_CERTIFICATE + "TypeError"),
+        ({"assumptions": [["<=", X]]}, ["point"], "there is no relation '<='"),
+        ({"assumptions": [[">=", W]]}, ["point"], "w has names without a meaning"),
+        ({"assumptions": [["divides", X, W]]}, ["point"], "w has names without a meaning"),
+        ({"assumptions": [["divides", X]]}, ["point"], NO_CERTIFICATE + "IndexError"),
+        ({"assumptions": [["divides", X, 2]]}, ["assume", 0], "the symbol ?0 is not new"),
+        ({"symbols": [["w", "sqrt", X, Y]]}, ["mean", "w", X], "there is no form 'sqrt'"),
+        ({"symbols": [["w", "max", X, Y]]}, ["mean", "w", X], "x - y >= 0 is not shown"),
+        ({"symbols": [["w", "max", X, N]]}, ["mean", "w", X + N], "n + x is not shown to be max(x, n)"),
+        ({"symbols": [["w", "/", X, 0]]}, ["mean", "w", X], "-1 >= 0 is not shown"),
+        ({"symbols": [["w", "/", X, 1]]}, ["mean", "w", X - 1], "-1 == 0 is not shown"),
+        ({"symbols": [["w", "//", X, 1]]}, ["mean", "w", X - 1], "-1 >= 0 is not shown"),
+        ({"symbols": [["w", "//", X, 1]]}, ["mean", "w", X + 1], "-1 >= 0 is not shown"),
+        ({"symbols": [["w", "/", T, 1]]}, ["mean", "w", X], "t has names without a meaning"),
+        ({"symbols": [["w", "/", X, 1]] * 2}, ["mean", "w", X], NO_CERTIFICATE + "ValueError"),
+        ({"symbols": [["x", "max", 3, 5]]}, ["mean", "x", 5], "x has a meaning already"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_the_claim_does_not_give_is_refused(changes: Any, step: Any, reason: str) -> None:
+    found = steps_said(step, about=claim(**changes))
+    assert found.startswith(reason) if reason.startswith(NO_CERTIFICATE) else found == reason
+
+
+def test_a_symbol_means_one_thing() -> None:
+    about = claim(symbols=[["w", "//", X, 1]])
+    assert steps_said(["mean", "w", X], about=about) == OPEN
+    assert steps_said(["mean", "w", X], ["mean", "w", X], about=about) == "w has a meaning already"
+    before = said({"steps": [["mean", "x", 5]], "absurd": []}, claim(symbols=[["x", "max", 3, 5]]))
+    assert before == "x has a meaning already"
+
+
+def test_what_the_claim_gives_is_known() -> None:
+    about = claim(
+        dims=[["x", -2, 5, 3], ["y", 0, None, 1]],
+        assumptions=[[">=", X - 3], ["==", X - Y], ["divides", X + 1, Y]],
+    )
+    context = known(about=about)
+    assert context.nonnegative == {X + 2, 5 - X, Y, X - 3}
+    assert context.zero == {X - symbol("?x") * 3, X - Y, X + 1 - Y * symbol("?2")}
+    assert context.symbols == {"x", "?x", "y", "?2"}
+    assert context.meaning == {"x": X, "y": Y}
+
+
+# ---------------------------------------------------------------------- equations in use
+
+
+def test_a_solved_symbol_is_written_out_everywhere() -> None:
+    about = claim(
+        assumptions=[["==", X - Z - 1], ["==", Z - N], [">=", X - 7], ["==", X * Y - 8], [">=", X * Y - N]],
+        symbols=[["w", "/", Z, 1]],
+    )
+    steps = [
+        ["max", "m", Z], ["mean", "w", Z], ["divide", Z * 2, 2, Z], ["solve", "x", Z + 1], ["rewrite", ["y", "z"], 8 - Y],
+        ["solve", "z", N],
+    ]  # fmt: skip
+    context = known(*steps, about=about)
+    assert {N - 6, 8 - N} <= context.nonnegative
+    assert all(e.names <= {"n", "y", "m"} for e in context.nonnegative | context.zero if isinstance(e, Poly))
+    assert context.solved == {"x": N + 1, "z": N}
+    assert context.maxima == {"m": N}
+    assert context.meaning == {"x": N + 1, "y": Y, "z": N, "n": N, "w": N}
+    assert context.floors == {(2 * N, 2): N}
+    assert context.rules == []
+    assert context.read(data(X * Z)) == (N + 1) * N
+
+
+def test_a_rewritten_monomial_is_written_out_everywhere() -> None:
+    context = known(["rewrite", ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]]))
+    assert context.rules == [(("x", "y"), 4)]
+    assert context.read(data(X * X * Y * Y + X * 3)) == 16 + X * 3
+
+
+def test_rewriting_in_circles_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CHECKER, "_REWRITES", 5)
+    context = known(["rewrite", ["x"], X * X], about=claim(assumptions=[["==", X - X * X]]))
+    assert context.read(data(X)) == symbol("x") * X * X * X * X * X
+
+
+# ---------------------------------------------------------------------- blocks
+
+
+def test_a_block_has_one_end() -> None:
+    steps = [*all_of(claim()), ["point"]]
+    agreed = {"steps": steps, "agree": [[], []]}
+    assert said(agreed, claim()) == ""
+    assert said({"steps": steps}, claim()).startswith(NO_CERTIFICATE + "ValueError")
+    assert said({**agreed, "absurd": []}, claim()).startswith(NO_CERTIFICATE + "ValueError")
+    assert said({"agree": [[], []]}, claim()).startswith(NO_CERTIFICATE + "KeyError")
+    assert said({"steps": steps, "believe": []}, claim()) == "the block ends in 'believe', which is not shown"
+
+
+@pytest.mark.parametrize(
+    ("assumption", "is_absurd"),
+    [([">=", -1], True), ([">=", 0], False), (["==", 1], True), (["==", -1], True), (["==", 0], False)],
+    ids=str,
+)
+def test_a_block_is_absurd_where_a_false_constant_is_known(assumption: Any, is_absurd: bool) -> None:
+    assert (steps_said(about=claim(assumptions=[assumption])) == "") == is_absurd
+
+
+SHAPES = {"nodes": [{"input": "x", "shape": [Z]}, {"input": "x", "shape": [Z]}], "right": 1}
+MEET = {"steps": [["point"]], "agree": [[], []]}
+
+
+def split(w: Any, yes: Any, no: Any, **changes: Any) -> str:
+    about = claim(**changes)
+    return said({"steps": all_of(about), "split": [w, yes, no]}, about)
+
+
+def test_both_branches_of_a_split_are_checked_with_what_they_suppose() -> None:
+    absurd: dict[str, Any] = {"steps": [], "absurd": []}
+    assert split(Z, MEET, MEET) == ""
+    assert split(Z, MEET, absurd) == OPEN
+    assert split(Z, absurd, MEET) == OPEN
+    assert split(Z, absurd, MEET, assumptions=[[">=", -1 - Z]]) == OPEN
+    excluded = {"steps": [["combine", -1, 1, [[Z, 1], [-1 - Z, 1]], []]], "absurd": []}
+    assert split(Z, excluded, MEET, assumptions=[[">=", -1 - Z]]) == ""
+    assert split(Z, MEET, excluded, assumptions=[[">=", Z]]) == ""
+    assert split(Z, MEET, excluded, assumptions=[[">=", Z + 1]]) == "z >= 0 is not shown"
+    assert split(Z, excluded, MEET, assumptions=[[">=", -Z]]) == "-z - 1 >= 0 is not shown"
+    assert split(T, MEET, MEET) == "t has symbols that nothing introduced"
+
+
+def test_a_proof_is_not_nested_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CHECKER, "_MAX_DEPTH", 3)
+    for depth, reason in ((3, ""), (4, "the proof is nested too deeply")):
+        block: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
+        for _ in range(depth):
+            block = {"steps": [], "split": [0, block, {"steps": [["combine", -1, 1, [[-1, 1]], []]], "absurd": []}]}
+        about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
+        assert said(block, about) == reason
+
+
+# ---------------------------------------------------------------------- what the two sides read
+
+
+def reader(*cases: dict[str, Any], inputs: Sequence[int] = (0,)) -> dict[str, Any]:
+    """Return an operation whose output has one element."""
+    return node([1], *cases, inputs=inputs)
+
+
+def at(*coords: Any, **given: Any) -> dict[str, Any]:
+    """Return a case that reads at a coordinate that is the same everywhere."""
+    return case(*(["extent", c] for c in coords), **given)
+
+
+def agreement(left: Any, right: Any, about: dict[str, Any], *steps: Any) -> str:
+    """Return why it is refused that both sides read the same by these paths."""
+    return said({"steps": [*all_of(about), ["point"], *steps], "agree": [left, right]}, about)
+
+
+INSIDE = [(">=", Z), (">=", N - 1 - Z)]
+READS: dict[str, tuple[Sequence[Any], Any, Any, Sequence[dict[str, Any]]]] = {
+    # assumptions, the two paths, the nodes after the input x[n]
+    "inside, without a fill": (INSIDE, [[0, None]], [[0, None]], [reader(at(Z)), reader(at(Z))]),
+    "inside, with a fill": (INSIDE, [[0, None]], [[0, None]], [reader(at(Z, fill="0")), reader(at(Z))]),
+    "below": ([(">=", -1 - Z)], [[0, [0, "below"]]], [[0, [0, "below"]]], [reader(at(Z, fill="0"))] * 2),
+    "above": ([(">=", Z - N)], [[0, [0, "above"]]], [[0, [0, "above"]]], [reader(at(Z, fill="0"))] * 2),
+    "empty": ([(">=", -N)], [[0, [0, "empty"]]], [[0, [0, "empty"]]], [reader(at(Z, fill="0"))] * 2),
+    "a case that holds": (
+        [*INSIDE, (">=", X - 3), (">=", 5 - X)],
+        [[1, None]], [[0, None]],
+        [reader(at(5, where=[[["extent", -X], N]]), at(Z, where=[[["extent", X - 3], 3]])), reader(at(Z))],
+    ),
+    "two coordinates that are equal": (
+        [*INSIDE, (">=", X), (">=", N - 1 - X), ("==", X - Z)], [[0, None]], [[0, None]], [reader(at(X)), reader(at(Z))],
+    ),
+    "two extents of an input that are equal": (
+        [*INSIDE, (">=", X - 1 - Z), ("==", X - N)],
+        [[0, None]], [[0, None]],
+        [{"input": "x", "shape": [X]}, reader(at(Z)), reader(at(Z), inputs=[1])],
+    ),
+    "one after the other": (
+        [*INSIDE, (">=", X), (">=", 2 - X)],
+        [[0, None], [0, None]], [[0, None]],
+        [node([3], at(Z)), reader(at(X, fill="0"), inputs=[1]), reader(at(Z))],
+    ),
+    "the second of two sources": (
+        [*INSIDE], [[0, None]], [[0, None]],
+        [{"input": "y", "shape": [N]}, reader(at(Z, source=1), inputs=[1, 0]), reader(at(Z))],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READS)
+def test_sides_that_read_the_same_agree(name: str) -> None:
+    given, left, right, nodes = READS[name]
+    assert agreement(left, right, claim(*nodes, assumptions=given)) == ""
+
+
+@pytest.mark.parametrize(("name", "missing"), [(name, k) for name, row in READS.items() for k in range(len(row[0]))])
+def test_sides_do_not_agree_where_one_thing_is_not_known(name: str, missing: int) -> None:
+    given, left, right, nodes = READS[name]
+    relation, e = given[missing]
+    about = claim(*nodes, assumptions=[row if k != missing else [">=", 0] for k, row in enumerate(given)])
+    assert agreement(left, right, about) == f"{e} {relation} 0 is not shown"
+
+
+@pytest.mark.parametrize("name", ["inside, without a fill", "inside, with a fill", "one after the other"])
+def test_reads_without_a_fill_are_taken_to_be_inside_where_the_claim_says_so(name: str) -> None:
+    given, left, right, nodes = READS[name]
+    has_fill = "fill" in name or "after" in name
+    for trusted in (True, 1, "yes", None):
+        about = claim(*nodes, assumptions=given[2:], trusted=trusted)
+        assert (agreement(left, right, about) == "") == (trusted is True and name == "inside, without a fill")
+    about = claim(*nodes, assumptions=given if name == "inside, with a fill" else given[2:], trusted=True)
+    assert agreement(left, right, about) == ""
+    if has_fill:
+        assert agreement(left, right, claim(*nodes, trusted=True)).endswith(" >= 0 is not shown")
+
+
+TWO = [reader(at(0, fill="0")), reader(at(0, fill="1"))]
+FULL = {"dims": [["n", 3, None, 1]], "assumptions": [[">=", N - 1]]}
+EMPTY = {"dims": [["n", 0, 0, 1]], "assumptions": [[">=", -N]]}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "about", "reason"),
+    [
+        ([], [], claim({"input": "y", "shape": [N]}), "the sides read (('input', 'x'), [#0, n]) and (('input', 'y'), [#0, n])"),
+        ([], [], claim({"input": True, "shape": [N]}, nodes=[{"input": 1, "shape": [N]}, {"input": True, "shape": [N]}]),
+         "the sides read (('input', 1), [#0, n]) and (('input', True), [#0, n])"),
+        ([[0, None]], [[0, [0, "empty"]]], claim(*TWO, **FULL), "-n >= 0 is not shown"),
+        ([[0, [0, "empty"]]], [[0, [0, "empty"]]], claim(*TWO, **EMPTY), "the sides read (('fill', '0'), []) and (('fill', '1'), [])"),
+        ([[0, [0, "empty"]]], [[0, [0, "empty"]]], claim(reader(at(0, fill=0)), reader(at(0, fill=False)), **EMPTY),
+         "the sides read (('fill', 0), []) and (('fill', False), [])"),
+        ([[0, [0, "empty"]]], [[0, [0, "empty"]]], claim(reader(at(0)), reader(at(0)), **EMPTY),
+         "a case without a fill reads outside its source"),
+        ([[0, [0, "empty"]]], [[0, [0, "empty"]]], claim(reader(at(0, 0, fill="0")), TWO[0], **EMPTY),
+         "a case gives 2 coordinates in 1 axes"),
+        ([[0, [0, "empty"]], [0, None]], [[0, None]], claim(*TWO, **EMPTY), "a path goes on outside a source"),
+        ([[0, None], [0, None]], [[0, None]], claim(*TWO, **FULL), NO_CERTIFICATE + "KeyError('cases')"),
+        ([], [[0, None]], claim(*TWO, **FULL), NO_CERTIFICATE + "KeyError('input')"),
+        ([[1, None]], [[0, None]], claim(*TWO, **FULL), NO_CERTIFICATE + "IndexError"),
+        ([[0, None]], [[0, None]], claim(reader(at()), TWO[0], **FULL), "a case gives 0 coordinates in 1 axes"),
+        ([[0, None]], [[0, None]], claim(TWO[0], reader(at(0), inputs=[1]), **FULL), NO_CERTIFICATE + "KeyError('input')"),
+        ([], [], claim({"input": "x", "shape": [N, N]}, nodes=[{"input": "x", "shape": [N]}, {"input": "x", "shape": [N, N]}]),
+         NO_CERTIFICATE + "ValueError"),
+        ([[0, None]], [[0, None]], claim(reader(at(2)), reader(at(1)), **FULL), "2 - n >= 0 is not shown"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_sides_that_read_other_things_are_refused(left: Any, right: Any, about: dict[str, Any], reason: str) -> None:
+    found = agreement(left, right, about)
+    assert found.startswith(reason) if reason.startswith(NO_CERTIFICATE) else found == reason, found

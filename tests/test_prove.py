@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -249,3 +250,30 @@ def test_a_changed_map_is_refuted_at_the_smallest_sizes(name: str) -> None:
     assert expected is not None
     assert dims_of(witness) == expected.dims
     assert (witness.coord, witness.left, witness.right) == (expected.coord, expected.left, expected.right)
+
+
+LONG: dict[str, Callable[[sl.Tensor, int], sl.Tensor]] = {
+    "pads": lambda x, k: sl.pad(x, 1),
+    "slices": lambda x, k: x[:, 1:],
+    "rolls": lambda x, k: sl.roll(x, 1, 1),
+    "turns": lambda x, k: sl.flip(x, 0) if k % 2 else sl.transpose(x, (1, 0)),
+}
+LONG_RESULTS: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
+    "pads": lambda x: sl.pad(x, 500),
+    "slices": lambda x: x[:, 500:],
+    "rolls": lambda x: sl.roll(x, 500, 1),
+    "turns": lambda x: x,
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_chains_are_decided_within_the_budget_of_goals(kind: str) -> None:
+    """500 operations: the work is counted in goals, which no clock disturbs."""
+    x = sl.tensor("N, H", name="x")
+    y = x
+    for k in range(500):
+        y = LONG[kind](y, k)
+    expected = LONG_RESULTS[kind](x)
+    before = y.facts.effort
+    assert sl.prove_equal(y, expected).verdict is sl.Verdict.PROVED
+    assert y.facts.effort - before < 40_000
