@@ -262,7 +262,7 @@ LONG_RESULTS: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
     "pads": lambda x: sl.pad(x, 500),
     "slices": lambda x: x[:, 500:],
     "rolls": lambda x: sl.roll(x, 500, 1),
-    "turns": lambda x: x,
+    "turns": lambda x: sl.flip(x),  # 250 quarter turns
 }
 
 
