@@ -261,7 +261,8 @@ class Facts(Inequalities):
         """Add that each extent is >= 1: a coordinate lies inside, as was shown here or is *taken* for granted."""
         before = len(self.known), len(self.solved)
         for e in extents:
-            self.assume_nonnegative(e - 1)
+            if not self.nonnegative(e - 1):
+                self.assume_nonnegative(e - 1)
         if self.definitions and before != (len(self.known), len(self.solved)):
             self._resolve_maxima()
 

@@ -19,7 +19,8 @@ import symlayout as sl
 from symlayout.check import Context, Refused, decode, encode, refusal, seal
 from symlayout.polynomial import Extent, Poly, symbol
 
-X, Y, Z, N, I, M, Q, W = (symbol(name) for name in ("x", "y", "z", "n", "#0", "m", "q", "w"))
+X, Y, Z, N, U, W = map(symbol, "xyznuw")  # dims, and w, which is none
+I, M, Q, T = map(symbol, ("#0", "m", "q", "t"))
 CHECKER = sys.modules["symlayout.check"]  # the name in the package is the function
 NO_CERTIFICATE = "this is no certificate: "
 NOT_TRUSTED = "it is not taken for granted that this case reads inside its source"
@@ -46,7 +47,7 @@ def node(shape: Sequence[Any], *cases: dict[str, Any], inputs: Sequence[int] = (
 def claim(*nodes: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return the claim that the last two nodes are equal; the first is the input ``x[n]``."""
     every = [{"input": "x", "shape": [N]}, *nodes]
-    dims = [["x", 0, None, 1], ["y", 2, 9, 1], ["z", -3, None, 1], ["n", 0, None, 1]]
+    dims = [["x", 0, None, 1], ["y", 2, 9, 1], ["z", -3, None, 1], ["n", 0, None, 1], ["u", -9, None, 1]]
     sides = {"left": max(len(every) - 2, 0), "right": len(every) - 1}
     about = {"dims": dims, "symbols": [], "assumptions": [], "nodes": every, **sides, "trusted": False}
     found: dict[str, Any] = data(about | changes)
@@ -194,7 +195,6 @@ def test_a_rule_is_refused_where_one_thing_it_needs_is_not_known(name: str, miss
     assert steps_said(*rule.steps, about=rule.claim(missing)) == expected
 
 
-T, U = symbol("t"), symbol("u")
 REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     # dims, assumptions, meanings
     "a dim twice": ([["dim", "x"]], "the symbol x is not new"),
@@ -407,7 +407,6 @@ def test_a_block_is_absurd_where_a_false_constant_is_known(assumption: Any, is_a
     assert (steps_said(about=claim(assumptions=[assumption])) == "") == is_absurd
 
 
-SHAPES = {"nodes": [{"input": "x", "shape": [Z]}, {"input": "x", "shape": [Z]}], "right": 1}
 MEET = {"steps": [["point"]], "agree": [[], []]}
 
 
@@ -432,11 +431,11 @@ def test_both_branches_of_a_split_are_checked_with_what_they_suppose() -> None:
 
 def test_a_proof_is_not_nested_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CHECKER, "_MAX_DEPTH", 3)
+    about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
     for depth, reason in ((3, ""), (4, "the proof is nested too deeply")):
         block: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
         for _ in range(depth):
-            block = {"steps": [], "split": [0, block, {"steps": [["combine", -1, 1, [[-1, 1]], []]], "absurd": []}]}
-        about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
+            block = {"steps": [], "split": [0, block, {"steps": [], "absurd": []}]}
         assert said(block, about) == reason
 
 
@@ -472,17 +471,17 @@ READS: dict[str, tuple[Sequence[Any], Any, Any, Sequence[dict[str, Any]]]] = {
         [reader(at(5, where=[[["extent", -X], N]]), at(Z, where=[[["extent", X - 3], 3]])), reader(at(Z))],
     ),
     "two coordinates that are equal": (
-        [*INSIDE, (">=", X), (">=", N - 1 - X), ("==", X - Z)], [[0, None]], [[0, None]], [reader(at(X)), reader(at(Z))],
+        [*INSIDE, (">=", U), (">=", N - 1 - U), ("==", U - Z)], [[0, None]], [[0, None]], [reader(at(U)), reader(at(Z))],
     ),
     "two extents of an input that are equal": (
-        [*INSIDE, (">=", X - 1 - Z), ("==", X - N)],
+        [*INSIDE, (">=", X - 1 - Z), ("==", N - X)],
         [[0, None]], [[0, None]],
         [{"input": "x", "shape": [X]}, reader(at(Z)), reader(at(Z), inputs=[1])],
     ),
     "one after the other": (
-        [*INSIDE, (">=", X), (">=", 2 - X)],
+        [*INSIDE, (">=", U), (">=", 2 - U)],
         [[0, None], [0, None]], [[0, None]],
-        [node([3], at(Z)), reader(at(X, fill="0"), inputs=[1]), reader(at(Z))],
+        [node([3], at(Z)), reader(at(U, fill="0"), inputs=[1]), reader(at(Z))],
     ),
     "the second of two sources": (
         [*INSIDE], [[0, None]], [[0, None]],
@@ -505,17 +504,15 @@ def test_sides_do_not_agree_where_one_thing_is_not_known(name: str, missing: int
     assert agreement(left, right, about) == f"{e} {relation} 0 is not shown"
 
 
-@pytest.mark.parametrize("name", ["inside, without a fill", "inside, with a fill", "one after the other"])
-def test_reads_without_a_fill_are_taken_to_be_inside_where_the_claim_says_so(name: str) -> None:
-    given, left, right, nodes = READS[name]
-    has_fill = "fill" in name or "after" in name
-    for trusted in (True, 1, "yes", None):
-        about = claim(*nodes, assumptions=given[2:], trusted=trusted)
-        assert (agreement(left, right, about) == "") == (trusted is True and name == "inside, without a fill")
-    about = claim(*nodes, assumptions=given if name == "inside, with a fill" else given[2:], trusted=True)
-    assert agreement(left, right, about) == ""
-    if has_fill:
-        assert agreement(left, right, claim(*nodes, trusted=True)).endswith(" >= 0 is not shown")
+def test_a_read_without_a_fill_is_taken_to_be_inside_where_the_claim_says_so() -> None:
+    _, left, right, nodes = READS["inside, without a fill"]
+    said_of = [agreement(left, right, claim(*nodes, trusted=trusted)) for trusted in (True, False, 1, "yes", None)]
+    assert said_of == ["", *["z >= 0 is not shown"] * 4]
+
+
+def test_a_read_with_a_fill_is_never_taken_to_be_inside() -> None:
+    _, left, right, nodes = READS["inside, with a fill"]
+    assert agreement(left, right, claim(*nodes, trusted=True)) == "z >= 0 is not shown"
 
 
 TWO = [reader(at(0, fill="0")), reader(at(0, fill="1"))]
@@ -545,10 +542,288 @@ EMPTY = {"dims": [["n", 0, 0, 1]], "assumptions": [[">=", -N]]}
         ([[0, None]], [[0, None]], claim(TWO[0], reader(at(0), inputs=[1]), **FULL), NO_CERTIFICATE + "KeyError('input')"),
         ([], [], claim({"input": "x", "shape": [N, N]}, nodes=[{"input": "x", "shape": [N]}, {"input": "x", "shape": [N, N]}]),
          NO_CERTIFICATE + "ValueError"),
-        ([[0, None]], [[0, None]], claim(reader(at(2)), reader(at(1)), **FULL), "2 - n >= 0 is not shown"),
+        ([[0, None]], [[0, None]], claim(reader(at(1)), reader(at(1)), **FULL), "n - 2 >= 0 is not shown"),
     ],
     ids=str,
 )  # fmt: skip
 def test_sides_that_read_other_things_are_refused(left: Any, right: Any, about: dict[str, Any], reason: str) -> None:
     found = agreement(left, right, about)
     assert found.startswith(reason) if reason.startswith(NO_CERTIFICATE) else found == reason, found
+
+
+# ---------------------------------------------------------------------- coordinates
+
+
+def reads_at(expression: Any, place: Extent, *steps: Any, **changes: Any) -> str:
+    """Return why it is refused that *expression*, in the output coordinate, is *place*."""
+    nodes = [reader(case(expression)), reader(at(place))]
+    about = claim(*nodes, **({"trusted": True} | changes))
+    return agreement([[0, None]], [[0, None]], about, *steps)
+
+
+OF = {name: ["extent", symbol(name)] for name in "xyzn"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "place"),
+    [
+        (["+", OF["x"], OF["y"]], X + Y),
+        (["-", OF["x"], OF["y"]], X - Y),
+        (["*", OF["x"], OF["y"]], X * Y),
+        (["//", OF["x"], OF["y"]], Z),
+        (["%", OF["x"], OF["y"]], X - Y * Z),
+        (["-", ["*", ["extent", 2], ["-", OF["x"], OF["y"]]], ["+", ["axis", 0], OF["n"]]], 2 * X - 2 * Y - N),
+        (["+", ["%", OF["x"], OF["y"]], ["*", ["//", OF["x"], OF["y"]], OF["y"]]], X),
+    ],
+    ids=str,
+)
+def test_a_coordinate_is_what_its_expression_says(expression: Any, place: Extent) -> None:
+    given = [[">=", X - Y * Z], [">=", Y * Z + Y - 1 - X]]
+    steps = [["equal", I], ["solve", "#0", 0], ["divide", X, Y, Z]]
+    assert reads_at(expression, place, *steps, assumptions=given) == ""
+    assert reads_at(expression, place + 1, *steps, assumptions=given) == "-1 == 0 is not shown"
+    assert reads_at(expression, place + N, *steps, assumptions=given) == "-n == 0 is not shown"
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        (["//", OF["x"], OF["y"]], "floor(x / y) is not shown"),
+        (["%", OF["x"], OF["y"]], "floor(x / y) is not shown"),
+        (["/", OF["x"], OF["y"]], "there is no operator '/'"),
+        (["+", OF["x"]], NO_CERTIFICATE + "ValueError"),
+        (["axis", 1], NO_CERTIFICATE + "IndexError"),
+        (["extent", W], "w has names without a meaning"),
+        (["axis"], NO_CERTIFICATE + "IndexError"),
+        ([], NO_CERTIFICATE + "ValueError"),
+        (5, NO_CERTIFICATE + "TypeError"),
+    ],
+    ids=str,
+)
+def test_a_coordinate_without_a_value_is_refused(expression: Any, reason: str) -> None:
+    assert reads_at(expression, X).startswith(reason)
+
+
+def test_an_expression_is_not_nested_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CHECKER, "_MAX_DEPTH", 3)
+    for depth, reason in ((3, ""), (4, "an expression is nested too deeply")):
+        expression: Any = OF["x"]
+        for _ in range(depth):
+            expression = ["+", expression, ["extent", 0]]
+        assert reads_at(expression, X) == reason
+
+
+def test_each_axis_of_a_coordinate_is_its_own() -> None:
+    wide = {"input": "x", "shape": [2, N]}
+    swapped = node([N, 2], case(["axis", 1], ["axis", 0]), inputs=[0])
+    back = node([2, N], case(["axis", 1], ["axis", 0]), inputs=[1])
+    about = claim(nodes=[wide, swapped, back], left=0, right=2, trusted=True)
+    assert agreement([], [[0, None], [0, None]], about) == ""
+    kept = node([2, N], case(["axis", 0], ["axis", 1]), inputs=[1])
+    about = claim(nodes=[wide, swapped, kept], left=0, right=2, trusted=True)
+    assert agreement([], [[0, None], [0, None]], about) == "#0 - #1 == 0 is not shown"
+
+
+# ---------------------------------------------------------------------- shapes
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        ([X], [Y], "x - y == 0 is not shown"),
+        ([2, X], [2, X + 1], "-1 == 0 is not shown"),
+        ([X], [X, X], NO_CERTIFICATE + "ValueError"),
+        ([X, X], [X], NO_CERTIFICATE + "ValueError"),
+        ([X], [W], "w has names without a meaning"),
+        ([X], 5, NO_CERTIFICATE + "TypeError"),
+    ],
+    ids=str,
+)
+def test_shapes_that_are_not_shown_to_be_equal_are_refused(left: Any, right: Any, reason: str) -> None:
+    nodes = [{"input": "x", "shape": left}, {"input": "x", "shape": right}]
+    assert steps_said(["point"], about=claim(nodes=nodes, right=1)).startswith(reason)
+
+
+def test_nothing_is_read_before_the_shapes_are_compared() -> None:
+    about = claim(reader(at(0)), trusted=True)
+    steps = all_of(about)
+    assert said({"steps": steps, "agree": [[], [[0, None]]]}, about) == "the shapes are not compared"
+    assert said({"steps": [*steps, ["inside", 1, [[0, None]]]], "absurd": []}, about) == "the shapes are not compared"
+    assert said({"steps": [*steps, ["point"]], "agree": [[]]}, about).startswith(NO_CERTIFICATE + "ValueError")
+
+
+def test_there_is_one_point() -> None:
+    assert steps_said(["point"], ["point"]) == "the symbol #0 is not new"
+
+
+# ---------------------------------------------------------------------- what is taken for granted
+
+
+def inside(side: int, path: Any, about: dict[str, Any]) -> str:
+    return steps_said(["point"], ["inside", side, path], about=about)
+
+
+def test_the_claim_may_take_it_for_granted_that_a_read_is_inside() -> None:
+    plain, filled = reader(at(Z)), reader(at(Z, fill="0"))
+    assert inside(1, [[0, None]], claim(filled, plain, trusted=True)) == OPEN
+    context = known(["point"], ["inside", 1, [[0, None]]], about=claim(filled, plain, trusted=True))
+    before = known(["point"], about=claim(filled, plain, trusted=True))
+    assert context.nonnegative - before.nonnegative == {Z, N - 1 - Z}
+    assert inside(0, [[0, None]], claim(filled, plain, trusted=True)) == NOT_TRUSTED
+    for trusted in (False, 1, "yes", None):
+        assert inside(1, [[0, None]], claim(filled, plain, trusted=trusted)) == NOT_TRUSTED
+
+
+def test_what_is_taken_for_granted_is_about_a_case_that_holds() -> None:
+    about = claim(reader(at(Z)), reader(at(Z, where=[[["extent", Z], 5]])), trusted=True)
+    assert inside(1, [[0, None]], about) == "z >= 0 is not shown"
+    behind = claim(reader(at(Z, fill="0")), reader(at(0), inputs=[1]), trusted=True)
+    assert inside(1, [[0, None], [0, None]], behind) == NOT_TRUSTED
+    beyond = claim(reader(at(0)), reader(at(Z, fill="0"), inputs=[1]), trusted=True)
+    assert inside(1, [[0, None], [0, None]], beyond) == "z >= 0 is not shown"
+
+
+# ---------------------------------------------------------------------- one fill
+
+
+def masked(left: Any, right: Any, about: dict[str, Any]) -> str:
+    """Return why a proof is refused whose branches suppose that the left or the right reads no fill."""
+    return said({"steps": [*all_of(about), ["point"], ["equal", I], ["solve", "#0", 0]], "masked": [left, right]}, about)
+
+
+def supposing(side: int, *steps: Any) -> dict[str, Any]:
+    return {"steps": [["inside", side, [[0, None]]], *steps], "agree": [[[0, None]], [[0, None]]]}
+
+
+def test_where_neither_side_reads_inside_both_read_the_fill() -> None:
+    about = claim(reader(at(Z, fill="0")), reader(at(Z, fill="0")))
+    assert masked(supposing(0), supposing(1), about) == ""
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_each_branch_supposes_it_of_its_own_side_only(side: int) -> None:
+    about = claim(reader(at(Z, fill="0")), reader(at(U, fill="0")), assumptions=[["==", Z - U]])
+    alike = [["solve", "z", U]]
+    assert masked(supposing(0, *alike), supposing(1, *alike), about) == ""
+    wrong = [supposing(0, *alike), supposing(1, *alike)]
+    wrong[side] = supposing(1 - side, *alike)
+    assert masked(*wrong, about) == NOT_TRUSTED
+    other = claim(reader(at(Z, fill="0")), reader(at(U, fill="0")))
+    found = masked(supposing(0), supposing(1), other)
+    assert found == "u >= 0 is not shown"
+
+
+def test_two_sides_of_one_fill_that_read_inside_elsewhere_are_refused() -> None:
+    about = claim(reader(at(Z, fill="0")), reader(at(Z - 1, fill="0")))
+    for branch in (supposing(0), {"steps": [], "agree": [[], []]}, {"steps": [], "absurd": []}):
+        assert masked(branch, branch, about) != ""
+        assert masked(branch, supposing(1), about) != ""
+    impossible = [["combine", -1, 1, [[Z, 1], [-1 - Z, 1]], []]]
+    below = claim(reader(at(Z, fill="0")), reader(at(Z - 1, fill="0")), assumptions=[[">=", -1 - Z]])
+    never = {"steps": [["inside", 0, [[0, None]]], *impossible], "absurd": []}
+    nor = {"steps": [["inside", 1, [[0, None]]], ["combine", -2, 1, [[Z - 1, 1], [-1 - Z, 1]], []]], "absurd": []}
+    assert masked(never, nor, below) == ""
+    assert masked(never, {"steps": [], "absurd": []}, below) == OPEN
+
+
+@pytest.mark.parametrize("branches", [[], [supposing(0)], [supposing(0), supposing(1), supposing(1)]], ids=len)
+def test_there_is_a_branch_for_each_side(branches: Any) -> None:
+    about = claim(reader(at(Z, fill="0")), reader(at(Z, fill="0")))
+    steps = [*all_of(about), ["point"]]
+    assert said({"steps": steps, "masked": branches}, about).startswith(NO_CERTIFICATE + "ValueError")
+
+
+SEVERAL = "there are several cases or fills"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([reader(at(Z, fill="0")), reader(at(Z, fill="1"))], SEVERAL),
+        ([reader(at(Z, fill=0)), reader(at(Z, fill=False))], SEVERAL),
+        ([reader(at(Z, fill="0")), reader(at(Z, fill="0", where=[[["extent", 0], 1]]))], SEVERAL),
+        ([reader(at(Z, fill="0")), reader(at(Z, fill="0"), at(Z, fill="0"))], SEVERAL),
+        ([reader(at(Z, fill="0")), reader()], SEVERAL),
+        ([reader(at(Z, fill="0")), {"input": "x", **reader(at(Z, fill="1"))}], SEVERAL),
+        ([reader(at(Z)), reader(at(Z))], NOT_TRUSTED),
+        ([reader(at(Z)), reader(at(Z, fill="0"))], NOT_TRUSTED),
+        ([reader(at(Z, fill="0")), reader(at(Z))], "z >= 0 is not shown"),
+    ],
+    ids=str,
+)
+def test_one_fill_and_one_case_are_needed(nodes: Any, reason: str) -> None:
+    first = supposing(0)
+    second = supposing(1) if reason != "z >= 0 is not shown" else {"steps": [], "agree": [[[0, None]], [[0, None]]]}
+    assert masked(first, second, claim(*nodes)) == reason
+
+
+# ---------------------------------------------------------------------- data that is no certificate
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda items: st.lists(items, max_size=4) | st.dictionaries(st.text(max_size=8), items, max_size=4),
+    max_leaves=12,
+)
+NAMES = ["dim", "assume", "mean", "point", "define", "floor", "max", "lows", "combine", "cases", "equation", "equal"]
+NAMES += ["resolve", "solve", "rewrite", "divide", "inside"]
+PARTS = st.sampled_from([0, 1, -1, "x", "n", [[1, "x"]], [[1, "n"], [-1]], [[0, None]], [], None]) | JSON
+
+
+@given(JSON)
+def test_a_value_of_any_kind_is_no_certificate(value: Any) -> None:
+    assert not sl.check(value)
+    assert refusal(value)
+
+
+@given(JSON, JSON)
+def test_a_claim_and_a_proof_of_any_kind_are_no_certificate(about: Any, block: Any) -> None:
+    for parts in ({"claim": about, "proof": block}, {"claim": claim(), "proof": block}, {"claim": about, "proof": {}}):
+        assert refusal({**parts, "seal": seal(parts)})
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(NAMES), st.lists(PARTS, max_size=4))
+def test_a_step_of_any_parts_does_not_show_what_is_false(name: str, parts: list[Any]) -> None:
+    assert steps_said([name, *parts])
+
+
+@given(st.sampled_from(["dims", "symbols", "assumptions", "nodes", "left", "right", "trusted"]), PARTS)
+def test_a_claim_with_a_part_of_any_kind_raises_nothing(key: str, value: Any) -> None:
+    about = {**claim(reader(at(Z, fill="0"))), key: value}
+    for end in ({"agree": [[], [[0, None]]]}, {"absurd": []}, {"masked": [supposing(0), supposing(1)]}):
+        certificate = {"claim": about, "proof": {"steps": [["point"], ["dim", "x"], ["assume", 0]], **end}}
+        assert refusal({**certificate, "seal": seal(certificate)})
+
+
+@pytest.mark.parametrize(
+    "value", [{1, 2}, object(), {"claim": {1}, "proof": {}, "seal": ""}, {"claim": 0, "proof": 0, "seal": 0, "more": 0}], ids=str
+)
+def test_what_is_not_json_is_no_certificate(value: Any) -> None:
+    assert refusal(value)
+
+
+@pytest.mark.parametrize("depth", [300, 5000, 200_000])
+def test_data_that_is_nested_deeply_is_refused(depth: int) -> None:
+    nested: Any = []
+    for _ in range(depth):
+        nested = [nested]
+    assert refusal({"claim": claim(), "proof": nested, "seal": "0"})
+    for step in (["define", "w", nested], [nested], ["cases", X, Z, nested, []]):
+        with pytest.raises((Refused, *MALFORMED)):
+            known(step)
+    expression: Any = ["axis", 0]
+    for _ in range(depth):
+        expression = ["-", ["extent", 0], expression]
+    with pytest.raises((Refused, RecursionError)):
+        Context(claim())._value(expression, [I], 0)
+
+
+MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+
+
+def test_polynomials_are_written_and_read() -> None:
+    for e in (0, -7, X, X * X * Y - 3 * X + 5, -X):
+        assert decode(json.loads(json.dumps(encode(e)))) == e
+    assert encode(X * Y - 2) == [[-2], [1, "x", "y"]]
+    assert decode([]) == 0
+    assert decode([[4]]) == 4
