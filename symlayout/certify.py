@@ -339,6 +339,8 @@ class Recorder(Facts):
     def excludes(self, e: Extent) -> bool:
         """As `Facts.excludes`."""
         e = self.reduce(e)
+        if isinstance(e, int):  # the checker sees it too
+            return e < 0
         if not super().excludes(e):
             return False
         self.note("combine", -1, 1, [[encode(e), 1], [encode(self.show(-1 - e)), 1]], [])
