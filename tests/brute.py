@@ -315,7 +315,11 @@ def _repeat(x: Grid, repeats: int, axis: int | None = None) -> Grid:
 
 def _broadcast_to(x: Grid, shape: Any) -> Grid:
     shape = shape if isinstance(shape, list) else [shape]
-    if len(shape) < x.ndim or any(n not in (1, e) for n, e in zip(x.shape[::-1], shape[::-1], strict=False)):
+    if (
+        len(shape) < x.ndim
+        or min(shape, default=0) < 0
+        or any(n not in (1, e) for n, e in zip(x.shape[::-1], shape[::-1], strict=False))
+    ):
         raise Invalid
     return np.broadcast_to(x, shape)
 

@@ -1,8 +1,7 @@
 """Alter certificates and see that the checker shows nothing false: ``python -m tests.fuzz_check --cases 100000``.
 
-One to four places of a claim and its proof are altered and the seal is made again.  Each step that the checker
-accepts is then looked at where numbers are put for all symbols (`Watched`): what it adds has to be so.  If the
-checker accepts it all, the altered claim has to hold at the sizes that `tests.certified` enumerates.
+One to four places of a claim and its proof are altered and the seal is made again.  What the checker then accepts,
+step by step and as a whole, has to be so at the sizes that are enumerated (`tests.watched`).
 """
 
 from __future__ import annotations
@@ -15,156 +14,78 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from symlayout.check import Context, Refused, decode, refusal, seal
-from symlayout.polynomial import Extent, evaluate
-from tests.certified import OUTSIDE, EndlessError, Meaning, Point, UndefinedError, falsity, points
+import symlayout as sl
+from symlayout.check import seal
+from tests.test_claims import CLAIMS, build
+from tests.watched import Certificate, UnsoundError, watch
 
-Certificate = dict[str, Any]
 OPERATORS = ("+", "-", "*", "//", "%")
 SIDES = ("below", "above", "empty")
+FEW = (
+    "boundaries: a pad of no columns has no corner",
+    "joins: concatenate, then the second part",
+    "pack: pack with NaN fills equals pack with NaN fills",
+    "pad: flip exchanges the pads",
+    "pad: pads of an empty axis on any side",
+    "repeat: any copy of a tile is the array",
+    "roll: roll by the extent",
+    "slices: dropping both ends",
+    "slices: integer bounds clamp to the smaller",
+    "slices: step -3 is flip, then step 3",
+    "space_to_batch: without crops both orders are the identity, 1 spatial",
+)
+LARGEST = 4000  # characters of a certificate that is altered, if not one of the few
 
 
-class UnsoundError(AssertionError):
-    """The checker shows what is not so."""
+# ---------------------------------------------------------------------- certificates
 
 
-# ---------------------------------------------------------------------- steps, at numbers
+def few() -> list[Certificate]:
+    """Return certificates that have every rule and every end between them."""
+    pairs = [build(claim) for claim in CLAIMS if str(claim) in FEW]
+    h, w = sl.dims("h w")
+    x, y = sl.tensor([h, w], name="x"), sl.tensor([2], name="x")
+    b = sl.dim("b", min=1)
+    pairs.append((sl.reshape(sl.reshape(x, [h * w / b, b]), [h, w]), x))
+    pairs.append((sl.flip(y[1:1:-2]), y[1:1:-2]))
+    return [granted(), *(found for pair in pairs if (found := certificate(*pair)) is not None)]
 
 
-@dataclass(slots=True)
-class Place:
-    """A point of the claim, an output coordinate once there is one, and the values of the symbols so far."""
-
-    meaning: Meaning
-    values: Point = field(default_factory=dict)
-
-    def coordinates(self, inside: int | None) -> Iterator[tuple[int, ...]]:
-        """Yield the output coordinates that the claim is about, and where side number *inside* reads an input."""
-        return (at for at in self.meaning.coordinates() if self.is_about(at, inside))
-
-    def is_about(self, at: Sequence[int], inside: int | None) -> bool:
-        """Return whether `coordinates` has *at*."""
-        read = [self.meaning.readings(side, at) for side in ("left", "right")]
-        if self.meaning.claim["trusted"] is True and OUTSIDE in read[0] | read[1]:
-            return False
-        return inside is None or any(reading[0] == "input" for reading in read[inside])
-
-    def value(self, data: Any) -> int:
-        """Return the value of a polynomial of the proof."""
-        return evaluate(decode(data), self.values)
+def many() -> list[Certificate]:
+    """Return those, and all of the corpus that are small."""
+    found = [certificate(*build(claim)) for claim in CLAIMS if claim.verdict == "proved" and str(claim) not in FEW]
+    return few() + [c for c in found if c is not None and len(json.dumps(c)) <= LARGEST]
 
 
-class Watched(Context):
-    """A context that looks, after each step, whether what is known is so at each of its places."""
-
-    def __init__(self, claim: dict[str, Any], places: list[Place]) -> None:
-        super().__init__(claim)
-        self.places = places
-        self.before: tuple[set[Extent], set[Extent]] = set(), set()
-
-    def fork(self) -> Watched:
-        """Return a copy, whose places are those where its first new fact holds: the branch that it is taken for."""
-        self._enter_branch()
-        other = Watched(self.claim, [Place(p.meaning, dict(p.values)) for p in self.places])
-        plain = super().fork()
-        for name in vars(plain):
-            setattr(other, name, getattr(plain, name))
-        other.before = set(other.nonnegative), set(other.zero)
-        return other
-
-    def step(self, step: Sequence[Any]) -> None:
-        """Check a step, and look at what it adds."""
-        self._enter_branch()
-        super().step(step)
-        self._follow_symbols(*step)
-        self._look(step)
-
-    def _enter_branch(self) -> None:
-        """Keep the places that this branch is about: it is told after the fork."""
-        for bound in self.nonnegative - self.before[0]:
-            self.places = [p for p in self.places if evaluate(bound, p.values) >= 0]
-        if self.inside is not None and self.point is not None:
-            axes = [f"#{axis}" for axis in range(len(self.point))]
-            self.places = [p for p in self.places if p.is_about([p.values[axis] for axis in axes], self.inside)]
-        self.before = set(self.nonnegative), set(self.zero)
-
-    def _follow_symbols(self, rule: str, *parts: Any) -> None:
-        """Give new symbols their values."""
-        if rule == "point":
-            axes = [f"#{axis}" for axis in range(len(self.point or ()))]
-            self.places = [
-                Place(p.meaning, p.values | dict(zip(axes, at, strict=True)))
-                for p in self.places
-                for at in p.coordinates(self.inside)
-            ]
-        for p in self.places:
-            if rule == "dim":
-                d = p.values[parts[0]] = p.meaning.point[parts[0]]
-                ((_, _, _, multiple),) = [row for row in self.claim["dims"] if row[0] == parts[0]]
-                p.values[f"?{parts[0]}"] = d // multiple if multiple else 0
-            elif rule == "assume":
-                relation, *numbers = self.claim["assumptions"][parts[0]]
-                if relation == "divides":
-                    e, k = (p.meaning.number(n) for n in numbers[:2])
-                    p.values[f"?{parts[0]}"] = e // k if k else 0
-            elif rule == "define":
-                p.values[parts[0]] = p.value(parts[1])
-            elif rule == "floor":
-                p.values[parts[0]] = p.value(parts[1]) // p.value(parts[2])
-            elif rule == "max":
-                p.values[parts[0]] = max(0, p.value(parts[1]))
-            elif rule == "mean" and p.value(parts[1]) != p.meaning.symbol(parts[0]):
-                raise UnsoundError(f"{parts[0]} is not {parts[1]} at {p.values}")
-
-    def _look(self, step: Sequence[Any]) -> None:
-        added = [(e, True) for e in self.nonnegative - self.before[0]] + [
-            (e, False) for e in self.zero - self.before[1]
-        ]
-        self.before = set(self.nonnegative), set(self.zero)
-        for e, least in added:
-            wrong = [p for p in self.places if (n := evaluate(e, p.values)) < 0 or (n > 0 and not least)]
-            if wrong and step[0] == "cases" and self.point is None:
-                # a case may meet the point by itself: what follows holds where there is a coordinate
-                wrong = [p for p in wrong if any(True for _ in p.coordinates(self.inside))]
-                self.places = [p for p in self.places if any(True for _ in p.coordinates(self.inside))]
-            if wrong:
-                sign = ">=" if least else "=="
-                raise UnsoundError(f"{e} {sign} 0 at {wrong[0].values}, of {len(self.places)} places, by {step!r:.300}")
-
-
-def watch(certificate: Certificate, most: int = 40) -> str:
-    """Return why a certificate is refused, empty if it is not.
-
-    Raises
-    ------
-    UnsoundError
-        A step that is accepted adds what is not so, or the certificate is accepted and its claim is false.
-    """
-    claim = certificate["claim"]
+def certificate(left: sl.Tensor, right: sl.Tensor) -> Certificate | None:
+    """Return the certificate of a claim; None if it has none."""
     try:
-        places = [Place(Meaning(claim, point)) for point in points(claim, most, 3)]
-    except (LookupError, TypeError, ValueError):  # dims that cannot be read
-        return refusal(certificate)
-    try:
-        Watched(claim, places).block(certificate["proof"], 0)
-    except Refused as error:
-        return str(error)
-    except EndlessError:
-        return refusal(certificate)
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        return repr(error)
-    if reason := refusal(certificate):
-        raise UnsoundError(f"watched, it is accepted, and otherwise not: {reason}")
-    try:
-        where = falsity(claim, most)
-    except EndlessError:
-        where = ""
-    if where:
-        raise UnsoundError(f"the claim is false: {where}")
-    return ""
+        found = sl.prove_equal(left, right).certificate
+    except sl.InconclusiveError:
+        return None
+    return None if found is None else json.loads(json.dumps(found))
+
+
+def granted() -> Certificate:
+    """Return a certificate that takes it for granted that the left side reads inside its input, as the right does."""
+    coordinate = ["+", ["axis", 0], ["extent", [[1, "s"]]]]
+    case = {"source": 0, "where": [], "coords": [coordinate], "fill": None}
+    sides = [
+        {"op": "shifted", "inputs": [0], "shape": [[[1, "m"]]], "cases": [{**case, "fill": f}]} for f in (None, "0")
+    ]
+    claim = {
+        "dims": [["n", 0, None, 1], ["m", 0, 6, 2], ["s", -2, None, 1]],
+        "symbols": [],
+        "assumptions": [],
+        "nodes": [{"input": "x", "shape": [[[1, "n"]]]}, *sides],
+        "left": 1,
+        "right": 2,
+        "trusted": True,
+    }
+    steps = [["dim", "n"], ["dim", "m"], ["dim", "s"], ["point"], ["inside", 0, [[0, None]]]]
+    return sealed({"claim": claim, "proof": {"steps": steps, "agree": [[[0, None]], [[0, None]]]}})
 
 
 # ---------------------------------------------------------------------- alterations
@@ -238,10 +159,8 @@ def _alter(rnd: random.Random, data: Any) -> None:
     else:
         new = rnd.choice(list(alterations(old, (*words_of(data), *OPERATORS, *SIDES))) or [old])
     if rnd.random() < 0.3:  # everywhere
-        places = [
-            p for p in [("claim", *p) for p in sites(data["claim"])] + [("proof", *p) for p in sites(data["proof"])]
-        ]
-        for *into, last in [p for p in places if at(data, p) == old and type(at(data, p)) is type(old)][::-1]:
+        same = [p for p in sites(data) if len(p) > 1 and at(data, p) == old and type(at(data, p)) is type(old)]
+        for *into, last in reversed(same):
             at(data, into)[last] = copy.deepcopy(new)
     else:
         parent[key] = copy.deepcopy(new)
@@ -275,3 +194,21 @@ def run(certificates: Sequence[Certificate], cases: int, seed: int) -> Counter[s
         changed = trial["claim"] != certificate["claim"]
         counts["refused" if reason else "accepted, of another claim" if changed else "accepted, of the same claim"] += 1
     return counts
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line; return 0 unless something false is shown, which raises."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz_check", description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=10_000, help="how many altered certificates (10000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the alterations (0)")
+    options = parser.parse_args(arguments)
+    certificates = many()
+    started = time.perf_counter()
+    for what, number in sorted(run(certificates, options.cases, options.seed).items()):
+        print(f"{number:9} {what}")
+    print(f"{len(certificates):9} certificates, {time.perf_counter() - started:.0f} seconds")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

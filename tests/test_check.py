@@ -374,7 +374,9 @@ def test_a_solved_symbol_is_written_out_everywhere() -> None:
 
 
 def test_a_rewritten_monomial_is_written_out_everywhere() -> None:
-    context = known(["rewrite", ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]]))
+    context = known(
+        ["rewrite", ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]])
+    )
     assert context.rules == [(("x", "y"), 4)]
     assert context.read(data(X * X * Y * Y + X * 3)) == 16 + X * 3
 
@@ -650,7 +652,9 @@ def test_nothing_is_read_before_the_shapes_are_compared() -> None:
     assert said({"steps": steps, "agree": [[], [[0, None]]]}, about) == "the shapes are not compared"
     assert said({"steps": [*steps, ["inside", 1, [[0, None]]]], "absurd": []}, about) == "the shapes are not compared"
     for paths in ([], [[]], [[], [], []]):
-        assert said({"steps": [*all_of(claim()), ["point"]], "agree": paths}, claim()).startswith(NO_CERTIFICATE + "ValueError")
+        assert said({"steps": [*all_of(claim()), ["point"]], "agree": paths}, claim()).startswith(
+            NO_CERTIFICATE + "ValueError"
+        )
 
 
 def test_there_is_one_point() -> None:
@@ -689,7 +693,9 @@ def test_what_is_taken_for_granted_is_about_a_case_that_holds() -> None:
 
 def masked(left: Any, right: Any, about: dict[str, Any]) -> str:
     """Return why a proof is refused whose branches suppose that the left or the right reads no fill."""
-    return said({"steps": [*all_of(about), ["point"], ["equal", I], ["solve", "#0", 0]], "masked": [left, right]}, about)
+    return said(
+        {"steps": [*all_of(about), ["point"], ["equal", I], ["solve", "#0", 0]], "masked": [left, right]}, about
+    )
 
 
 def supposing(side: int, *steps: Any) -> dict[str, Any]:
@@ -797,7 +803,9 @@ def test_a_claim_with_a_part_of_any_kind_raises_nothing(key: str, value: Any) ->
 
 
 @pytest.mark.parametrize(
-    "value", [{1, 2}, object(), {"claim": {1}, "proof": {}, "seal": ""}, {"claim": 0, "proof": 0, "seal": 0, "more": 0}], ids=str
+    "value",
+    [{1, 2}, object(), {"claim": {1}, "proof": {}, "seal": ""}, {"claim": 0, "proof": 0, "seal": 0, "more": 0}],
+    ids=str,
 )
 def test_what_is_not_json_is_no_certificate(value: Any) -> None:
     assert refusal(value)
