@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
-from symlayout.arrays import fill_element
+import numpy as np
+
+from symlayout.arrays import fill_element, same_fill
 from symlayout.check import encode
 from symlayout.declare import Case
 from symlayout.facts import Facts
@@ -143,5 +146,13 @@ def fill_text(value: Any, dtype: Any) -> str:
         return fill_element(value, dtype).tobytes().hex()
     if value != value:
         return "nan"
-    negative_zero = value == 0 and str(value).startswith("-")
-    return "-0.0" if negative_zero else str(int(value)) if value == int(value) else repr(value)
+    if same_fill(value, -0.0, None):
+        return "-0.0"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, complex) and value.imag:
+        return repr(value)
+    if abs(value) == inf:
+        return repr(float(value.real))
+    numerator, denominator = value.real.as_integer_ratio()
+    return str(numerator) if denominator == 1 else f"{numerator}/{denominator}"

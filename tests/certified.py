@@ -104,6 +104,21 @@ class Meaning:
         axes = [range(n) if n <= LARGEST else (0, 1, 2, n // 2, n - 2, n - 1) for n in self.shape("left")]
         return itertools.product(*axes)
 
+    def difference(self) -> str:
+        """Return where the sides differ; empty if they do not."""
+        try:
+            left, right = self.shape("left"), self.shape("right")
+        except UndefinedError:
+            return "a shape is not defined"
+        if left != right:
+            return f"the shapes are {left} and {right}"
+        for at in self.coordinates():
+            a, b = self.readings("left", at), self.readings("right", at)
+            granted = self.claim["trusted"] is True and OUTSIDE in a | b
+            if not granted and not (a & b) - {OUTSIDE}:
+                return f"at {at} the sides read {sorted(a)} and {sorted(b)}"
+        return ""
+
     def readings(self, side: str, at: Sequence[int]) -> set[Reading]:
         """Return what a side may read at an output coordinate.
 
@@ -151,7 +166,8 @@ class Meaning:
         """Return a coordinate expression at a coordinate."""
         operator, *operands = expression
         if operator == "axis":
-            return at[operands[0]]
+            place: int = at[operands[0]]
+            return place
         if operator == "extent":
             return self.number(operands[0])
         a, b = (self._value(e, at) for e in operands)
@@ -194,17 +210,6 @@ def _values(low: int, high: int | None, multiple: int) -> Iterator[int]:
 def falsity(claim: Mapping[str, Any], most: int = 200) -> str:
     """Return where the claim is false, among the sizes of `points`; empty if it holds at all of them."""
     for point in points(claim, most):
-        meaning = Meaning(claim, point)
-        try:
-            left, right = meaning.shape("left"), meaning.shape("right")
-        except UndefinedError:
-            return f"{point}: a shape is not defined"
-        if left != right:
-            return f"{point}: the shapes are {left} and {right}"
-        for at in meaning.coordinates():
-            a, b = meaning.readings("left", at), meaning.readings("right", at)
-            if claim["trusted"] is True and OUTSIDE in a | b:
-                continue
-            if not (a & b) - {OUTSIDE}:
-                return f"{point}: at {at} the sides read {sorted(a)} and {sorted(b)}"
+        if where := Meaning(claim, point).difference():
+            return f"{point}: {where}"
     return ""
