@@ -104,7 +104,7 @@ def claim_of(left: sl.Tensor, right: sl.Tensor, trusted: bool = False) -> dict[s
 @pytest.mark.parametrize("verdict", ["proved", "refuted"])
 def test_a_claim_as_data_says_what_the_claim_says(verdict: str) -> None:
     counts: Counter[str] = Counter()
-    for claim in [c for c in CLAIMS if c.verdict == verdict and c.dtype is None][::4]:
+    for claim in [c for c in CLAIMS if c.verdict == verdict and c.dtype is None][::9]:
         found = claim_of(*build(claim))
         for numbers in itertools.islice(claim.points(), 25):
             if max(numbers.values(), default=0) > 4:
@@ -114,7 +114,7 @@ def test_a_claim_as_data_says_what_the_claim_says(verdict: str) -> None:
             if difference is not Invalid:
                 assert (meaning.difference() == "") == (difference is None), (str(claim), numbers)
             counts["invalid" if difference is Invalid else "equal" if difference is None else "different"] += 1
-    assert min(counts["invalid"], counts["equal"], counts["different"] if verdict == "refuted" else 99) > 30, counts
+    assert min(counts["invalid"], counts["equal"], counts["different"] if verdict == "refuted" else 99) > 12, counts
 
 
 # ---------------------------------------------------------------------- true claims
