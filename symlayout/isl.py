@@ -52,9 +52,9 @@ def decide(left: Tensor, right: Tensor) -> Judgement:
     >>> from symlayout.ops.flip import flip
     >>> from symlayout.tensor import tensor
     >>> x = tensor("2*h, W", name="x")
-    >>> decide(flip(flip(x, 0), 0), x).equal
+    >>> decide(flip(flip(x, 0), 0), x).equal  # doctest: +SKIP
     True
-    >>> decide(flip(x, 0), x).coord is not None
+    >>> decide(flip(x, 0), x).coord is not None  # doctest: +SKIP
     True
     """
     try:

@@ -104,7 +104,7 @@ def claim_of(left: sl.Tensor, right: sl.Tensor, trusted: bool = False) -> dict[s
 @pytest.mark.parametrize("verdict", ["proved", "refuted"])
 def test_a_claim_as_data_says_what_the_claim_says(verdict: str) -> None:
     counts: Counter[str] = Counter()
-    for claim in [c for c in CLAIMS if c.verdict == verdict and c.dtype is None][::9]:
+    for claim in [c for c in CLAIMS if c.verdict == verdict and c.dtype is None][::7]:
         found = claim_of(*build(claim))
         for numbers in itertools.islice(claim.points(), 25):
             if max(numbers.values(), default=0) > 4:
@@ -127,6 +127,7 @@ def confirm(left: sl.Tensor, right: sl.Tensor) -> None:
     assert found == proof.certificate
     assert refusal(found) == ""
     assert sl.check(found)
+    assert refusal({key: dict(reversed(part.items())) if key != "seal" else part for key, part in found.items()}) == ""
     assert found["claim"]["trusted"] is False
     assert falsity(found["claim"], SIZES) == ""
 

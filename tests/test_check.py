@@ -304,6 +304,21 @@ def test_a_symbol_means_one_thing() -> None:
     assert before == "x has a meaning already"
 
 
+@pytest.mark.parametrize(
+    ("maximum", "value"),
+    [
+        (Z, X + M),  # x and an excess, but not that of y over x
+        (Y - X, X + N),  # the excess of y over x is known, but this is another
+    ],
+    ids=str,
+)
+def test_what_is_at_least_both_is_not_the_larger(maximum: Extent, value: Extent) -> None:
+    about = claim(symbols=[["w", "max", X, Y]], assumptions=[[">=", X - Y]])
+    steps = [["max", "m", maximum], ["combine", value - Y, 1, [[value - X, 1], [X - Y, 1]], []], ["mean", "w", value]]
+    assert steps_said(*steps, about=about) == f"{value} is not shown to be max(x, y)"
+    assert steps_said(*steps[:-1], about=about) == OPEN
+
+
 def test_what_the_claim_gives_is_known() -> None:
     about = claim(
         dims=[["x", -2, 5, 3], ["y", 0, None, 1]],
@@ -376,7 +391,10 @@ def test_a_block_has_one_end() -> None:
     assert said({"steps": steps}, claim()).startswith(NO_CERTIFICATE + "ValueError")
     assert said({**agreed, "absurd": []}, claim()).startswith(NO_CERTIFICATE + "ValueError")
     assert said({"agree": [[], []]}, claim()).startswith(NO_CERTIFICATE + "KeyError")
-    assert said({"steps": steps, "believe": []}, claim()) == "the block ends in 'believe', which is not shown"
+    for known_to_be in (0, -1):
+        about = claim(assumptions=[[">=", known_to_be]])
+        end = {"steps": [*all_of(about), ["point"]], "believe": []}
+        assert said(end, about) == "the block ends in 'believe', which is not shown"
 
 
 @pytest.mark.parametrize(
@@ -414,9 +432,14 @@ def test_a_proof_is_not_nested_without_end(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(CHECKER, "_MAX_DEPTH", 3)
     about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
     for depth, reason in ((3, ""), (4, "the proof is nested too deeply")):
-        block: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
+        met: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
+        block = met
         for _ in range(depth):
             block = {"steps": [], "split": [0, block, {"steps": [], "absurd": []}]}
+        assert said(block, about) == reason
+        block = met
+        for _ in range(depth):
+            block = {"steps": [], "masked": [met, block]}
         assert said(block, about) == reason
 
 

@@ -63,6 +63,15 @@ READS: dict[str, tuple[Sequence[Any], Any, Any, Sequence[dict[str, Any]]]] = {
         [[0, None], [0, None]], [[0, None]],
         [node([3], at(Z)), reader(at(U, fill="0"), inputs=[1]), reader(at(Z))],
     ),
+    "below, after another": (
+        [*INSIDE, (">=", X - 3), (">=", 5 - X), (">=", -1 - U)],
+        [[0, None], [1, [0, "below"]]], [[0, [0, "below"]]],
+        [
+            node([9], at(7), at(U, fill="0", where=[[["extent", X - 3], 3]])),
+            reader(at(Z), inputs=[1]),
+            reader(at(U, fill="0")),
+        ],
+    ),
     "the second of two sources": (
         [*INSIDE], [[0, None]], [[0, None]],
         [{"input": "y", "shape": [N]}, reader(at(Z, source=1), inputs=[1, 0]), reader(at(Z))],
@@ -116,6 +125,11 @@ def inputs(*names: Any) -> dict[str, Any]:
             EDGE, EDGE,
             claim(reader(at(0, fill=0)), reader(at(0, fill=False)), **EMPTY),
             "the sides read (('fill', 0), []) and (('fill', False), [])",
+        ),
+        (
+            [], HERE,
+            claim(nodes=[{"input": "x", "shape": [3, 3]}, {"input": "x", "shape": [1]}, reader(at(0, 0))], left=1),
+            "the sides read (('input', 'x'), [#0, 1]) and (('input', 'x'), [0, 0, 3, 3])",
         ),
         (HERE, EDGE, claim(*TWO, **FULL), "-n >= 0 is not shown"),
         (EDGE, EDGE, claim(reader(at(0)), reader(at(0)), **EMPTY), "a case without a fill reads outside its source"),
@@ -195,6 +209,14 @@ def test_an_expression_is_not_nested_without_end(monkeypatch: pytest.MonkeyPatch
         for _ in range(depth):
             expression = ["+", expression, ["extent", 0]]
         assert reads_at(expression, X) == reason
+        plain = reader(at(X))
+        where = claim(reader(at(X, where=[[expression, X + 1]])), plain, trusted=True)
+        assert agreement(HERE, HERE, where) == reason
+        filled = reader(case(expression, fill="0"))
+        assert inside(0, HERE, claim(reader(case(expression)), plain, trusted=True)) == (reason or OPEN)
+        for side, assumption in (("below", -1 - X), ("above", X - N)):
+            outside = claim(filled, filled, assumptions=[[">=", assumption]])
+            assert agreement([[0, [0, side]]], [[0, [0, side]]], outside) == reason
 
 
 def test_each_axis_of_a_coordinate_is_its_own() -> None:
@@ -260,6 +282,14 @@ def test_the_claim_may_take_it_for_granted_that_a_read_is_inside() -> None:
     assert inside(0, [[0, None]], claim(filled, plain, trusted=True)) == NOT_TRUSTED
     for trusted in (False, 1, "yes", None):
         assert inside(1, [[0, None]], claim(filled, plain, trusted=trusted)) == NOT_TRUSTED
+
+
+def test_what_is_taken_for_granted_is_about_the_last_case_of_the_path() -> None:
+    first = node([9], at(7, fill="0"), at(U))
+    about = claim(first, reader(at(2), inputs=[1]), trusted=True)
+    assert inside(1, [[0, None], [1, None]], about) == OPEN
+    assert inside(1, [[0, None], [0, None]], about) == NOT_TRUSTED
+    assert known(["point"], ["inside", 1, [[0, None], [1, None]]], about=about).nonnegative >= {U, N - 1 - U}
 
 
 def test_what_is_taken_for_granted_is_about_a_case_that_holds() -> None:
