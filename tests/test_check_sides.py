@@ -67,7 +67,7 @@ READS: dict[str, tuple[Sequence[Any], Any, Any, Sequence[dict[str, Any]]]] = {
         [*INSIDE, (">=", X - 3), (">=", 5 - X), (">=", -1 - U)],
         [[0, None], [1, [0, "below"]]], [[0, [0, "below"]]],
         [
-            node([9], at(7), at(U, fill="0", where=[[["extent", X - 3], 3]])),
+            node([N], at(7), at(U, fill="0", where=[[["extent", X - 3], 3]])),
             reader(at(Z), inputs=[1]),
             reader(at(U, fill="0")),
         ],
@@ -107,6 +107,7 @@ def test_a_read_with_a_fill_is_never_taken_to_be_inside() -> None:
 TWO = [reader(at(0, fill="0")), reader(at(0, fill="1"))]
 FULL = {"dims": [["n", 3, None, 1]], "assumptions": [[">=", N - 1]]}
 EMPTY = {"dims": [["n", 0, 0, 1]], "assumptions": [[">=", -N]]}
+WIDE = {"input": "x", "shape": [3, 3]}
 HERE, EDGE = [[0, None]], [[0, [0, "empty"]]]
 
 
@@ -128,7 +129,7 @@ def inputs(*names: Any) -> dict[str, Any]:
         ),
         (
             [], HERE,
-            claim(nodes=[{"input": "x", "shape": [3, 3]}, {"input": "x", "shape": [1]}, reader(at(0, 0))], left=1),
+            claim(nodes=[{"input": "x", "shape": [1]}, reader(at(0, 0), inputs=[2]), WIDE], right=1),
             "the sides read (('input', 'x'), [#0, 1]) and (('input', 'x'), [0, 0, 3, 3])",
         ),
         (HERE, EDGE, claim(*TWO, **FULL), "-n >= 0 is not shown"),
@@ -286,7 +287,7 @@ def test_the_claim_may_take_it_for_granted_that_a_read_is_inside() -> None:
 
 def test_what_is_taken_for_granted_is_about_the_last_case_of_the_path() -> None:
     first = node([9], at(7, fill="0"), at(U))
-    about = claim(first, reader(at(2), inputs=[1]), trusted=True)
+    about = claim(first, reader(at(2), inputs=[1]), reader(at(2), inputs=[1]), trusted=True)
     assert inside(1, [[0, None], [1, None]], about) == OPEN
     assert inside(1, [[0, None], [0, None]], about) == NOT_TRUSTED
     assert known(["point"], ["inside", 1, [[0, None], [1, None]]], about=about).nonnegative >= {U, N - 1 - U}
