@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
 from symlayout_codegen.expressions import ONE
-from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece, Term, Window, simulate
-from symlayout_codegen.schedule import (
+from symlayout_codegen.loops import (
     Accumulate,
     Body,
     Copy,
@@ -21,12 +20,12 @@ from symlayout_codegen.schedule import (
     Interval,
     Let,
     Loop,
-    Program,
     Statement,
     Transpose,
-    schedule,
     walk,
 )
+from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece, Term, Window, simulate
+from symlayout_codegen.schedule import Program, schedule
 from tests import nests
 
 Written = dict[int, tuple[Term, ...]]

@@ -29,7 +29,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from symlayout_codegen.cir import Expr, evaluate
+from symlayout_codegen.cir import Expr, Literal, add, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,13 @@ class Affine:
         return evaluate(self.constant, values) + sum(
             evaluate(coefficient, values) * digits[k] for k, coefficient in self.terms
         )
+
+    def coefficients(self) -> dict[int, Expr]:
+        """Return ``{digit: coefficient}``, one entry per digit, none that is literally 0."""
+        total: dict[int, Expr] = {}
+        for k, coefficient in self.terms:
+            total[k] = add(total[k], coefficient) if k in total else coefficient
+        return {k: coefficient for k, coefficient in total.items() if coefficient != Literal(0)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,7 @@ from symlayout_codegen.cir import (
 )
 from symlayout_codegen.errors import SymlayoutError
 from symlayout_codegen.expressions import ONE, Facts, names, negate
-from symlayout_codegen.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.rename import rename
-from symlayout_codegen.schedule import (
+from symlayout_codegen.loops import (
     Accumulate,
     Body,
     Copy,
@@ -38,13 +36,14 @@ from symlayout_codegen.schedule import (
     Interval,
     Let,
     Loop,
-    Program,
     Statement,
     Transpose,
     expressions,
-    schedule,
     walk,
 )
+from symlayout_codegen.nest import NUMBERS, Local, Nest, Precondition
+from symlayout_codegen.rename import rename
+from symlayout_codegen.schedule import Program, schedule
 
 VERSION = "0.1.0"
 """Version of the backend: part of every generated text, and so of every cache key."""

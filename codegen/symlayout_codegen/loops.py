@@ -1,0 +1,139 @@
+"""The loops that a schedule is made of: what the schedule's passes rewrite and the printer prints.
+
+A statement moves elements by offsets, counts and strides that are expressions in the parameters and the
+loops around it.  It knows no digit and no face.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symlayout_codegen.cir import Expr
+from symlayout_codegen.expressions import names
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """``name = value``, computed once where it stands."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """``first <= d < last`` is where ``0 <= base + step*d < extent`` within ``0 <= d < count``.
+
+    For a step whose sign is not proved; it may be 0.
+    """
+
+    first: str
+    last: str
+    base: Expr
+    step: Expr
+    extent: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """*body* for each ``start <= name < stop``."""
+
+    name: str
+    start: Expr
+    stop: Expr
+    body: tuple[Statement, ...]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """*inside* where ``0 <= value < extent``, else *outside*."""
+
+    value: Expr
+    extent: Expr
+    inside: tuple[Statement, ...]
+    outside: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """*count* elements from *source* at offset *start* to the output at offset *to*."""
+
+    to: Expr
+    source: int
+    start: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """*count* elements from *source* at offset *start* are added to the output at offset *to*, in order."""
+
+    to: Expr
+    source: int
+    start: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Fill number *fill*, *count* times, to the output at offset *to*."""
+
+    to: Expr
+    fill: int
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose:
+    """``output[to + i*to_stride + j] = source[start + i + j*stride]`` for i < rows, j < columns."""
+
+    to: Expr
+    to_stride: Expr
+    source: int
+    start: Expr
+    stride: Expr
+    rows: Expr
+    columns: Expr
+
+
+Leaf = Copy | Accumulate | Fill
+Statement = Let | Interval | Loop | If | Copy | Accumulate | Fill | Transpose
+Body = tuple[Statement, ...]
+
+
+def expressions(statement: Statement) -> tuple[Expr, ...]:
+    """Return the expressions that *statement* itself holds, those of its body not included."""
+    match statement:
+        case Let(_, value):
+            return (value,)
+        case Interval(_, _, base, step, extent, count):
+            return (base, step, extent, count)
+        case Loop(_, start, stop):
+            return (start, stop)
+        case If(value, extent):
+            return (value, extent)
+        case Copy(to, _, start, count) | Accumulate(to, _, start, count):
+            return (to, start, count)
+        case Fill(to, _, count):
+            return (to, count)
+        case Transpose(to, to_stride, _, start, stride, rows, columns):
+            return (to, to_stride, start, stride, rows, columns)
+
+
+def walk(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield every statement of *body*, outer before inner."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, Loop):
+            yield from walk(statement.body)
+        elif isinstance(statement, If):
+            yield from walk(statement.inside)
+            yield from walk(statement.outside)
+
+
+def statement_names(statement: Statement) -> frozenset[str]:
+    """Return the names that *statement* and what is inside it read."""
+    return frozenset().union(*(names(e) for inner in walk((statement,)) for e in expressions(inner)))

@@ -1,0 +1,26 @@
+"""Order the digits of a piece as loops."""
+
+from __future__ import annotations
+
+from symlayout_codegen.expressions import ONE, ZERO, magnitude
+from symlayout_codegen.nest import Piece
+
+
+def order(piece: Piece) -> tuple[int, ...]:
+    """Return the digits from the outermost loop to the innermost.
+
+    The output is written in memory order, except that the source's fastest digit comes right
+    outside the output's: the two make a transpose.
+    """
+    writes = piece.output.coefficients()
+    digits = sorted(range(len(piece.digits)), key=lambda k: -magnitude(writes.get(k, ZERO)))
+    if piece.offset is None:
+        return tuple(digits)
+    reads = piece.offset.coefficients()
+    fast_write = next((k for k in digits if writes.get(k) == ONE), None)
+    fast_read = next((k for k in digits if reads.get(k) == ONE), None)
+    if fast_write is None or fast_read is None or fast_write == fast_read:
+        return tuple(digits)
+    digits.remove(fast_read)
+    digits.remove(fast_write)
+    return (*digits, fast_read, fast_write)
