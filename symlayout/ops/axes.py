@@ -26,7 +26,15 @@ def squeeze(x: Operand, axis: Any = None) -> Declared:
         ``size_mismatch`` for an axis of another extent, ``bad_axis`` if one is out of range or repeated,
         ``unknown_rank`` if nothing says which axes have extent 1.
 
-    See `numpy.squeeze`.
+    References
+    ----------
+    `numpy.squeeze`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.squeeze(sl.tensor("N, C, 1, 1"), axis=(2, 3)).shape
+    (N, C)
     """
     if axis is None:
         removed = [k for k, n in enumerate(x.shape) if n == 1]
@@ -62,7 +70,15 @@ def expand_dims(x: Operand, axis: Any) -> Declared:
     ShapeError
         ``bad_axis`` if an axis is out of range for the result, or repeated.
 
-    See `numpy.expand_dims`.
+    References
+    ----------
+    `numpy.expand_dims`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.expand_dims(sl.tensor("H, W"), (0, -1)).shape
+    (1, H, W, 1)
     """
     given = as_list(axis)
     result = Operand(((1,) * (x.rank + len(given)),), x.facts, x.where)
@@ -78,6 +94,8 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
 
     Parameters
     ----------
+    x : Tensor
+        Of any rank.
     source, destination : int or sequence of int
         As many of one as of the other.
 
@@ -86,7 +104,15 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     ShapeError
         ``bad_axis`` if an axis is out of range or repeated, ``length_mismatch``.
 
-    See `numpy.moveaxis`.
+    References
+    ----------
+    `numpy.moveaxis`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.moveaxis(sl.tensor("N, C, H, W"), 1, -1).shape
+    (N, H, W, C)
     """
     operand = Operand((x.extents,), x.facts, "moveaxis")
     moved = [operand.axis(a, "source") for a in as_list(source)]
@@ -104,12 +130,27 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
 def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
     """Return *x* with two axes exchanged.
 
+    Parameters
+    ----------
+    x : Tensor
+        Of any rank.
+    axis1, axis2 : int
+        The axes; negative ones count from the end.
+
     Raises
     ------
     ShapeError
         ``bad_axis`` if one is out of range.
 
-    See `numpy.swapaxes`.
+    References
+    ----------
+    `numpy.swapaxes`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.swapaxes(sl.tensor("N, C, H"), 0, -1).shape
+    (H, C, N)
     """
     operand = Operand((x.extents,), x.facts, "swapaxes")
     a, b = operand.axis(axis1, "axis1"), operand.axis(axis2, "axis2")
@@ -121,7 +162,25 @@ def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
 def ravel(x: Tensor) -> Tensor:
     """Return the elements of *x* in row-major order, on one axis.
 
-    See `numpy.ravel`.
+    Parameters
+    ----------
+    x : Tensor
+        Of any rank.
+
+    Raises
+    ------
+    ShapeError
+        ``overflow`` if there are more elements than int64 counts.
+
+    References
+    ----------
+    `numpy.ravel`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.ravel(sl.tensor("H, W")).shape
+    (H*W,)
     """
     return reshape(x, -1)
 

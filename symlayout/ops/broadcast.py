@@ -24,7 +24,16 @@ def broadcast_to(x: Operand, shape: Any) -> Declared:
         ``size_mismatch`` for another extent than 1 and the one of *shape*, or one that is negative;
         ``rank`` for fewer axes than *x* has, ``overflow``.
 
-    See `numpy.broadcast_to`.
+    References
+    ----------
+    `numpy.broadcast_to`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> W = sl.dim("W")
+    >>> sl.broadcast_to(sl.tensor((1, W)), (5, 2, W)).shape
+    (5, 2, W)
     """
     target = x.extents(shape, "shape")
     new = len(target) - x.rank

@@ -12,6 +12,8 @@ from symlayout.tensor import operation
 def channel_shuffle(x: Operand, groups: Any, axis: int = 1) -> Declared:
     """Return *x* with one channel of each group after the other: ``i = o % groups * (n / groups) + o // groups``.
 
+    The inverse is a shuffle with ``n / groups`` groups.
+
     Parameters
     ----------
     groups : int, dim or expression
@@ -24,8 +26,16 @@ def channel_shuffle(x: Operand, groups: Any, axis: int = 1) -> Declared:
     ShapeError
         ``block_lt_1``, ``non_divisible``, ``bad_axis``.
 
-    The inverse is a shuffle with ``n / groups`` groups.  See torch's ``channel_shuffle``, OpenVINO's
-    ShuffleChannels-1.
+    References
+    ----------
+    torch's ``torch.nn.ChannelShuffle``, OpenVINO's ShuffleChannels-1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> sl.interpret(sl.channel_shuffle(sl.tensor("C"), 2, axis=0), np.array([1, 2, 3, 4, 5, 6]))
+    array([1, 4, 2, 5, 3, 6])
     """
     along = x.axis(axis)
     count = x.extent(groups, "groups")

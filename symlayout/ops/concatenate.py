@@ -19,12 +19,28 @@ def concatenate(x: Operand, axis: int | None = 0) -> Declared:
     Where ``start_k <= o[axis] < start_k + n_k``, which is one *k* everywhere, input *k* is read at
     ``o[axis] - start_k`` on that axis and at *o* on the others.  None joins all elements, in row-major order.
 
+    Parameters
+    ----------
+    x : sequence of Tensor
+        One or more, of one rank; all extents but those of *axis* agree.
+    axis : int, optional
+        Negative ones count from the end.
+
     Raises
     ------
     ShapeError
         ``rank`` if the ranks differ, ``size_mismatch`` if other extents do, ``bad_axis``.
 
-    See `numpy.concatenate`.
+    References
+    ----------
+    `numpy.concatenate`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x, y = sl.tensor("H, W", name="x"), sl.tensor("K, W", name="y")
+    >>> sl.concatenate([x, y]).shape
+    (H + K, W)
     """
     if axis is None:
         return _joined_flat(x)
@@ -65,12 +81,28 @@ def _part(number: int, axis: int, start: Extent, count: Extent) -> Case:
 def stack(x: Operand, axis: int = 0) -> Declared:
     """Return the inputs, all of one shape, along a new *axis*: ``o[axis]`` is the number of the input.
 
+    Parameters
+    ----------
+    x : sequence of Tensor
+        One or more.
+    axis : int
+        Where the new axis is in the result.
+
     Raises
     ------
     ShapeError
         ``rank``, ``size_mismatch`` if the shapes differ, ``bad_axis``.
 
-    See `numpy.stack`.
+    References
+    ----------
+    `numpy.stack`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x, y = sl.tensor("H, W", name="x"), sl.tensor("H, W", name="y")
+    >>> sl.stack([x, y], axis=-1).shape
+    (H, W, 2)
     """
     at = Operand(((*x.shape, 1),), x.facts, x.where).axis(axis)
     _require_same(x)

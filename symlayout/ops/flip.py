@@ -23,7 +23,15 @@ def flip(x: Operand, axis: Any = None) -> Declared:
     ShapeError
         ``bad_axis`` if an axis is out of range or repeated.
 
-    See `numpy.flip`.
+    References
+    ----------
+    `numpy.flip`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.flip(sl.tensor("H, W"), axis=1).index_map
+    (i0, i1) -> (i0, W - i1 - 1)
     """
     axes = list(range(x.rank)) if axis is None else [x.axis(a) for a in as_list(axis)]
     if len(set(axes)) != len(axes):

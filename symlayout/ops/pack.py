@@ -29,6 +29,20 @@ def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declare
     ------
     ShapeError
         ``block_lt_1``, ``bad_axis``, ``overflow``.
+
+    References
+    ----------
+    The blocked layouts of oneDNN, and MLIR's ``linalg.pack``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> sl.pack(sl.tensor("N, C, H, W"), axis=1, block=4).shape
+    (N, ceiling(C/4), H, W, 4)
+    >>> sl.interpret(sl.pack(sl.tensor("C"), 0, 4), np.array([1, 2, 3, 4, 5]))
+    array([[1, 2, 3, 4],
+           [5, 0, 0, 0]])
     """
     along = x.axis(axis)
     size = x.extent(block, "block")
@@ -62,6 +76,19 @@ def unpack(x: Operand, axis: int, extent: Any = None) -> Declared:
     ------
     ShapeError
         ``crop_exceeds`` for more elements than there are, ``rank`` for fewer than two axes, ``bad_axis``.
+
+    References
+    ----------
+    The blocked layouts of oneDNN, and MLIR's ``linalg.unpack``.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> C = sl.dim("C")
+    >>> x = sl.tensor((C,), name="x")
+    >>> y = sl.unpack(sl.pack(x, axis=0, block=4), axis=0, extent=C)
+    >>> sl.prove_equal(y, x).verdict
+    <Verdict.PROVED: 'proved'>
     """
     if x.rank < 2:
         raise ShapeError(f"{x.where}: rank {x.rank} has no axis and a last one of its blocks", "rank")

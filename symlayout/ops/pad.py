@@ -53,7 +53,21 @@ def pad(
         ``crop_exceeds`` if more is taken away than there is, ``negative_pad`` in the other modes and if *bounded*,
         ``size_mismatch`` if they find no element to repeat or, *bounded*, too few; ``length_mismatch``, ``bad_mode``.
 
-    See `numpy.pad`.
+    References
+    ----------
+    `numpy.pad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> x = sl.tensor("H, W")
+    >>> sl.pad(x, ((1, 2), (0, 0))).shape
+    (H + 3, W)
+    >>> sl.pad(x, ((1, 2), (0, 0)), mode="reflect").requires
+    (H >= 2,)
+    >>> sl.interpret(sl.pad(sl.tensor("N"), 2, mode="symmetric"), np.array([1, 2, 3]))
+    array([2, 1, 1, 2, 3, 3, 2])
     """
     if mode not in MODES:
         raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")

@@ -27,7 +27,19 @@ def reshape(x: Operand, shape: Any) -> Declared:
     ShapeError
         ``size_mismatch`` if the numbers of elements differ or nothing can stand for -1.
 
-    See `numpy.reshape`.
+    References
+    ----------
+    `numpy.reshape`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> H, W = sl.dims("H W")
+    >>> y = sl.reshape(sl.tensor((H, W)), (W, -1, 2))
+    >>> y.shape
+    (W, H/2, 2)
+    >>> y.requires
+    (W >= 1, Eq(Mod(H, 2), 0))
     """
     entries = as_list(shape)
     free = [k for k, entry in enumerate(entries) if type(entry) is int and entry == -1]

@@ -42,7 +42,18 @@ def resize_nearest(
         ``size_mismatch`` for a negative extent, a scale that is not > 0, or elements made of none; ``bad_mode``,
         ``bad_axis``, ``length_mismatch``, ``attr_dtype``, ``overflow``.
 
-    torch's modes ``nearest`` and ``nearest-exact`` are these two.
+    References
+    ----------
+    torch's ``torch.nn.functional.interpolate``: its modes ``nearest`` and ``nearest-exact`` are these two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> sl.resize_nearest(sl.tensor("H, W"), scale=2).index_map
+    (i0, i1) -> (i0//2, i1//2)
+    >>> sl.interpret(sl.resize_nearest(sl.tensor("N"), shape=5), np.array([1, 2, 3]))
+    array([1, 1, 2, 2, 3])
     """
     if mode not in MODES:
         raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")

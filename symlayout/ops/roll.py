@@ -28,7 +28,18 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
     ShapeError
         ``bad_axis``, ``length_mismatch`` if there are not as many shifts as axes, ``overflow``.
 
-    See `numpy.roll`.
+    References
+    ----------
+    `numpy.roll`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> sl.roll(sl.tensor("N"), 1).index_map
+    (i0) -> ((i0 - 1) % N)
+    >>> sl.interpret(sl.roll(sl.tensor("N"), 1), np.array([1, 2, 3]))
+    array([3, 1, 2])
     """
     shifts = x.extents(shift, "shift")
     if axis is None:

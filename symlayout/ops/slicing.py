@@ -33,6 +33,18 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     ShapeError
         ``bad_axis`` for too many indices or an index out of range, ``attr_dtype`` for one that is no
         integer, ``crop_exceeds`` for bounds that are out of range and do not clamp.
+
+    References
+    ----------
+    NumPy, basic indexing: https://numpy.org/doc/stable/user/basics.indexing.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensor("H, W")[1:, ::-2].shape
+    (Max(0, H - 1), ceiling(W/2))
+    >>> sl.tensor("H, W")[..., None].shape
+    (H, W, 1)
     """
     domain: list[Extent] = []
     reads: list[tuple[Extent, Extent, int | None]] = []  # start, step, output axis

@@ -36,6 +36,20 @@ def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
     ------
     ShapeError
         ``block_lt_1``, ``negative_pad``, ``non_divisible``, ``length_mismatch``, ``rank``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow's SpaceToBatchND (https://www.tensorflow.org/api_docs/python/tf/raw_ops/SpaceToBatchND),
+    OpenVINO's SpaceToBatch-2.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> y = sl.space_to_batch(sl.tensor("N, H, W, C"), [2, 2], [[1, 1], [1, 1]])
+    >>> y.shape
+    (4*N, H/2 + 1, W/2 + 1, C)
+    >>> y.requires
+    (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0))
     """
     block, pads = _blocks(x, block_shape, paddings, "paddings", "negative_pad")
     batch, space, rest = x.shape[0], x.shape[1 : len(block) + 1], x.shape[len(block) + 1 :]
@@ -69,6 +83,20 @@ def batch_to_space(x: Operand, block_shape: Any, crops: Any) -> Declared:
     ------
     ShapeError
         ``block_lt_1``, ``negative_crop``, ``crop_exceeds``, ``non_divisible``, ``length_mismatch``, ``rank``.
+
+    References
+    ----------
+    TensorFlow's BatchToSpaceND (https://www.tensorflow.org/api_docs/python/tf/raw_ops/BatchToSpaceND),
+    OpenVINO's BatchToSpace-2.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> y = sl.batch_to_space(sl.tensor("4*N, h, w, C"), [2, 2], [[1, 1], [0, 0]])
+    >>> y.shape
+    (N, 2*h - 2, 2*w, C)
+    >>> y.requires
+    (h >= 1,)
     """
     block, cuts = _blocks(x, block_shape, crops, "crops", "negative_crop")
     space, rest = x.shape[1 : len(block) + 1], x.shape[len(block) + 1 :]

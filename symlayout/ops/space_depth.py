@@ -31,6 +31,8 @@ def space_to_depth(
     ----------
     block_size : int, dim, expression, or one per spatial axis
         Each >= 1 and a divisor of its axis.
+    mode : str
+        ``"blocks_first"``: the block's place is the major part of the depth; ``"depth_first"``: the minor.
     depth_axis : int
         The axis of the channels.
     spatial_axes : sequence of int, optional
@@ -40,6 +42,18 @@ def space_to_depth(
     ------
     ShapeError
         ``block_lt_1``, ``non_divisible``, ``bad_mode``, ``bad_axis``, ``length_mismatch``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO's SpaceToDepth-1, TensorFlow's and ONNX's SpaceToDepth, torch's ``torch.nn.PixelUnshuffle``.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), 2).shape
+    (N, 4*C, h, w)
+    >>> sl.space_to_depth(sl.tensor("N, H, W, C"), 2, depth_axis=3).index_map
+    (i0, i1, i2, i3) -> (i0, 2*i1 + i3//(2*C), 2*i2 + (i3//C % 2), i3 % C)
     """
     depth, axes, block = _axes(x, block_size, mode, depth_axis, spatial_axes)
     domain = list(x.shape)
@@ -79,6 +93,16 @@ def depth_to_space(
     ------
     ShapeError
         ``block_lt_1``, ``non_divisible``, ``bad_mode``, ``bad_axis``, ``length_mismatch``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO's DepthToSpace-1, TensorFlow's and ONNX's DepthToSpace, torch's ``torch.nn.PixelShuffle``.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.depth_to_space(sl.tensor("N, 4*c, h, w"), 2, mode="depth_first").shape
+    (N, c, 2*h, 2*w)
     """
     depth, axes, block = _axes(x, block_size, mode, depth_axis, spatial_axes)
     domain = list(x.shape)

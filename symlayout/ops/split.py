@@ -17,6 +17,8 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
     Parameters
     ----------
+    x : Tensor
+        Rank 1 or more.
     indices_or_sections : int or sequence of int, dim or expression
         An int is the number of equal parts.  A sequence has the coordinates where to cut; they are
         bounds of slices, which ``x[...]`` explains.
@@ -29,7 +31,18 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
         ``non_divisible`` if there are no equal parts, ``block_lt_1`` for less than one, ``bad_axis``,
         ``attr_dtype`` for a number of parts that is no int, ``crop_exceeds`` for symbolic cuts out of range.
 
-    See `numpy.split`.
+    References
+    ----------
+    `numpy.split`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("H, 6")
+    >>> [part.shape for part in sl.split(x, 3, axis=1)]
+    [(H, 2), (H, 2), (H, 2)]
+    >>> [part.shape for part in sl.split(x, [1, 5], axis=1)]
+    [(H, 1), (H, 4), (H, 1)]
     """
     if not is_list(indices_or_sections):
         count = _sections(indices_or_sections)

@@ -25,7 +25,15 @@ def tile(x: Operand, reps: Any) -> Declared:
     ShapeError
         ``size_mismatch`` for a negative number, ``overflow``.
 
-    See `numpy.tile`.
+    References
+    ----------
+    `numpy.tile`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tile(sl.tensor("H, W"), (2, 1)).index_map
+    (i0, i1) -> (i0 % H, i1)
     """
     given = x.extents(reps, "reps")
     for k, count in enumerate(given):
@@ -53,7 +61,16 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
         ``size_mismatch`` for a negative number, ``bad_axis``, ``length_mismatch`` for more numbers than one,
         ``overflow``.
 
-    See `numpy.repeat`.
+    References
+    ----------
+    `numpy.repeat`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> sl.interpret(sl.repeat(sl.tensor("N"), 2), np.array([1, 2, 3]))
+    array([1, 1, 2, 2, 3, 3])
     """
     (count,) = x.extents(repeats, "repeats", 1)
     x.require(count, "size_mismatch", "repeats = {} is negative", count)

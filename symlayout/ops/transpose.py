@@ -23,7 +23,15 @@ def transpose(x: Operand, axes: Sequence[int] | None = None) -> Declared:
     ShapeError
         ``length_mismatch`` if there is not one per axis, ``bad_axis`` if it is no permutation.
 
-    See `numpy.transpose`.
+    References
+    ----------
+    `numpy.transpose`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.transpose(sl.tensor("N, C, H, W"), (0, 2, 3, 1)).shape
+    (N, H, W, C)
     """
     given = list(reversed(range(x.rank))) if axes is None else as_list(axes)
     if len(given) != x.rank:

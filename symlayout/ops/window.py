@@ -38,7 +38,19 @@ def window(
         ``size_mismatch`` for an axis that is shorter than a window, ``block_lt_1``, ``negative_pad``,
         ``bad_axis``, ``length_mismatch``, ``overflow``.
 
-    See `numpy.lib.stride_tricks.sliding_window_view`, whose order of axes this is.
+    References
+    ----------
+    `numpy.lib.stride_tricks.sliding_window_view`, whose order of axes this is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> sl.window(sl.tensor("N, L"), 3, axis=1, strides=2).shape
+    (N, ceiling(L/2) - 1, 3)
+    >>> sl.interpret(sl.window(sl.tensor("L"), 3), np.array([1, 2, 3, 4]))
+    array([[1, 2, 3],
+           [2, 3, 4]])
     """
     axes = list(range(x.rank)) if axis is None else [x.axis(a) for a in as_list(axis)]
     if len(set(axes)) != len(axes):
