@@ -28,6 +28,18 @@ def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
     ------
     ShapeError
         ``rank``, ``length_mismatch`` for no inputs, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator Concat: https://onnx.ai/onnx/operators/onnx__Concat.html
+    OpenVINO, operation specification Concat-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x, y = sl.tensor("H, W", name="x"), sl.tensor("K, W", name="y")
+    >>> sl.onnx.concat([x, y], axis=0).shape
+    (H + K, W)
     """
     return concatenate(require_tensors("Concat", inputs, 1), attributes.constant("axis", axis))
 
@@ -47,6 +59,17 @@ def squeeze(data: Tensor, axes: Any = None) -> Tensor:
     ------
     ShapeError
         ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
+
+    References
+    ----------
+    ONNX, operator Squeeze: https://onnx.ai/onnx/operators/onnx__Squeeze.html
+    OpenVINO, operation specification Squeeze-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.squeeze(sl.tensor("N, C, 1, 1"), axes=[2, 3]).shape
+    (N, C)
     """
     rank = require_rank("Squeeze", data, 0)
     return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)

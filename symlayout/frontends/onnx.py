@@ -48,6 +48,16 @@ def space_to_depth(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``bad_mode``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator SpaceToDepth: https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), blocksize=2).shape
+    (N, 4*C, h, w)
     """
     require_rank("SpaceToDepth", input, 4, 4)
     order = _MODES[attributes.choice("mode", mode, _MODES)]
@@ -71,6 +81,16 @@ def depth_to_space(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``bad_mode``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator DepthToSpace: https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.depth_to_space(sl.tensor("N, 4*c, h, w"), blocksize=2, mode="CRD").shape
+    (N, c, 2*h, 2*w)
     """
     require_rank("DepthToSpace", input, 4, 4)
     order = _MODES[attributes.choice("mode", mode, _MODES)]
@@ -92,6 +112,16 @@ def transpose(data: Tensor, perm: Any = None) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+
+    References
+    ----------
+    ONNX, operator Transpose: https://onnx.ai/onnx/operators/onnx__Transpose.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.transpose(sl.tensor("N, C, H, W"), perm=[0, 2, 3, 1]).shape
+    (N, H, W, C)
     """
     require_rank("Transpose", data, 0)
     return core_transpose(data, None if perm is None else attributes.permutation("perm", perm))
@@ -114,6 +144,16 @@ def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
     ------
     ShapeError
         ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``.
+
+    References
+    ----------
+    ONNX, operator Reshape: https://onnx.ai/onnx/operators/onnx__Reshape.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.reshape(sl.tensor("N, C, H"), shape=[0, -1]).shape
+    (N, C*H)
     """
     rank = require_rank("Reshape", data, 0)
     target = attributes.fill("shape", attributes.vector("shape", shape), 0)
@@ -145,6 +185,18 @@ def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, m
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``bad_mode``, ``crop_exceeds``, ``size_mismatch``
         where there are not as many elements to reflect as are added, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator Pad: https://onnx.ai/onnx/operators/onnx__Pad.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.pad(sl.tensor("H, W"), pads=[1, 0, 2, 0]).shape
+    (H + 3, W)
+    >>> sl.onnx.pad(sl.tensor("H, W"), pads=[1, 2], axes=[0], mode="edge").shape
+    (H + 3, W)
     """
     rank = require_rank("Pad", data, 0)
     attributes.choice("mode", mode, _PADS)
@@ -182,6 +234,16 @@ def slice(data: Tensor, starts: Any, ends: Any, axes: Any = None, steps: Any = N
     ------
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+
+    References
+    ----------
+    ONNX, operator Slice: https://onnx.ai/onnx/operators/onnx__Slice.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.slice(sl.tensor("8, W"), starts=[1, -1], ends=[-1, -9], steps=[2, -1]).shape
+    (3, Min(8, W))
     """
     require_rank("Slice", data, 1)
     return sliced(data, starts, ends, steps, axes)
@@ -202,6 +264,16 @@ def tile(input: Tensor, repeats: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator Tile: https://onnx.ai/onnx/operators/onnx__Tile.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.tile(sl.tensor("H, W"), repeats=[2, 1]).shape
+    (2*H, W)
     """
     rank = require_rank("Tile", input, 0)
     return core_tile(input, attributes.fill("repeats", attributes.vector("repeats", repeats, rank), 0))
@@ -222,6 +294,16 @@ def expand(input: Tensor, shape: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator Expand: https://onnx.ai/onnx/operators/onnx__Expand.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.expand(sl.tensor("1, 3"), shape=[5, 2, 1]).shape
+    (5, 2, 3)
     """
     require_rank("Expand", input, 0)
     return broadcast_to(input, attributes.broadcast_shape(input, "shape", shape))
@@ -248,6 +330,16 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     ShapeError
         ``rank``, ``attr_dtype``, ``attr_missing``, ``attr_unknown``, ``length_mismatch``, ``bad_axis``,
         ``block_lt_1``, ``size_mismatch`` for parts that are not the axis.
+
+    References
+    ----------
+    ONNX, operator Split: https://onnx.ai/onnx/operators/onnx__Split.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> [part.shape for part in sl.onnx.split(sl.tensor("7, W"), num_outputs=2)]
+    [(4, W), (3, W)]
     """
     require_rank("Split", input, 1)
     if (split is None) == (num_outputs is None):
@@ -277,6 +369,16 @@ def flatten(input: Tensor, axis: Any = 1) -> Tensor:
     ------
     ShapeError
         ``attr_dtype``, ``bad_axis``, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator Flatten: https://onnx.ai/onnx/operators/onnx__Flatten.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.flatten(sl.tensor("N, C, H, W"), axis=1).shape
+    (N, C*H*W)
     """
     rank = require_rank("Flatten", input, 0)
     cut = attributes.constant("axis", axis)
@@ -301,6 +403,16 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     ------
     ShapeError
         ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+
+    References
+    ----------
+    ONNX, operator Unsqueeze: https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.unsqueeze(sl.tensor("H, W"), axes=[0, -1]).shape
+    (1, H, W, 1)
     """
     require_rank("Unsqueeze", data, 0)
     return expand_dims(data, attributes.constants("axes", axes))
@@ -308,6 +420,27 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
 
 @register("onnx:Identity")
 def identity(input: Tensor) -> Tensor:
-    """Return *input*."""
+    """Return *input*.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any rank.
+
+    Raises
+    ------
+    TypeError
+        If *input* is no tensor.
+
+    References
+    ----------
+    ONNX, operator Identity: https://onnx.ai/onnx/operators/onnx__Identity.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.identity(sl.tensor("H, W")).shape
+    (H, W)
+    """
     require_rank("Identity", input, 0)
     return input

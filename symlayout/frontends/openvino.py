@@ -3,6 +3,9 @@
 Block shapes, pads and crops of BatchToSpace-2 and SpaceToBatch-2 have one entry per axis, the batch
 included; its entry has to be 1, or 0: anything else has no meaning that OpenVINO's own kernels agree on.
 
+Each specification is a page of its own, such as
+https://docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/operation-specs/movement/batch-to-space-2.html
+
 >>> from symlayout import tensor
 >>> x = tensor("100, 7, 13, 3")
 >>> batch_to_space(x, block_shape=[1, 10, 5, 1], crops_begin=[0, 3, 1, 0], crops_end=[0, 3, 0, 0]).shape
@@ -57,6 +60,17 @@ def space_to_batch(data: Tensor, block_shape: Any, pads_begin: Any, pads_end: An
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``batch_block_not_one``,
         ``negative_pad``, ``batch_pad_nonzero``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification SpaceToBatch-2.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, C, H, W")
+    >>> sl.openvino.space_to_batch(x, block_shape=[1, 1, 2, 2], pads_begin=[0, 0, 1, 0], pads_end=[0, 0, 1, 0]).shape
+    (4*N, C, H/2 + 1, W/2)
     """
     rank = require_rank("SpaceToBatch-2", data, 2)
     block = _spatial("block_shape", block_shape, rank, 1, "block_lt_1", "batch_block_not_one")
@@ -83,6 +97,17 @@ def batch_to_space(data: Tensor, block_shape: Any, crops_begin: Any, crops_end: 
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``batch_block_not_one``,
         ``negative_crop``, ``batch_crop_nonzero``, ``crop_exceeds``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification BatchToSpace-2.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("4*N, C, h, w")
+    >>> sl.openvino.batch_to_space(x, block_shape=[1, 1, 2, 2], crops_begin=[0, 0, 1, 0], crops_end=[0, 0, 1, 0]).shape
+    (N, C, 2*h - 2, 2*w)
     """
     rank = require_rank("BatchToSpace-2", data, 2)
     block = _spatial("block_shape", block_shape, rank, 1, "block_lt_1", "batch_block_not_one")
@@ -108,6 +133,16 @@ def space_to_depth(data: Tensor, mode: str, block_size: Any = 1) -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``bad_mode``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification SpaceToDepth-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), mode="blocks_first", block_size=2).shape
+    (N, 4*C, h, w)
     """
     require_rank("SpaceToDepth-1", data, 3)
     return space_depth.space_to_depth(data, attributes.scalar("block_size", block_size, 1), mode)
@@ -130,6 +165,16 @@ def depth_to_space(data: Tensor, mode: str, block_size: Any = 1) -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``bad_mode``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification DepthToSpace-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.depth_to_space(sl.tensor("N, 4*c, h, w"), mode="depth_first", block_size=2).shape
+    (N, c, 2*h, 2*w)
     """
     require_rank("DepthToSpace-1", data, 3)
     return space_depth.depth_to_space(data, attributes.scalar("block_size", block_size, 1), mode)
@@ -150,6 +195,16 @@ def transpose(arg: Tensor, input_order: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+
+    References
+    ----------
+    OpenVINO, operation specification Transpose-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.transpose(sl.tensor("N, C, H, W"), input_order=[0, 2, 3, 1]).shape
+    (N, H, W, C)
     """
     require_rank("Transpose-1", arg, 0)
     return core_transpose(arg, attributes.permutation("input_order", input_order) or None)
@@ -174,6 +229,16 @@ def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
     ShapeError
         ``size_mismatch``, ``bad_axis`` for a 0 where *data* has no axis, ``length_mismatch``, ``attr_dtype``;
         ``non_divisible`` for a -1 beside copied axes.
+
+    References
+    ----------
+    OpenVINO, operation specification Reshape-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.reshape(sl.tensor("N, C, H"), shape=[0, -1], special_zero=True).shape
+    (N, C*H)
     """
     rank = require_rank("Reshape-1", data, 0)
     target = attributes.fill("shape", attributes.vector("shape", shape), 0)
@@ -206,6 +271,16 @@ def pad(data: Tensor, pads_begin: Any, pads_end: Any, pad_value: Any = 0, *, pad
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``crop_exceeds``, ``size_mismatch`` where there are
         not as many elements to reflect as are added, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification Pad-12.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.pad(sl.tensor("H, W"), pads_begin=[1, 0], pads_end=[2, 0], pad_mode="edge").shape
+    (H + 3, W)
     """
     rank = require_rank("Pad-12", data, 0)
     mode = attributes.choice("pad_mode", pad_mode, _PADS)
@@ -234,6 +309,16 @@ def slice(data: Tensor, start: Any, stop: Any, step: Any, axes: Any = None) -> T
     ------
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+
+    References
+    ----------
+    OpenVINO, operation specification Slice-8.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.slice(sl.tensor("8, W"), start=[1], stop=[-1], step=[2]).shape
+    (3, W)
     """
     require_rank("Slice-8", data, 1)
     return sliced(data, start, stop, step, axes)
@@ -254,6 +339,16 @@ def tile(data: Tensor, repeats: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification Tile-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.tile(sl.tensor("H, W"), repeats=[2, 1]).shape
+    (2*H, W)
     """
     require_rank("Tile-1", data, 0)
     return core_tile(data, attributes.fill("repeats", attributes.vector("repeats", repeats), 0))
@@ -276,6 +371,16 @@ def roll(data: Tensor, shift: Any, axes: Any) -> Tensor:
     ------
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification Roll-7.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.roll(sl.tensor("H, W"), shift=1, axes=[1]).index_map
+    (i0, i1) -> (i0, (i1 - 1) % W)
     """
     require_rank("Roll-7", data, 1)
     along = attributes.constants("axes", axes)
@@ -302,6 +407,16 @@ def broadcast(data: Tensor, target_shape: Any, axes_mapping: Any = None, mode: s
     ShapeError
         ``bad_mode``, ``attr_missing`` or ``attr_unknown`` for *axes_mapping*, ``length_mismatch``,
         ``attr_dtype``, ``bad_axis``, ``rank``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    OpenVINO, operation specification Broadcast-3.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.broadcast(sl.tensor("1, 3"), target_shape=[5, 2, 3]).shape
+    (5, 2, 3)
     """
     rank = require_rank("Broadcast-3", data, 0)
     attributes.choice("mode", mode, _BROADCASTS)
@@ -338,6 +453,16 @@ def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``non_divisible``.
+
+    References
+    ----------
+    OpenVINO, operation specification ShuffleChannels-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.shuffle_channels(sl.tensor("N, 6, H, W"), axis=1, group=2).index_map
+    (i0, i1, i2, i3) -> (i0, 3*i1 - 5*(i1//2), i2, i3)
     """
     require_rank("ShuffleChannels-1", data, 1)
     groups = attributes.scalar("group", group, 1)
@@ -361,6 +486,16 @@ def split(data: Tensor, axis: Any, num_splits: Any) -> list[Tensor]:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``non_divisible``.
+
+    References
+    ----------
+    OpenVINO, operation specification Split-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> [part.shape for part in sl.openvino.split(sl.tensor("2*h, W"), axis=0, num_splits=2)]
+    [(h, W), (h, W)]
     """
     require_rank("Split-1", data, 1)
     return core_split(data, attributes.constant("num_splits", num_splits), attributes.constant("axis", axis))
@@ -381,6 +516,16 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     ------
     ShapeError
         ``attr_dtype``, ``length_mismatch`` for no axes, ``bad_axis`` if one is out of range or repeated.
+
+    References
+    ----------
+    OpenVINO, operation specification Unsqueeze-1.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.openvino.unsqueeze(sl.tensor("H, W"), axes=[0]).shape
+    (1, H, W)
     """
     require_rank("Unsqueeze-1", data, 0)
     new = attributes.constants("axes", axes)

@@ -64,6 +64,19 @@ def space_to_batch_nd(input: Tensor, block_shape: Any, paddings: Any) -> Tensor:
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``negative_pad``,
         ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op SpaceToBatchND: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SpaceToBatchND
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> y = sl.tensorflow.space_to_batch_nd(sl.tensor("N, H, W, C"), block_shape=[2, 2], paddings=[[1, 1], [0, 0]])
+    >>> y.shape
+    (4*N, H/2 + 1, W/2, C)
+    >>> y.requires
+    (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0))
     """
     block, pairs = _nd("SpaceToBatchND", input, block_shape, "paddings", paddings)
     return space_batch.space_to_batch(input, block, pairs)
@@ -87,6 +100,16 @@ def batch_to_space_nd(input: Tensor, block_shape: Any, crops: Any) -> Tensor:
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``negative_crop``,
         ``crop_exceeds``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op BatchToSpaceND: https://www.tensorflow.org/api_docs/python/tf/raw_ops/BatchToSpaceND
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.batch_to_space_nd(sl.tensor("4*N, h, w, C"), block_shape=[2, 2], crops=[[0, 0], [0, 0]]).shape
+    (N, 2*h, 2*w, C)
     """
     block, pairs = _nd("BatchToSpaceND", input, block_shape, "crops", crops)
     return space_batch.batch_to_space(input, block, pairs)
@@ -110,6 +133,16 @@ def space_to_batch(input: Tensor, paddings: Any, block_size: Any) -> Tensor:
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``negative_pad``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op SpaceToBatch: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SpaceToBatch
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.space_to_batch(sl.tensor("N, H, W, C"), paddings=[[1, 1], [0, 0]], block_size=2).shape
+    (4*N, H/2 + 1, W/2, C)
     """
     return space_batch.space_to_batch(input, *_square("SpaceToBatch", input, block_size, "paddings", paddings))
 
@@ -132,6 +165,16 @@ def batch_to_space(input: Tensor, crops: Any, block_size: Any) -> Tensor:
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``negative_crop``, ``crop_exceeds``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op BatchToSpace: https://www.tensorflow.org/api_docs/python/tf/raw_ops/BatchToSpace
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.batch_to_space(sl.tensor("4*N, h, w, C"), crops=[[0, 0], [0, 0]], block_size=2).shape
+    (N, 2*h, 2*w, C)
     """
     block, pairs = _square("BatchToSpace", input, block_size, "crops", crops)
     return space_batch.batch_to_space(input, block, pairs)
@@ -155,6 +198,18 @@ def space_to_depth(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
     ShapeError
         ``rank``, ``bad_format``, ``size_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op SpaceToDepth: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SpaceToDepth
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.space_to_depth(sl.tensor("N, 2*h, 2*w, C"), block_size=2).shape
+    (N, h, w, 4*C)
+    >>> sl.tensorflow.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), block_size=2, data_format="NCHW").shape
+    (N, 4*C, h, w)
     """
     block = _block_size(block_size)
     input, depth, spatial = _layout("SpaceToDepth", input, data_format)
@@ -179,6 +234,16 @@ def depth_to_space(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
     ShapeError
         ``rank``, ``bad_format``, ``size_mismatch``, ``attr_dtype``, ``block_lt_1``, ``block_lt_2``,
         ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op DepthToSpace: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthToSpace
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.depth_to_space(sl.tensor("N, h, w, 4*c"), block_size=2).shape
+    (N, 2*h, 2*w, c)
     """
     block = _block_size(block_size)
     input, depth, spatial = _layout("DepthToSpace", input, data_format)
@@ -200,6 +265,16 @@ def transpose(x: Tensor, perm: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+
+    References
+    ----------
+    TensorFlow, raw op Transpose: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Transpose
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.transpose(sl.tensor("N, H, W, C"), perm=[0, 3, 1, 2]).shape
+    (N, C, H, W)
     """
     require_rank("Transpose", x, 0)
     return core_transpose(x, attributes.constants("perm", perm))
@@ -220,6 +295,16 @@ def reshape(tensor: Tensor, shape: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``.
+
+    References
+    ----------
+    TensorFlow, raw op Reshape: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Reshape
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.reshape(sl.tensor("N, H, W"), shape=[6, -1]).shape
+    (6, H*N*W/6)
     """
     require_rank("Reshape", tensor, 0)
     return core_reshape(tensor, attributes.fill("shape", attributes.vector("shape", shape), 0))
@@ -240,6 +325,16 @@ def pad(input: Tensor, paddings: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``negative_pad``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op Pad: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Pad
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.pad(sl.tensor("H, W"), paddings=[[1, 2], [0, 0]]).shape
+    (H + 3, W)
     """
     return core_pad(input, _paddings("Pad", input, paddings), bounded=True)
 
@@ -261,6 +356,16 @@ def pad_v2(input: Tensor, paddings: Any, constant_values: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``negative_pad``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op PadV2: https://www.tensorflow.org/api_docs/python/tf/raw_ops/PadV2
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.pad_v2(sl.tensor("W"), paddings=[[1, 2]], constant_values=7).index_map
+    (i0) -> (i0 - 1) if 0 <= i0 - 1 < W else 7
     """
     return core_pad(
         input,
@@ -288,6 +393,16 @@ def mirror_pad(input: Tensor, paddings: Any, mode: str) -> Tensor:
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``negative_pad``, ``size_mismatch`` where there are
         not as many elements to reflect as are added, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op MirrorPad: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MirrorPad
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.mirror_pad(sl.tensor("H"), paddings=[[2, 0]], mode="SYMMETRIC").index_map
+    (i0) -> (max(1 - i0, i0 - 2))
     """
     widths = _paddings("MirrorPad", input, paddings)
     return core_pad(input, widths, _MIRRORS[attributes.choice("mode", mode, _MIRRORS)], bounded=True)
@@ -310,6 +425,18 @@ def slice(input: Tensor, begin: Any, size: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``crop_exceeds`` for elements that are not there.
+
+    References
+    ----------
+    TensorFlow, raw op Slice: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Slice
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.slice(sl.tensor("H, W"), begin=[1, 0], size=[3, -1]).shape
+    (3, W)
+    >>> sl.tensorflow.slice(sl.tensor("H, W"), begin=[1, 0], size=[3, -1]).requires
+    (H >= 4,)
     """
     rank = require_rank("Slice", input, 1)
     starts = attributes.fill("begin", attributes.vector("begin", begin, rank), 0)
@@ -348,6 +475,17 @@ def strided_slice(
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``crop_exceeds`` for symbolic bounds.
+
+    References
+    ----------
+    TensorFlow, raw op StridedSlice: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSlice
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("8, W")
+    >>> sl.tensorflow.strided_slice(x, begin=[0, 0], end=[5, 0], strides=[2, 1], shrink_axis_mask=2).shape
+    (3,)
     """
     require_rank("StridedSlice", input, 0)
     first = attributes.fill("begin", attributes.vector("begin", begin), 0)
@@ -399,6 +537,16 @@ def tile(input: Tensor, multiples: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op Tile: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Tile
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.tile(sl.tensor("H, W"), multiples=[2, 1]).shape
+    (2*H, W)
     """
     rank = require_rank("Tile", input, 0)
     return core_tile(input, attributes.fill("multiples", attributes.vector("multiples", multiples, rank), 0))
@@ -421,6 +569,16 @@ def roll(input: Tensor, shift: Any, axis: Any) -> Tensor:
     ------
     ShapeError
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op Roll: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Roll
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.roll(sl.tensor("H, W"), shift=[1], axis=[0]).index_map
+    (i0, i1) -> ((i0 - 1) % H, i1)
     """
     require_rank("Roll", input, 1)
     along = attributes.constants("axis", axis)
@@ -442,6 +600,16 @@ def reverse_v2(tensor: Tensor, axis: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+
+    References
+    ----------
+    TensorFlow, raw op ReverseV2: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ReverseV2
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.reverse_v2(sl.tensor("H, W"), axis=[1]).index_map
+    (i0, i1) -> (i0, W - i1 - 1)
     """
     require_rank("ReverseV2", tensor, 0)
     return flip(tensor, attributes.constants("axis", attributes.vector("axis", axis)))
@@ -462,6 +630,16 @@ def broadcast_to(input: Tensor, shape: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``rank``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op BroadcastTo: https://www.tensorflow.org/api_docs/python/tf/raw_ops/BroadcastTo
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.tensorflow.broadcast_to(sl.tensor("1, 3"), shape=[5, 2, 3]).shape
+    (5, 2, 3)
     """
     require_rank("BroadcastTo", input, 0)
     return core_broadcast_to(input, attributes.fill("shape", attributes.vector("shape", shape), 0))
@@ -482,6 +660,17 @@ def concat_v2(values: Sequence[Tensor], axis: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``rank``, ``attr_dtype``, ``bad_axis``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    TensorFlow, raw op ConcatV2: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatV2
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x, y = sl.tensor("H, W", name="x"), sl.tensor("K, W", name="y")
+    >>> sl.tensorflow.concat_v2([x, y], axis=0).shape
+    (H + K, W)
     """
     if len(require_tensors("ConcatV2", values, 1)) < 2:
         raise ShapeError("ConcatV2 takes two tensors or more, there is one", "length_mismatch")

@@ -43,6 +43,16 @@ def pixel_shuffle(input: Tensor, upscale_factor: Any) -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.pixel_shuffle(sl.tensor("N, 4*c, h, w"), upscale_factor=2).shape
+    (N, c, 2*h, 2*w)
     """
     require_rank("pixel_shuffle", input, 3)
     block = attributes.scalar("upscale_factor", upscale_factor, 1)
@@ -64,6 +74,16 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any) -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``block_lt_1``, ``non_divisible``, ``overflow``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.pixel_unshuffle(sl.tensor("N, C, 2*h, 2*w"), downscale_factor=2).shape
+    (N, 4*C, h, w)
     """
     require_rank("pixel_unshuffle", input, 3)
     block = attributes.scalar("downscale_factor", downscale_factor, 1)
@@ -85,6 +105,16 @@ def channel_shuffle(input: Tensor, groups: Any) -> Tensor:
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``block_lt_1``, ``non_divisible``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.nn.ChannelShuffle.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.channel_shuffle(sl.tensor("N, 6, H, W"), groups=2).index_map
+    (i0, i1, i2, i3) -> (i0, 3*i1 - 5*(i1//2), i2, i3)
     """
     require_rank("channel_shuffle", input, 3)
     return core_channel_shuffle(input, attributes.scalar("groups", groups, 1))
@@ -105,6 +135,16 @@ def permute(input: Tensor, dims: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.permute.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.permute(sl.tensor("N, C, H, W"), dims=[0, 2, 3, 1]).shape
+    (N, H, W, C)
     """
     require_rank("permute", input, 0)
     return transpose(input, attributes.constants("dims", dims))
@@ -125,6 +165,16 @@ def reshape(input: Tensor, shape: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.reshape.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.reshape(sl.tensor("N, H, W"), shape=[6, -1]).shape
+    (6, H*N*W/6)
     """
     require_rank("reshape", input, 0)
     return core_reshape(input, attributes.fill("shape", attributes.listed("shape", shape), 0))
@@ -151,6 +201,16 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
         ``rank``, ``length_mismatch``, ``attr_dtype``, ``bad_mode``, ``attr_unknown`` for a value in another mode
         than ``"constant"``, ``crop_exceeds``, ``size_mismatch`` where there are not as many elements to repeat as are
         added, ``overflow``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.pad(sl.tensor("H, W"), pad=[1, 2]).shape
+    (H, W + 3)
     """
     rank = require_rank("pad", input, 0)
     numpy_mode = _MODES[attributes.choice("mode", mode, _MODES)]
@@ -182,6 +242,16 @@ def flip(input: Tensor, dims: Any) -> Tensor:
     ------
     ShapeError
         ``attr_dtype``, ``bad_axis`` if one is out of range or repeated.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.flip.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.flip(sl.tensor("H, W"), dims=[1]).index_map
+    (i0, i1) -> (i0, W - i1 - 1)
     """
     if require_rank("flip", input, 0) == 0:
         return squeeze(core_flip(expand_dims(input, 0), attributes.constants("dims", dims)), 0)
@@ -205,6 +275,16 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``bad_axis``, ``overflow``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.roll.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.roll(sl.tensor("H, W"), shifts=1, dims=1).index_map
+    (i0, i1) -> (i0, (i1 - 1) % W)
     """
     require_rank("roll", input, 0)
     steps = attributes.fill("shifts", attributes.listed("shifts", shifts), 0)
@@ -229,6 +309,16 @@ def tile(input: Tensor, dims: Any) -> Tensor:
     ------
     ShapeError
         ``length_mismatch``, ``attr_dtype``, ``size_mismatch``, ``overflow``.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.tile.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.tile(sl.tensor("H, W"), dims=[2, 1]).shape
+    (2*H, W)
     """
     require_rank("tile", input, 0)
     return core_tile(input, attributes.fill("dims", attributes.listed("dims", dims), 0))
@@ -253,6 +343,16 @@ def unfold(input: Tensor, dimension: Any, size: Any, step: Any) -> Tensor:
     ------
     ShapeError
         ``attr_dtype``, ``bad_axis``, ``block_lt_1``, ``size_mismatch`` for a window beyond the axis.
+
+    References
+    ----------
+    torch: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.unfold.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.torch.unfold(sl.tensor("N, 2*l + 3"), dimension=1, size=3, step=2).shape
+    (N, l + 1, 3)
     """
     if require_rank("unfold", input, 0) == 0:
         return squeeze(unfold(expand_dims(input, 0), dimension, size, step), 0)
