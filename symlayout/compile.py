@@ -54,7 +54,7 @@ class _Fast:
     __slots__ = ("arguments", "dtype", "fills", "from_buffer", "function", "native")
 
     def __init__(self, plan: _Plan, native: CompiledKernel) -> None:
-        self.native, self.dtype, self.arguments = native, plan.dtype, plan.arguments
+        self.native, self.dtype, self.arguments = native, plan.dtype, (0, 1, *plan.arguments)
         self.function, self.from_buffer = native.function, native.from_buffer
         self.fills = () if plan.fills is None else (native.from_buffer(plan.fills),)
 
@@ -66,7 +66,7 @@ class _Fast:
             raise ArrayError(_SHARED)
         status = self.function(*self.arguments, self.from_buffer(a), self.from_buffer(out), *self.fills)
         if status:
-            error = self.native.failure(self.arguments, status)
+            error = self.native.failure(self.arguments[2:], status)
             raise ShapeError(str(error), error.kind)
         return out
 

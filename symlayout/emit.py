@@ -12,6 +12,7 @@ from symlayout.lower import lower
 from symlayout.tensor import Tensor
 from symlayout_codegen.nest import Nest
 from symlayout_codegen.printer import KERNELS_HEADER, RUNTIME_HEADER, print_header, print_kernel, template
+from symlayout_codegen.rename import PARTED
 
 LARGEST_ELEMENT = 1 << 16
 
@@ -56,9 +57,12 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
     """
     files: dict[str, str] = {}
     nests = []
+    functions: set[str] = set()
     for unit in units:
         file = f"{unit.name}.c"
-        _check(unit, file in files)
+        made = {unit.name, f"{unit.name}{PARTED}"}
+        _check(unit, bool(functions & made))
+        functions |= made
         nests.append(_described(unit))
         files[file] = print_kernel(nests[-1], unit.element_size)
     sources = "\n".join(f"    {file}" for file in sorted(files))
@@ -72,7 +76,7 @@ def _check(unit: Unit, taken: bool) -> None:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", unit.name):
         raise FormatError(f"{unit.name!r:.80} is not a C function's name\n  help: letters, digits and _, at most 63")
     if taken:
-        raise FormatError(f"two kernels are called {unit.name}")
+        raise FormatError(f"two functions would have the name {unit.name}, or that of its parts, {unit.name}{PARTED}")
     if not 1 <= unit.element_size <= LARGEST_ELEMENT:
         raise FormatError(f"element size {unit.element_size} is not from 1 to {LARGEST_ELEMENT} bytes")
 

@@ -72,14 +72,24 @@ def test_pad_reads_like_this() -> None:
     const element fill0 = ((const element *)fill)[0];
     element *restrict const to = dst;
 
-    sl_fill(to, 0, fill0, (W + p + q)*p);
-    for (int64_t i = p; i < H + p; ++i) {
+    sl_part share = {part, parts};
+    int64_t i_begin, i_end;
+    sl_share_last(&share, H + p + q, &i_begin, &i_end);
+    const int64_t i_first_2 = sl_min(sl_max(p, i_begin), i_end);
+    const int64_t i_last_2 = sl_min(sl_max(H + p, i_first_2), i_end);
+    sl_fill(to, (W + p + q)*i_begin, fill0, (W + p + q)*(i_first_2 - i_begin));
+    for (int64_t i = i_first_2; i < i_last_2; ++i) {
         sl_fill(to, (W + p + q)*i, fill0, p);
         sl_copy(to, p + (W + p + q)*i, from0, p + W*i - p*(W + 1), W);
         sl_fill(to, W + p + (W + p + q)*i, fill0, q);
     }
-    sl_fill(to, (W + p + q)*(H + p), fill0, (W + p + q)*q);
+    sl_fill(to, (W + p + q)*i_last_2, fill0, (W + p + q)*(i_end - i_last_2));
     return SL_OK;
+}
+
+int32_t pad(int64_t H, int64_t W, int64_t p, int64_t q, const void *x, void *dst, const void *fill)
+{
+    return pad_part(0, 1, H, W, p, q, x, dst, fill);
 }
 """
     )
@@ -256,8 +266,8 @@ def test_sanitizers_would_have_found_a_fault(tmp_path: Path) -> None:
         pytest.skip("no gcc")
     nest = nests.all_fill()
     (name,) = write_sources(tmp_path, [(nest, 4)])
-    text = (tmp_path / name).read_text().replace("sl_fill(to, 0,", "sl_fill(to, 1,")
-    assert "sl_fill(to, 1," in text
+    text = (tmp_path / name).read_text().replace("sl_fill(to, j_begin,", "sl_fill(to, j_begin + 1,")
+    assert "j_begin + 1," in text
     (tmp_path / name).write_text(text)
     body = call(nest, (2, 3), simulate(nest, {"H": 2, "W": 3}), 4)
     includes = '#include <stdlib.h>\n#include "symlayout_kernels.h"\n'

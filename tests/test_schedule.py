@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
-from symlayout_codegen.expressions import ONE
+from symlayout_codegen.expressions import ONE, subtract
 from symlayout_codegen.loops import (
     Accumulate,
     Body,
@@ -20,6 +21,7 @@ from symlayout_codegen.loops import (
     Interval,
     Let,
     Loop,
+    Share,
     Statement,
     Transpose,
     walk,
@@ -31,15 +33,16 @@ from tests import nests
 Written = dict[int, tuple[Term, ...]]
 
 
-def run(program: Program, parameters: Mapping[str, int]) -> Written:
-    """Return what the loops write: the counterpart of `simulate`, by a walk over the statements."""
+def run(program: Program, parameters: Mapping[str, int], parts: int = 1) -> Written:
+    """Return what the parts together write: the counterpart of `simulate`, by a walk over the statements."""
     values = dict(parameters)
     for step in program.nest.prelude:
         value = evaluate(step.value, values)
         if hasattr(step, "name"):
             values[step.name] = value
     written: Written = {}
-    for at, term, adds in execute(program.body, values, program.nest.sources):
+    calls = [execute(program.body, values | {"part": k, "parts": parts}, program.nest.sources) for k in range(parts)]
+    for at, term, adds in itertools.chain(*calls):
         if adds:
             written[at] += (term,)
         else:
@@ -69,6 +72,8 @@ def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...])
             values[first] = inside[0] if inside else 0
             values[last] = inside[-1] + 1 if inside else 0
             assert inside == list(range(values[first], values[last]))
+        case Share(_, loops):
+            values.update(share([(begin, end, value(extent)) for begin, end, extent in loops], values))
         case Loop(name, start, stop, body):
             for digit in range(value(start), value(stop)):
                 yield from execute(body, values | {name: digit}, sources)
@@ -87,6 +92,25 @@ def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...])
                     yield at, (sources[source], value(start) + i + j * value(stride)), False
 
 
+def share(loops: list[tuple[str, str, int]], values: Mapping[str, int]) -> dict[str, int]:
+    """Return the bounds of one part's loops: parts share a step where they are more than there are steps."""
+    part, parts = values["part"], values["parts"]
+    bounds: dict[str, int] = {}
+    for begin, end, extent in loops:
+        last = begin == loops[-1][0]
+        groups = [[k] for k in range(parts)] if last or extent >= parts else batches(parts, parts // max(extent, 1))
+        at = next(k for k, group in enumerate(groups) if part in group)
+        each, more = divmod(extent, len(groups))
+        bounds[begin] = each * at + min(at, more)
+        bounds[end] = bounds[begin] + each + (at < more)
+        part, parts = part - groups[at][0], len(groups[at])
+    return bounds
+
+
+def batches(count: int, size: int) -> list[list[int]]:
+    return [list(range(at, min(count, at + size))) for at in range(0, count, size)]
+
+
 def leaves(nest: Nest) -> list[str]:
     kinds = Copy | Accumulate | Fill | Transpose
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
@@ -96,14 +120,17 @@ def leaves(nest: Nest) -> list[str]:
 
 
 def test_contiguous_digits_become_one_copy() -> None:
-    (copy,) = schedule(nests.identity()).body
+    share, copy = schedule(nests.identity()).body
+    assert isinstance(share, Share)
     assert isinstance(copy, Copy)
-    assert evaluate(copy.count, {"N": 2, "C": 3, "H": 4, "W": 5}) == 120
+    ((begin, end, extent),) = share.loops
+    assert copy.count == subtract(Name(end), Name(begin))
+    assert evaluate(extent, {"N": 2, "C": 3, "H": 4, "W": 5}) == 120
 
 
 def test_guards_become_loop_bounds_and_fill_runs() -> None:
     body = schedule(nests.pad()).body
-    assert [type(s).__name__ for s in body] == ["Fill", "Loop", "Fill"]
+    assert [type(s).__name__ for s in body if not isinstance(s, Let)] == ["Share", "Fill", "Loop", "Fill"]
     assert leaves(nests.pad()) == ["Fill", "Fill", "Copy", "Fill", "Fill"]
 
 
@@ -145,11 +172,14 @@ def test_sums_keep_the_order_of_the_nest() -> None:
 
 
 def test_a_window_without_digits_is_tested_before_all_else() -> None:
-    fill, test = schedule(nests.tile_adjoint()).body
+    (part,) = schedule(nests.tile_adjoint()).body
+    assert isinstance(part, If)
+    fill, test = part.inside
     assert isinstance(fill, Fill)
     assert isinstance(test, If)
     piece = replace(nests.tile_adjoint().pieces[0], windows=(Window(nests.affine(), Literal(1)),))
-    assert not any(isinstance(s, If) for s in walk(schedule(replace(nests.tile_adjoint(), pieces=(piece,))).body))
+    body = schedule(replace(nests.tile_adjoint(), pieces=(piece,))).body
+    assert [s for s in walk(body) if isinstance(s, If)] == list(body)
     piece = replace(piece, windows=(Window(nests.affine(), Literal(0)),))
     assert leaves(replace(nests.tile_adjoint(), pieces=(piece,))) == ["Fill"]
 
@@ -166,7 +196,7 @@ def test_a_digit_of_extent_one_has_no_loop() -> None:
         0,
         nests.affine(5, (0, 7), (1, -1)),
     )
-    (loop,) = schedule(nests.nest("one", "W", [piece], nests.W)).body
+    _, loop = schedule(nests.nest("one", "W", [piece], nests.W)).body
     assert isinstance(loop, Loop)
     assert loop.name == "j"
 
@@ -246,8 +276,12 @@ def pieces(draw: st.DrawFn) -> Piece:
 
 
 @settings(max_examples=400, deadline=None)
-@given(pieces(), st.lists(st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)), min_size=1, max_size=3))
-def test_schedule_of_a_random_nest(piece: Piece, samples: list[tuple[int, ...]]) -> None:
+@given(
+    pieces(),
+    st.lists(st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)), min_size=1, max_size=3),
+    st.integers(2, 9),
+)
+def test_schedule_of_a_random_nest(piece: Piece, samples: list[tuple[int, ...]], parts: int) -> None:
     positive = frozenset(map(Name, PARAMETERS))
     nest = Nest("random", PARAMETERS, (), ("x",), (None,), None, (piece,), fills=3, positive=positive)
     # Without the facts other bounds are chosen; the meaning is the same.
@@ -257,6 +291,7 @@ def test_schedule_of_a_random_nest(piece: Piece, samples: list[tuple[int, ...]])
         expected = simulate(nest, values)
         for program in programs:
             assert run(program, values) == expected, values
+        assert run(programs[0], values, parts) == expected, values
 
 
 @settings(max_examples=200, deadline=None)
@@ -269,12 +304,13 @@ def test_schedule_of_a_random_sum(piece: Piece, sample: tuple[int, ...]) -> None
     ground = Piece(nests.digits(z=801), nests.affine(-400, (0, 1)), None, None, fill=0)
     nest = nests.nest("sum", " ".join(PARAMETERS), [swapped], 1, fills=1, combine=Add("uint8"), background=ground)
     values = dict(zip(PARAMETERS, sample, strict=True))
-    assert run(schedule(nest), values) == simulate(nest, values)
+    for parts in (1, 3):
+        assert run(schedule(nest), values, parts) == simulate(nest, values)
 
 
 def test_random_nests_reach_every_statement() -> None:
     """The strategy above would prove little if it never made, say, a guard that must be tested."""
-    missing = {Let, Interval, Loop, If, Copy, Fill, Transpose}
+    missing = {Let, Interval, Share, Loop, If, Copy, Fill, Transpose}
 
     @settings(max_examples=300, deadline=None, database=None, derandomize=True)
     @given(pieces())

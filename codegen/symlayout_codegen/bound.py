@@ -11,7 +11,7 @@ in its fill region, each with its own fill.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symlayout_codegen.cir import Expr, Literal, Name, Product, Sum, add, mul
 from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, subtract
@@ -35,12 +35,13 @@ class Bounder:
         for k, carried in enumerate(piece.carried, len(order)):
             self.known[k] = self.ready(carried.value)
 
-    def body(self) -> Body:
-        """Return the loops of the piece."""
+    def body(self, before: Body, ranges: Mapping[int, tuple[Expr, Expr]]) -> Body:
+        """Return *before* and the loops of the piece, whose digits run over *ranges* where these have them."""
+        self.facts = self.facts.and_nonnegative(name for ends in ranges.values() for name in ends)
         windows = tuple(self.bound(window) for window in self.piece.windows if window.value.coefficients())
         guards = tuple(Pending(self.bound(guard.window), guard.fill) for guard in self.piece.guards)
         target = Target(self.piece.source, self.piece.fill)
-        body = self.enter(0, Open(windows, (), target, {}).to(target, guards))
+        body = (*before, *self.enter(0, Open(windows, (), target, ranges).to(target, guards)))
         for window in self.piece.windows:
             if not window.value.coefficients():  # tested before bounds are computed, which may rely on it
                 body = _only_if(window.value.constant, window.extent, body)

@@ -21,6 +21,7 @@ from symlayout_codegen.printer import (
     print_program,
     template,
 )
+from symlayout_codegen.rename import PARTED
 from symlayout_codegen.schedule import Program, schedule
 
 
@@ -36,8 +37,9 @@ class CompiledKernel:
     source : str
         The C text.
     function : Callable[..., int]
-        The C function itself: the arguments, then a pointer per source, the output and, if the
-        nest has fills, the fill values.  A pointer is a cffi object, such as ``from_buffer`` makes.
+        The C function that does one part: the number of the part, that of all parts, the arguments, then a
+        pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
+        object, such as ``from_buffer`` makes.
     """
 
     __slots__ = ("_cast", "_program", "_void", "element_size", "from_buffer", "function", "nest", "source")
@@ -59,8 +61,11 @@ class CompiledKernel:
         sources: Sequence[Any],
         out: Any,
         fill: Any = None,
+        *,
+        part: int = 0,
+        parts: int = 1,
     ) -> None:
-        """Run the kernel; the GIL is released meanwhile.
+        """Run the kernel, or one part of it; the GIL is released meanwhile.
 
         Parameters
         ----------
@@ -68,6 +73,7 @@ class CompiledKernel:
         sources : for each source its address, or a contiguous buffer.
         out : the output's address, or a contiguous buffer; must not overlap a source.
         fill : where the fill values lie, one after the other; left out if the nest has none.
+        part, parts : do number *part* of *parts* parts of the work, which may run at once.
 
         Raises
         ------
@@ -80,7 +86,7 @@ class CompiledKernel:
         if fill is not None:
             pointers.append(cast(void, fill) if isinstance(fill, int) else from_buffer(fill))
         try:
-            status = self.function(*arguments, *pointers)
+            status = self.function(part, parts, *arguments, *pointers)
         except OverflowError:  # an argument is not an int64
             status = STATUS["overflow"]
         if status:
@@ -113,6 +119,6 @@ def compile_nest(nest: Nest, element_size: int) -> CompiledKernel:
     source = print_program(program, element_size)
     headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
     pointers = len(nest.sources) + 1 + bool(nest.fills)
-    types = ["int64_t"] * len(nest.parameters) + ["void *"] * pointers
-    function = build(source, headers, program.nest.name, f"int32_t(*)({', '.join(types)})")
+    types = ["int64_t"] * (2 + len(nest.parameters)) + ["void *"] * pointers
+    function = build(source, headers, f"{program.nest.name}{PARTED}", f"int32_t(*)({', '.join(types)})")
     return CompiledKernel(program, nest, element_size, source, function)

@@ -37,6 +37,17 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """``begin <= d < end`` for each ``(begin, end, extent)`` of *loops*, outermost first: a part's steps of them.
+
+    The boxes of the parts are disjoint, and together they are the box of the extents; some may be empty.
+    """
+
+    name: str
+    loops: tuple[tuple[str, str, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """*body* for each ``start <= name < stop``."""
 
@@ -100,7 +111,7 @@ class Transpose:
 
 
 Leaf = Copy | Accumulate | Fill
-Statement = Let | Interval | Loop | If | Copy | Accumulate | Fill | Transpose
+Statement = Let | Interval | Share | Loop | If | Copy | Accumulate | Fill | Transpose
 Body = tuple[Statement, ...]
 
 
@@ -111,6 +122,8 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (value,)
         case Interval(_, _, base, step, extent, count):
             return (base, step, extent, count)
+        case Share(_, loops):
+            return tuple(extent for _, _, extent in loops)
         case Loop(_, start, stop):
             return (start, stop)
         case If(value, extent):

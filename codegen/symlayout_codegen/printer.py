@@ -36,13 +36,14 @@ from symlayout_codegen.loops import (
     Interval,
     Let,
     Loop,
+    Share,
     Statement,
     Transpose,
     expressions,
     walk,
 )
 from symlayout_codegen.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.rename import rename
+from symlayout_codegen.rename import PARTED, rename
 from symlayout_codegen.schedule import Program, schedule
 
 VERSION = "0.1.0"
@@ -92,12 +93,13 @@ def template(name: str) -> str:
 
 def print_header(nests: Iterable[Nest]) -> str:
     """Return `symlayout_kernels.h`: the statuses, and the prototype of each kernel."""
+    legal = [rename(nest)[0] for nest in nests]
     statuses = [("SL_OK", 0), *((_status_name(kind), code) for kind, code in STATUS.items())]
     return Template(template(KERNELS_HEADER)).substitute(
         version=VERSION,
         statuses="\n".join(f"    {name} = {code}," for name, code in statuses)
         + f"\n    SL_PRECONDITION = {PRECONDITION}",
-        prototypes="\n".join(f"{_signature(rename(nest)[0])};" for nest in nests),
+        prototypes="\n".join(f"{_signature(renamed)};\n{_signature(renamed, PARTED)};" for renamed in legal),
     )
 
 
@@ -140,8 +142,10 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
         yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
     yield f'#include "{RUNTIME_HEADER}"'
     yield ""
-    yield _signature(nest)
+    yield _signature(nest, PARTED)
     yield "{"
+    yield "    if (part < 0 || part >= parts)"
+    yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
     sources = {s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | Transpose)}
     fills = {s.fill for s in walk(program.body) if isinstance(s, Fill)}
@@ -167,13 +171,21 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield from _statements(program.body, program.facts, 1)
     yield "    return SL_OK;"
     yield "}"
+    yield ""
+    yield _signature(nest)
+    yield "{"
+    arguments = ["0", "1", *nest.parameters, *nest.sources, "dst", *(["fill"] if nest.fills else [])]
+    yield _wrapped(f"    return {nest.name}{PARTED}(", arguments, ");")
+    yield "}"
 
 
-def _signature(nest: Nest) -> str:
-    arguments = [f"int64_t {name}" for name in nest.parameters]
+def _signature(nest: Nest, suffix: str = "") -> str:
+    """Return the kernel's prototype; that of the function that does one part has the suffix `PARTED`."""
+    names = [*(("part", "parts") if suffix else ()), *nest.parameters]
+    arguments = [f"int64_t {name}" for name in names]
     arguments += [f"const void *{name}" for name in nest.sources]
     arguments += ["void *dst"] + (["const void *fill"] if nest.fills else [])
-    return _wrapped(f"int32_t {nest.name}(", arguments, ")")
+    return _wrapped(f"int32_t {nest.name}{suffix}(", arguments, ")")
 
 
 def _wrapped(start: str, items: Sequence[str], end: str) -> str:
@@ -277,6 +289,12 @@ def _statements(body: Body, facts: Facts, depth: int) -> Iterator[str]:
 def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
     show = _Printer(facts)
     match statement:
+        case Share(name, loops):
+            yield f"sl_part {name} = {{part, parts}};"
+            yield _wrapped("int64_t ", [name for begin, end, _ in loops for name in (begin, end)], ";")
+            for begin, end, extent in loops:
+                helper = "sl_share_last" if (begin, end, extent) == loops[-1] else "sl_share"
+                yield f"{helper}(&{name}, {show(extent)}, &{begin}, &{end});"
         case Let(name, value):
             yield f"const int64_t {name} = {show(value)};"
         case Interval(first, last, base, step, extent, count):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.loops import Body, If, Interval, Let, Loop, Statement, statement_names
+from symlayout_codegen.loops import Body, If, Interval, Let, Loop, Share, Statement, statement_names
 
 
 def prune(body: Body) -> Body:
@@ -16,6 +16,8 @@ def prune(body: Body) -> Body:
             case Let(name) if name not in used:
                 continue
             case Interval(first, last) if not used & {first, last}:
+                continue
+            case Share(_, loops) if not used & {name for begin, end, _ in loops for name in (begin, end)}:
                 continue
             case Loop():
                 statement = replace(statement, body=prune(statement.body))

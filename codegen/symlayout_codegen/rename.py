@@ -14,12 +14,15 @@ from symlayout_codegen.cir import Expr, Name
 from symlayout_codegen.expressions import substitute
 from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition, Window
 
+PARTED = "_part"
+"""What the name of a kernel has at its end where it is the function that does one part."""
+
 _LONGEST = 40
 _KEYWORDS = frozenset(  # C's own, and the names that the printed text itself uses
     """auto break case char const continue default do double else enum extern float for goto if inline int
     long register restrict return short signed sizeof static struct switch typedef union unsigned void
     volatile while asm bool true false typeof
-    dst fill to element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of 54 strings is no easier to read
+    dst fill to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of 56 strings is no easier to read
 )
 # Macros and types of the two standard headers, and what the templates define.
 _TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|\w*_t$)")
@@ -52,6 +55,7 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
     """
     taken: set[str] = set()
     kernel = identifier(nest.name, taken)
+    taken.add(f"{kernel}{PARTED}")
     locals_ = [step.name for step in nest.prelude if isinstance(step, Local)]
     new = {old: identifier(old, taken) for old in (*nest.parameters, *locals_)}
     sources = tuple(identifier(old, taken) for old in nest.sources)

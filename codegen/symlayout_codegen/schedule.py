@@ -5,6 +5,7 @@ Only digits and faces decide; no op has a name here.  Each pass is a module:
 1. `coalesce`: drop digits of extent 1, join two digits that are contiguous on both faces;
 2. `order`: the output's fastest digit innermost, the source's fastest digit next to it;
 3. `bound`: windows and guards become the bounds of loops, so that no inner loop tests;
+   of these, the outer ones are shared out (`share`): a kernel is called for one of several parts of its work;
 4. `leaves`: loops over contiguous elements become runs, loops whose two fastest digits differ
    become a tiled transpose; `unroll`: short loops are written out; `prune`: what is not needed goes.
 
@@ -26,6 +27,7 @@ from symlayout_codegen.nest import Nest
 from symlayout_codegen.order import order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
+from symlayout_codegen.share import by_one, share, shared
 from symlayout_codegen.unroll import unroll
 
 
@@ -49,7 +51,10 @@ def schedule(nest: Nest) -> Program:
         adds = nest.combine is not None and piece.source is not None
         piece = coalesce(piece, in_order=adds)
         digits_in_order = tuple(range(len(piece.digits))) if adds else order(piece)
-        body += Bounder(piece, digits_in_order, facts, taken, adds=adds).body()
+        begin, ranges = share(piece, () if background else shared(piece, digits_in_order), taken)
+        done = Bounder(piece, digits_in_order, facts, taken, adds=adds).body(begin, ranges)
+        body += done if ranges or background else by_one(done)
         digits += [Name(digit.name) for digit in piece.digits]
-    selected = unroll(select(tuple(body)))
+        digits += [name for ends in ranges.values() for name in ends]
+    selected = unroll(select(by_one(tuple(body)) if background else tuple(body)))
     return Program(nest, prune(selected), facts.and_nonnegative(digits))

@@ -1,0 +1,52 @@
+"""Share the work of a piece out between the parts of a kernel, which may run at once.
+
+Points that replace write apart from each other, whichever digits they differ in.  Pieces that write over a
+background do not: one part does it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symlayout_codegen.cir import Expr, Literal, Name
+from symlayout_codegen.expressions import ONE
+from symlayout_codegen.loops import Body, If, Share
+from symlayout_codegen.nest import Piece
+from symlayout_codegen.rename import identifier
+
+LONG = 64
+"""A loop of at least this many steps is shared out by itself."""
+
+MOST_SHARED = 4
+"""At most so many nested loops are shared out."""
+
+
+def by_one(body: Body) -> Body:
+    """Return *body* for part 0 alone."""
+    return (If(Name("part"), ONE, body, ()),) if body else ()
+
+
+def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the digits of *piece* that the parts of a kernel share out, outermost first.
+
+    They are the loops outside the inner one, down to the first that is sure to be long.  Where that is one loop,
+    which may be short, the inner one is shared too, unless bounds cut it.
+    """
+    inner = 0 if len(order) <= 2 and not piece.windows and not piece.guards else 1
+    chosen: list[int] = []
+    for digit in order[: max(1, len(order) - inner)][:MOST_SHARED]:
+        extent = piece.digits[digit].extent
+        chosen.append(digit)
+        if isinstance(extent, Literal) and extent.value >= LONG:
+            break
+    return tuple(chosen)
+
+
+def share(piece: Piece, digits: tuple[int, ...], taken: set[str]) -> tuple[Body, Mapping[int, tuple[Expr, Expr]]]:
+    """Return what computes a part's share of *digits*, and for each of them its range ``begin, end``."""
+    loops: list[tuple[str, str, Expr]] = []
+    for k in digits:
+        begin, end = (identifier(f"{piece.digits[k].name}_{which}", taken) for which in ("begin", "end"))
+        loops.append((begin, end, piece.digits[k].extent))
+    statements = (Share(identifier("share", taken), tuple(loops)),) if loops else ()
+    return statements, {k: (Name(begin), Name(end)) for k, (begin, end, _) in zip(digits, loops, strict=True)}
