@@ -12,9 +12,12 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b0, int64_t b1, int64_t top,
-                             int64_t bottom, int64_t left, int64_t right, const void *src, void *dst)
+int32_t batch_to_space_2d_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                                  int64_t b0, int64_t b1, int64_t top, int64_t bottom, int64_t left,
+                                  int64_t right, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -65,17 +68,27 @@ int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end, i1_0_begin, i1_0_end, i1_1_begin, i1_1_end, i2_0_begin, i2_0_end;
+    sl_share(&share, N_b0_b1, &i0_begin, &i0_end);
+    sl_share(&share, v, &i1_0_begin, &i1_0_end);
+    sl_share(&share, b0, &i1_1_begin, &i1_1_end);
+    sl_share_last(&share, v_0, &i2_0_begin, &i2_0_end);
     const int64_t i2_0_first = sl_min(sl_max(sl_floor_div(left + b1 - 1, b1), 0), v_0);
     const int64_t i2_0_last = sl_min(sl_max(sl_floor_div(W*b1 - b1 - right + b1, b1), i2_0_first), v_0);
-    for (int64_t i0 = 0; i0 < N_b0_b1; ++i0) {  /* output axis 0 < N/(b0*b1) */
+    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N/(b0*b1) */
         /* output axis 1, a digit of it < ((H*b0 + b0 - bottom - 1)//b0) */
-        for (int64_t i1_0 = 0; i1_0 < v; ++i1_0) {
+        for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {
             const int64_t i1_1_first = sl_min(sl_max(-b0*i1_0 + top, 0), b0);
             const int64_t i1_1_last = sl_min(sl_max(H*b0 - b0*i1_0 - bottom, i1_1_first), b0);
+            const int64_t i1_1_first_2 = sl_min(sl_max(i1_1_first, i1_1_begin), i1_1_end);
+            const int64_t i1_1_last_2 = sl_min(sl_max(i1_1_last, i1_1_first_2), i1_1_end);
             /* output axis 1, a digit of it < b0 */
-            for (int64_t i1_1 = i1_1_first; i1_1 < i1_1_last; ++i1_1) {
+            for (int64_t i1_1 = i1_1_first_2; i1_1 < i1_1_last_2; ++i1_1) {
+                const int64_t i2_0_first_2 = sl_min(sl_max(i2_0_first, i2_0_begin), i2_0_end);
+                const int64_t i2_0_last_2 = sl_min(sl_max(i2_0_last, i2_0_first_2), i2_0_end);
                 /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
-                for (int64_t i2_0 = 0; i2_0 < i2_0_first; ++i2_0) {
+                for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_first_2; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
                     /* output axis 2, a digit of it < b1 */
@@ -88,7 +101,7 @@ int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
                     }
                 }
                 /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
-                for (int64_t i2_0 = i2_0_first; i2_0 < i2_0_last; ++i2_0) {
+                for (int64_t i2_0 = i2_0_first_2; i2_0 < i2_0_last_2; ++i2_0) {
                     for (int64_t i2_1 = 0; i2_1 < b1; ++i2_1) {  /* output axis 2, a digit of it < b1 */
                         sl_copy(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
                                 C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
@@ -98,7 +111,7 @@ int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
                     }
                 }
                 /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
-                for (int64_t i2_0 = i2_0_last; i2_0 < v_0; ++i2_0) {
+                for (int64_t i2_0 = i2_0_last_2; i2_0 < i2_0_end; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
                     /* output axis 2, a digit of it < b1 */
@@ -114,4 +127,10 @@ int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
         }
     }
     return SL_OK;
+}
+
+int32_t batch_to_space_2d_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b0, int64_t b1, int64_t top,
+                             int64_t bottom, int64_t left, int64_t right, const void *src, void *dst)
+{
+    return batch_to_space_2d_x4_part(0, 1, N, H, W, C, b0, b1, top, bottom, left, right, src, dst);
 }

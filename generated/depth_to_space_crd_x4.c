@@ -9,9 +9,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t depth_to_space_crd_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_t b, const void *src,
-                              void *dst)
+int32_t depth_to_space_crd_x4_part(int64_t part, int64_t parts, int64_t N, int64_t C, int64_t H, int64_t W,
+                                   int64_t b, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (C < 0)
@@ -33,10 +35,17 @@ int32_t depth_to_space_crd_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i1 = 0; i1 < C_b_2; ++i1) {  /* output axis 1 < C/(b**2) */
-        for (int64_t i0 = 0; i0 < N; ++i0) {  /* output axis 0 < N */
-            for (int64_t i2_0 = 0; i2_0 < H; ++i2_0) {  /* output axis 2, a digit of it < H */
-                for (int64_t i2_1 = 0; i2_1 < b; ++i2_1) {  /* output axis 2, a digit of it < b */
+    sl_part share = {part, parts};
+    int64_t i1_begin, i1_end, i0_begin, i0_end, i2_0_begin, i2_0_end, i2_1_begin, i2_1_end;
+    sl_share(&share, C_b_2, &i1_begin, &i1_end);
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share(&share, H, &i2_0_begin, &i2_0_end);
+    sl_share_last(&share, b, &i2_1_begin, &i2_1_end);
+    for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < C/(b**2) */
+        for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
+            for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {  /* output axis 2, a digit of it < H */
+                /* output axis 2, a digit of it < b */
+                for (int64_t i2_1 = i2_1_begin; i2_1 < i2_1_end; ++i2_1) {
                     sl_transpose(to, C*H*W*i0 + H*W*b*b*i1 + W*b*b*i2_0 + W*b*i2_1, b, from0, C*H*W*i0 +
                             H*W*b*b*i1 + W*i2_0 + H*W*b*i2_1, H*W, W, b);
                 }
@@ -44,4 +53,10 @@ int32_t depth_to_space_crd_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_
         }
     }
     return SL_OK;
+}
+
+int32_t depth_to_space_crd_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_t b, const void *src,
+                              void *dst)
+{
+    return depth_to_space_crd_x4_part(0, 1, N, C, H, W, b, src, dst);
 }

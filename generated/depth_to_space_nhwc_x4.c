@@ -9,9 +9,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t depth_to_space_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b, const void *src,
-                               void *dst)
+int32_t depth_to_space_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                                    int64_t b, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -33,13 +35,24 @@ int32_t depth_to_space_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i1_1 = 0; i1_1 < b; ++i1_1) {  /* output axis 1, a digit of it < b */
-        for (int64_t i1_0 = 0; i1_0 < N*H; ++i1_0) {  /* output axis 1, a digit of it < H */
-            for (int64_t i2_0 = 0; i2_0 < W; ++i2_0) {  /* output axis 2, a digit of it < W */
+    sl_part share = {part, parts};
+    int64_t i1_1_begin, i1_1_end, i1_0_begin, i1_0_end, i2_0_begin, i2_0_end;
+    sl_share(&share, b, &i1_1_begin, &i1_1_end);
+    sl_share(&share, N*H, &i1_0_begin, &i1_0_end);
+    sl_share_last(&share, W, &i2_0_begin, &i2_0_end);
+    for (int64_t i1_1 = i1_1_begin; i1_1 < i1_1_end; ++i1_1) {  /* output axis 1, a digit of it < b */
+        for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < H */
+            for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {  /* output axis 2, a digit of it < W */
                 sl_copy(to, C*W*i1_0 + C_b_2*W*b*i1_1 + C_b_2*b*i2_0, from0, C*W*i1_0 + C_b_2*b*i1_1 +
                         C*i2_0, b*C_b_2);
             }
         }
     }
     return SL_OK;
+}
+
+int32_t depth_to_space_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b, const void *src,
+                               void *dst)
+{
+    return depth_to_space_nhwc_x4_part(0, 1, N, H, W, C, b, src, dst);
 }

@@ -8,8 +8,11 @@
 #define SL_ELEMENT_SIZE 1
 #include "symlayout_runtime.h"
 
-int32_t flip_width_x1(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+int32_t flip_width_x1_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                           const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -26,10 +29,19 @@ int32_t flip_width_x1(int64_t N, int64_t H, int64_t W, int64_t C, const void *sr
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i1 = 0; i1 < N*H; ++i1) {  /* output axis 1 < H */
-        for (int64_t i2 = 0; i2 < W; ++i2) {  /* output axis 2 < W */
+    sl_part share = {part, parts};
+    int64_t i1_begin, i1_end, i2_begin, i2_end;
+    sl_share(&share, N*H, &i1_begin, &i1_end);
+    sl_share_last(&share, W, &i2_begin, &i2_end);
+    for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H */
+        for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < W */
             sl_copy(to, C*W*i1 + C*i2, from0, C*W*i1 - C*i2 + C*W - C, C);
         }
     }
     return SL_OK;
+}
+
+int32_t flip_width_x1(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+{
+    return flip_width_x1_part(0, 1, N, H, W, C, src, dst);
 }

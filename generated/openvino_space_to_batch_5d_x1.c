@@ -10,20 +10,31 @@
 #define SL_ELEMENT_SIZE 1
 #include "symlayout_runtime.h"
 
-int32_t openvino_space_to_batch_5d_x1(const void *src, void *dst, const void *fill)
+int32_t openvino_space_to_batch_5d_x1_part(int64_t part, int64_t parts, const void *src, void *dst,
+                                           const void *fill)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (1296 == 0)
         return SL_OK;
     const element *restrict const from0 = src;
     const element fill0 = ((const element *)fill)[0];
     element *restrict const to = dst;
 
-    for (int64_t i0_0 = 0; i0_0 < 2; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        for (int64_t i0_1_0 = 0; i0_1_0 < 4; ++i0_1_0) {  /* output axis 0, a digit of it < 4 */
+    sl_part share = {part, parts};
+    int64_t i0_0_begin, i0_0_end, i0_1_0_begin, i0_1_0_end, i0_1_1_0_begin, i0_1_1_0_end, i1_begin, i1_end;
+    sl_share(&share, 2, &i0_0_begin, &i0_0_end);
+    sl_share(&share, 4, &i0_1_0_begin, &i0_1_0_end);
+    sl_share(&share, 3, &i0_1_1_0_begin, &i0_1_1_0_end);
+    sl_share_last(&share, 6, &i1_begin, &i1_end);
+    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
+        /* output axis 0, a digit of it < 4 */
+        for (int64_t i0_1_0 = i0_1_0_begin; i0_1_0 < i0_1_0_end; ++i0_1_0) {
             const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + 4, 4), 0), 3);
             const int64_t i2_last = sl_min(sl_max(sl_floor_div(-i0_1_0 + 14, 4), i2_first), 3);
-            for (int64_t i0_1_1_0 = 0; i0_1_1_0 < 3; ++i0_1_1_0) {  /* output axis 0, a digit of it < 3 */
-                for (int64_t i1 = 0; i1 < 6; ++i1) {  /* output axis 1 < 3 */
+            /* output axis 0, a digit of it < 3 */
+            for (int64_t i0_1_1_0 = i0_1_1_0_begin; i0_1_1_0 < i0_1_1_0_end; ++i0_1_1_0) {
+                for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < 3 */
                     sl_fill(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*i2_first);
                     for (int64_t i2 = i2_first; i2 < i2_last; ++i2) {  /* output axis 2 < 3 */
                         sl_copy(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1 + 3*i2, from0, 90*i0_0 +
@@ -36,4 +47,9 @@ int32_t openvino_space_to_batch_5d_x1(const void *src, void *dst, const void *fi
         }
     }
     return SL_OK;
+}
+
+int32_t openvino_space_to_batch_5d_x1(const void *src, void *dst, const void *fill)
+{
+    return openvino_space_to_batch_5d_x1_part(0, 1, src, dst, fill);
 }

@@ -8,8 +8,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t reshape_ravel_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+int32_t reshape_ravel_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                              const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -26,6 +29,14 @@ int32_t reshape_ravel_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void 
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    sl_copy(to, 0, from0, 0, C*H*N*W);
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end;
+    sl_share_last(&share, C*H*N*W, &i0_begin, &i0_end);
+    sl_copy(to, i0_begin, from0, i0_begin, i0_end - i0_begin);
     return SL_OK;
+}
+
+int32_t reshape_ravel_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+{
+    return reshape_ravel_x4_part(0, 1, N, H, W, C, src, dst);
 }

@@ -8,8 +8,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t slice_every_second_x4(int64_t N, int64_t h, int64_t w, int64_t C, const void *src, void *dst)
+int32_t slice_every_second_x4_part(int64_t part, int64_t parts, int64_t N, int64_t h, int64_t w, int64_t C,
+                                   const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (h < 0)
@@ -26,10 +29,19 @@ int32_t slice_every_second_x4(int64_t N, int64_t h, int64_t w, int64_t C, const 
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i1 = 0; i1 < N*h; ++i1) {  /* output axis 1 < h */
-        for (int64_t i2 = 0; i2 < w; ++i2) {  /* output axis 2 < w */
+    sl_part share = {part, parts};
+    int64_t i1_begin, i1_end, i2_begin, i2_end;
+    sl_share(&share, N*h, &i1_begin, &i1_end);
+    sl_share_last(&share, w, &i2_begin, &i2_end);
+    for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < h */
+        for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < w */
             sl_copy(to, C*w*i1 + C*i2, from0, 4*C*w*i1 + 2*C*i2, C);
         }
     }
     return SL_OK;
+}
+
+int32_t slice_every_second_x4(int64_t N, int64_t h, int64_t w, int64_t C, const void *src, void *dst)
+{
+    return slice_every_second_x4_part(0, 1, N, h, w, C, src, dst);
 }

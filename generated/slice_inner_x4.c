@@ -8,8 +8,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t slice_inner_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+int32_t slice_inner_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                            const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 2)
@@ -29,11 +32,20 @@ int32_t slice_inner_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *s
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i0 = 0; i0 < N; ++i0) {  /* output axis 0 < N */
-        for (int64_t i1 = 0; i1 < H - 2; ++i1) {  /* output axis 1 < H - 2 */
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end, i1_begin, i1_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, H - 2, &i1_begin, &i1_end);
+    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
+        for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H - 2 */
             sl_copy(to, (C*H*W - 2*C*H - 2*C*W + 4*C)*i0 + (C*W - 2*C)*i1, from0, C*H*W*i0 + C*W*i1 + C*W +
                     C, (W - 2)*C);
         }
     }
     return SL_OK;
+}
+
+int32_t slice_inner_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+{
+    return slice_inner_x4_part(0, 1, N, H, W, C, src, dst);
 }

@@ -12,10 +12,12 @@
 #define SL_ELEMENT_SIZE 1
 #include "symlayout_runtime.h"
 
-int32_t space_to_batch_2d_x1(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b0, int64_t b1, int64_t top,
-                             int64_t bottom, int64_t left, int64_t right, const void *src, void *dst,
-                             const void *fill)
+int32_t space_to_batch_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                                  int64_t b0, int64_t b1, int64_t top, int64_t bottom, int64_t left,
+                                  int64_t right, const void *src, void *dst, const void *fill)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -54,20 +56,32 @@ int32_t space_to_batch_2d_x1(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
     const element fill0 = ((const element *)fill)[0];
     element *restrict const to = dst;
 
-    for (int64_t i0_0 = 0; i0_0 < b0; ++i0_0) {  /* output axis 0, a digit of it < b0 */
+    sl_part share = {part, parts};
+    int64_t i0_0_begin, i0_0_end, i0_1_0_begin, i0_1_0_end, i0_1_1_begin, i0_1_1_end, i1_begin, i1_end;
+    sl_share(&share, b0, &i0_0_begin, &i0_0_end);
+    sl_share(&share, b1, &i0_1_0_begin, &i0_1_0_end);
+    sl_share(&share, N, &i0_1_1_begin, &i0_1_1_end);
+    sl_share_last(&share, H_bottom_top_b0, &i1_begin, &i1_end);
+    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < b0 */
         const int64_t i1_first = sl_min(sl_max(sl_floor_div(-i0_0 + top + b0 - 1, b0), 0), H_bottom_top_b0);
         const int64_t i1_last = sl_min(sl_max(sl_floor_div(H - i0_0 + top + b0 - 1, b0), i1_first),
                 H_bottom_top_b0);
-        for (int64_t i0_1_0 = 0; i0_1_0 < b1; ++i0_1_0) {  /* output axis 0, a digit of it < b1 */
+        /* output axis 0, a digit of it < b1 */
+        for (int64_t i0_1_0 = i0_1_0_begin; i0_1_0 < i0_1_0_end; ++i0_1_0) {
             const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + left + b1 - 1, b1), 0),
                     W_left_right_b1);
             const int64_t i2_last = sl_min(sl_max(sl_floor_div(W - i0_1_0 + left + b1 - 1, b1), i2_first),
                     W_left_right_b1);
-            for (int64_t i0_1_1 = 0; i0_1_1 < N; ++i0_1_1) {  /* output axis 0, a digit of it < N */
-                sl_fill(to, H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
+            /* output axis 0, a digit of it < N */
+            for (int64_t i0_1_1 = i0_1_1_begin; i0_1_1 < i0_1_1_end; ++i0_1_1) {
+                const int64_t i1_first_2 = sl_min(sl_max(i1_first, i1_begin), i1_end);
+                const int64_t i1_last_2 = sl_min(sl_max(i1_last, i1_first_2), i1_end);
+                sl_fill(to, W_left_right_b1*C*i1_begin + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
                         H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                        H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0, C*W_left_right_b1*i1_first);
-                for (int64_t i1 = i1_first; i1 < i1_last; ++i1) {  /* output axis 1 < (H + bottom + top)/b0 */
+                        H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0, C*W_left_right_b1*(i1_first_2 -
+                        i1_begin));
+                /* output axis 1 < (H + bottom + top)/b0 */
+                for (int64_t i1 = i1_first_2; i1 < i1_last_2; ++i1) {
                     sl_fill(to, H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
                             H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
                             H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, fill0,
@@ -85,12 +99,19 @@ int32_t space_to_batch_2d_x1(int64_t N, int64_t H, int64_t W, int64_t C, int64_t
                             H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, fill0,
                             C*(W_left_right_b1 - i2_last));
                 }
-                sl_fill(to, W_left_right_b1*C*i1_last + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
+                sl_fill(to, W_left_right_b1*C*i1_last_2 + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
                         H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                        H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0, C*W_left_right_b1*(H_bottom_top_b0 -
-                        i1_last));
+                        H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0, C*W_left_right_b1*(i1_end -
+                        i1_last_2));
             }
         }
     }
     return SL_OK;
+}
+
+int32_t space_to_batch_2d_x1(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b0, int64_t b1, int64_t top,
+                             int64_t bottom, int64_t left, int64_t right, const void *src, void *dst,
+                             const void *fill)
+{
+    return space_to_batch_2d_x1_part(0, 1, N, H, W, C, b0, b1, top, bottom, left, right, src, dst, fill);
 }

@@ -10,9 +10,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t space_to_depth_depth_first_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_t b, const void *src,
-                                      void *dst)
+int32_t space_to_depth_depth_first_x4_part(int64_t part, int64_t parts, int64_t N, int64_t C, int64_t H,
+                                           int64_t W, int64_t b, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (C < 0)
@@ -37,13 +39,26 @@ int32_t space_to_depth_depth_first_x4(int64_t N, int64_t C, int64_t H, int64_t W
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i1_1_0 = 0; i1_1_0 < b; ++i1_1_0) {  /* output axis 1, a digit of it < b */
-        for (int64_t i1_0 = 0; i1_0 < N*C; ++i1_0) {  /* output axis 1, a digit of it < C */
-            for (int64_t i2 = 0; i2 < H_b; ++i2) {  /* output axis 2 < H/b */
-                sl_transpose(to, H*W*i1_0 + H_b*W_b*b*i1_1_0 + W_b*i2, H_b*W_b, from0, H*W*i1_0 + W*i1_1_0 +
-                        W*b*i2, b, b, W_b);
+    sl_part share = {part, parts};
+    int64_t i1_1_0_begin, i1_1_0_end, i1_0_begin, i1_0_end, i2_begin, i2_end, i1_1_1_begin, i1_1_1_end;
+    sl_share(&share, b, &i1_1_0_begin, &i1_1_0_end);
+    sl_share(&share, N*C, &i1_0_begin, &i1_0_end);
+    sl_share(&share, H_b, &i2_begin, &i2_end);
+    sl_share_last(&share, b, &i1_1_1_begin, &i1_1_1_end);
+    /* output axis 1, a digit of it < b */
+    for (int64_t i1_1_0 = i1_1_0_begin; i1_1_0 < i1_1_0_end; ++i1_1_0) {
+        for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < C */
+            for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < H/b */
+                sl_transpose(to, H_b*W_b*i1_1_1_begin + H*W*i1_0 + H_b*W_b*b*i1_1_0 + W_b*i2, H_b*W_b, from0,
+                        i1_1_1_begin + H*W*i1_0 + W*i1_1_0 + W*b*i2, b, i1_1_1_end - i1_1_1_begin, W_b);
             }
         }
     }
     return SL_OK;
+}
+
+int32_t space_to_depth_depth_first_x4(int64_t N, int64_t C, int64_t H, int64_t W, int64_t b, const void *src,
+                                      void *dst)
+{
+    return space_to_depth_depth_first_x4_part(0, 1, N, C, H, W, b, src, dst);
 }

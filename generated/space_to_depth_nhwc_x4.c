@@ -10,9 +10,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t space_to_depth_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b, const void *src,
-                               void *dst)
+int32_t space_to_depth_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W, int64_t C,
+                                    int64_t b, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -37,10 +39,17 @@ int32_t space_to_depth_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i0 = 0; i0 < N; ++i0) {  /* output axis 0 < N */
-        for (int64_t i1 = 0; i1 < H_b; ++i1) {  /* output axis 1 < H/b */
-            for (int64_t i2 = 0; i2 < W_b; ++i2) {  /* output axis 2 < W/b */
-                for (int64_t i3_0 = 0; i3_0 < b; ++i3_0) {  /* output axis 3, a digit of it < b */
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end, i1_begin, i1_end, i2_begin, i2_end, i3_0_begin, i3_0_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share(&share, H_b, &i1_begin, &i1_end);
+    sl_share(&share, W_b, &i2_begin, &i2_end);
+    sl_share_last(&share, b, &i3_0_begin, &i3_0_end);
+    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
+        for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H/b */
+            for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < W/b */
+                /* output axis 3, a digit of it < b */
+                for (int64_t i3_0 = i3_0_begin; i3_0 < i3_0_end; ++i3_0) {
                     sl_copy(to, C*H*W*i0 + C*W*b*i1 + C*b*b*i2 + C*b*i3_0, from0, C*H*W*i0 + C*W*b*i1 +
                             C*b*i2 + C*W*i3_0, C*b);
                 }
@@ -48,4 +57,10 @@ int32_t space_to_depth_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64
         }
     }
     return SL_OK;
+}
+
+int32_t space_to_depth_nhwc_x4(int64_t N, int64_t H, int64_t W, int64_t C, int64_t b, const void *src,
+                               void *dst)
+{
+    return space_to_depth_nhwc_x4_part(0, 1, N, H, W, C, b, src, dst);
 }

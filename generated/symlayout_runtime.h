@@ -115,6 +115,40 @@ SL_INLINE void sl_interval(int64_t base, int64_t step, int64_t extent, int64_t c
     *last = sl_max(*first, sl_min(end, count));
 }
 
+/* ---- shares: several calls do a kernel's work, each a part of it ---- */
+
+/* Number *part* of *parts* parts of what is still to be shared out, 0 <= part < parts. */
+typedef struct {
+    int64_t part, parts;
+} sl_part;
+
+/* The steps of a loop that are the part's: *begin <= d < *end, of 0 <= d < extent. */
+SL_APART void sl_share_last(const sl_part *left, int64_t extent, int64_t *begin, int64_t *end)
+{
+    *begin = 0;
+    *end = extent;
+    if (left->parts > 1) {
+        const int64_t each = extent / left->parts, more = extent % left->parts;
+        *begin = each * left->part + sl_min(left->part, more);
+        *end = *begin + each + (left->part < more);
+    }
+}
+
+/* The same where loops inside this one are shared too: with more parts than steps, several parts have a step
+ * together, and *left becomes what they share of its inside. */
+SL_APART void sl_share(sl_part *left, int64_t extent, int64_t *begin, int64_t *end)
+{
+    if (left->parts == 1) {
+        sl_share_last(left, extent, begin, end);
+        return;
+    }
+    const int64_t together = sl_max(left->parts / sl_max(extent, 1), 1);
+    const sl_part outer = {left->part / together, (left->parts + together - 1) / together};
+    sl_share_last(&outer, extent, begin, end);
+    left->part -= outer.part * together;
+    left->parts = sl_min(together, left->parts - outer.part * together);
+}
+
 /* ---- leaves: offsets and counts in elements; a count of 0 or less touches nothing ---- */
 
 /* *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop

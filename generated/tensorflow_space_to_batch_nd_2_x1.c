@@ -8,13 +8,23 @@
 #define SL_ELEMENT_SIZE 1
 #include "symlayout_runtime.h"
 
-int32_t tensorflow_space_to_batch_nd_2_x1(const void *src, void *dst)
+int32_t tensorflow_space_to_batch_nd_2_x1_part(int64_t part, int64_t parts, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (12 == 0)
         return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    sl_copy(to, 0, from0, 0, 12);
+    sl_part share = {part, parts};
+    int64_t i3_begin, i3_end;
+    sl_share_last(&share, 12, &i3_begin, &i3_end);
+    sl_copy(to, i3_begin, from0, i3_begin, i3_end - i3_begin);
     return SL_OK;
+}
+
+int32_t tensorflow_space_to_batch_nd_2_x1(const void *src, void *dst)
+{
+    return tensorflow_space_to_batch_nd_2_x1_part(0, 1, src, dst);
 }

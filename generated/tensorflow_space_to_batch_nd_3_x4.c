@@ -8,17 +8,30 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t tensorflow_space_to_batch_nd_3_x4(const void *src, void *dst)
+int32_t tensorflow_space_to_batch_nd_3_x4_part(int64_t part, int64_t parts, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (16 == 0)
         return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i0_0 = 0; i0_0 < 2; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        for (int64_t i1 = 0; i1 < 2; ++i1) {  /* output axis 1 < 2 */
-            sl_transpose(to, 8*i0_0 + 2*i1, 4, from0, 4*i0_0 + 8*i1, 2, 2, 2);
+    sl_part share = {part, parts};
+    int64_t i0_0_begin, i0_0_end, i1_begin, i1_end, i0_1_begin, i0_1_end;
+    sl_share(&share, 2, &i0_0_begin, &i0_0_end);
+    sl_share(&share, 2, &i1_begin, &i1_end);
+    sl_share_last(&share, 2, &i0_1_begin, &i0_1_end);
+    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
+        for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < 2 */
+            sl_transpose(to, 4*i0_1_begin + 8*i0_0 + 2*i1, 4, from0, i0_1_begin + 4*i0_0 + 8*i1, 2, i0_1_end
+                    - i0_1_begin, 2);
         }
     }
     return SL_OK;
+}
+
+int32_t tensorflow_space_to_batch_nd_3_x4(const void *src, void *dst)
+{
+    return tensorflow_space_to_batch_nd_3_x4_part(0, 1, src, dst);
 }

@@ -10,17 +10,27 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t tensorflow_space_to_batch_nd_4_x4(const void *src, void *dst, const void *fill)
+int32_t tensorflow_space_to_batch_nd_4_x4_part(int64_t part, int64_t parts, const void *src, void *dst,
+                                               const void *fill)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (24 == 0)
         return SL_OK;
     const element *restrict const from0 = src;
     const element fill0 = ((const element *)fill)[0];
     element *restrict const to = dst;
 
-    for (int64_t i0_0 = 0; i0_0 < 2; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        for (int64_t i0_1_1 = 0; i0_1_1 < 2; ++i0_1_1) {  /* output axis 0, a digit of it < 2 */
-            for (int64_t i0_1_0 = 0; i0_1_0 < 2; ++i0_1_0) {  /* output axis 0, a digit of it < 2 */
+    sl_part share = {part, parts};
+    int64_t i0_0_begin, i0_0_end, i0_1_1_begin, i0_1_1_end, i0_1_0_begin, i0_1_0_end;
+    sl_share(&share, 2, &i0_0_begin, &i0_0_end);
+    sl_share(&share, 2, &i0_1_1_begin, &i0_1_1_end);
+    sl_share_last(&share, 2, &i0_1_0_begin, &i0_1_0_end);
+    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
+        /* output axis 0, a digit of it < 2 */
+        for (int64_t i0_1_1 = i0_1_1_begin; i0_1_1 < i0_1_1_end; ++i0_1_1) {
+            /* output axis 0, a digit of it < 2 */
+            for (int64_t i0_1_0 = i0_1_0_begin; i0_1_0 < i0_1_0_end; ++i0_1_0) {
                 const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + 3, 2), 0), 3);
                 const int64_t i2_last = sl_min(sl_max(sl_floor_div(-i0_1_0 + 7, 2), i2_first), 3);
                 const int64_t i2_first_3 = sl_min(i2_first, 1);
@@ -31,8 +41,14 @@ int32_t tensorflow_space_to_batch_nd_4_x4(const void *src, void *dst, const void
                 }
                 sl_fill(to, i2_last_3 + 12*i0_0 + 6*i0_1_0 + 3*i0_1_1, fill0, -i2_last_3 + 1);
             }
-            sl_transpose(to, 12*i0_0 + 3*i0_1_1 + 1, 6, from0, 4*i0_0 + 8*i0_1_1, 2, 2, 2);
+            sl_transpose(to, 6*i0_1_0_begin + 12*i0_0 + 3*i0_1_1 + 1, 6, from0, i0_1_0_begin + 4*i0_0 +
+                    8*i0_1_1, 2, i0_1_0_end - i0_1_0_begin, 2);
         }
     }
     return SL_OK;
+}
+
+int32_t tensorflow_space_to_batch_nd_4_x4(const void *src, void *dst, const void *fill)
+{
+    return tensorflow_space_to_batch_nd_4_x4_part(0, 1, src, dst, fill);
 }

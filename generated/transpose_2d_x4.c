@@ -8,8 +8,10 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t transpose_2d_x4(int64_t M, int64_t N, const void *src, void *dst)
+int32_t transpose_2d_x4_part(int64_t part, int64_t parts, int64_t M, int64_t N, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (M < 0)
         return SL_INFEASIBLE;  /* M >= 0 */
     if (N < 0)
@@ -22,6 +24,16 @@ int32_t transpose_2d_x4(int64_t M, int64_t N, const void *src, void *dst)
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    sl_transpose(to, 0, M, from0, 0, N, N, M);
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end, i1_begin, i1_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, M, &i1_begin, &i1_end);
+    sl_transpose(to, M*i0_begin + i1_begin, M, from0, i0_begin + N*i1_begin, N, i0_end - i0_begin, i1_end -
+            i1_begin);
     return SL_OK;
+}
+
+int32_t transpose_2d_x4(int64_t M, int64_t N, const void *src, void *dst)
+{
+    return transpose_2d_x4_part(0, 1, M, N, src, dst);
 }

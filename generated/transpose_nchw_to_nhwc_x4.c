@@ -8,8 +8,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t transpose_nchw_to_nhwc_x4(int64_t N, int64_t C, int64_t H, int64_t W, const void *src, void *dst)
+int32_t transpose_nchw_to_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int64_t C, int64_t H,
+                                       int64_t W, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (C < 0)
@@ -26,8 +29,17 @@ int32_t transpose_nchw_to_nhwc_x4(int64_t N, int64_t C, int64_t H, int64_t W, co
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i0 = 0; i0 < N; ++i0) {  /* output axis 0 < N */
-        sl_transpose(to, C*H*W*i0, C, from0, C*H*W*i0, H*W, H*W, C);
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end, i2_begin, i2_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, H*W, &i2_begin, &i2_end);
+    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
+        sl_transpose(to, C*i2_begin + C*H*W*i0, C, from0, i2_begin + C*H*W*i0, H*W, i2_end - i2_begin, C);
     }
     return SL_OK;
+}
+
+int32_t transpose_nchw_to_nhwc_x4(int64_t N, int64_t C, int64_t H, int64_t W, const void *src, void *dst)
+{
+    return transpose_nchw_to_nhwc_x4_part(0, 1, N, C, H, W, src, dst);
 }

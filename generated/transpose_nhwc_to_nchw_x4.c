@@ -8,8 +8,11 @@
 #define SL_ELEMENT_SIZE 4
 #include "symlayout_runtime.h"
 
-int32_t transpose_nhwc_to_nchw_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+int32_t transpose_nhwc_to_nchw_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, int64_t W,
+                                       int64_t C, const void *src, void *dst)
 {
+    if (part < 0 || part >= parts)
+        return SL_PRECONDITION;  /* 0 <= part < parts */
     if (N < 0)
         return SL_INFEASIBLE;  /* N >= 0 */
     if (H < 0)
@@ -26,8 +29,17 @@ int32_t transpose_nhwc_to_nchw_x4(int64_t N, int64_t H, int64_t W, int64_t C, co
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
-    for (int64_t i0 = 0; i0 < N; ++i0) {  /* output axis 0 < N */
-        sl_transpose(to, C*H*W*i0, H*W, from0, C*H*W*i0, C, C, H*W);
+    sl_part share = {part, parts};
+    int64_t i0_begin, i0_end, i1_begin, i1_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, C, &i1_begin, &i1_end);
+    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
+        sl_transpose(to, H*W*i1_begin + C*H*W*i0, H*W, from0, i1_begin + C*H*W*i0, C, i1_end - i1_begin, H*W);
     }
     return SL_OK;
+}
+
+int32_t transpose_nhwc_to_nchw_x4(int64_t N, int64_t H, int64_t W, int64_t C, const void *src, void *dst)
+{
+    return transpose_nhwc_to_nchw_x4_part(0, 1, N, H, W, C, src, dst);
 }
