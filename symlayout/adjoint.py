@@ -42,6 +42,16 @@ class Adjoint:
         Whether no element of *leaf* is proved to be read twice.  Then elements move as they are, down to
         the sign of a zero; else the result starts at 0 and the terms are added to it one by one: by the pieces
         of `index_map` in order, and within a piece by output coordinate in row-major order.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> y = sl.pad(sl.tensor("N", name="x"), 1)
+    >>> dx = adjoint(y)
+    >>> dx.shape, dx.cotangent.shape
+    ((N,), (N + 2,))
+    >>> dx.copies
+    True
     """
 
     tensor: Tensor
@@ -102,6 +112,8 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
 
     Parameters
     ----------
+    y : Tensor
+        What is differentiated; its map is linear in the elements of each leaf.
     wrt : Tensor or str, optional
         The leaf *x*, or its name; the only one if left out.
 

@@ -62,7 +62,9 @@ def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
 
     Parameters
     ----------
-    relations : SymPy relation or str
+    x : Tensor, optional
+        The tensor that is to know them; without it a block is returned.
+    *relations : SymPy relation or str
         Eq, ``>=``, ``<=``, ``>``, ``<`` and And of expressions in dims, with exact ``/``, floor, ceiling, Mod, Min
         and Max; or text such as ``"H % 4 == 0"``, ``"1 <= H <= 2*W"``, ``"a*b <= c, a == b"``.  A name in a
         text is the tensor's dim of that name, else a dim that is at least 0.

@@ -53,7 +53,24 @@ class Refused(Exception):
 
 
 def check(certificate: Any) -> bool:
-    """Return whether *certificate* proves its claim."""
+    """Return whether *certificate* proves its claim.
+
+    Parameters
+    ----------
+    certificate : dict
+        What `Proof.certificate` gives, or the same read back from JSON.  Anything else is refused, not raised about.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, C", name="x")
+    >>> certificate = sl.prove_equal(sl.transpose(sl.transpose(x)), x).certificate
+    >>> check(certificate)
+    True
+    >>> certificate["claim"]["dims"][0][1] = -1  # altered: N may be negative
+    >>> check(certificate)
+    False
+    """
     return refusal(certificate) == ""
 
 

@@ -80,6 +80,16 @@ class Kernel:
         What it computes.
     index_map : IndexMap
         The map that it carries out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> k = compile(sl.transpose(sl.tensor("N, C")), dtype="int32")
+    >>> k(np.arange(6, dtype="int32").reshape(2, 3)).tolist()
+    [[0, 3], [1, 4], [2, 5]]
+    >>> k.index_map
+    (i0, i1) -> (i1, i0)
     """
 
     def __init__(self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool) -> None:
@@ -277,6 +287,18 @@ def compile(
         With *strict*: the C could not be built, or not be shown to be right.
     ShapeError
         A dim's value is out of bounds or breaks a requirement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> N, C = sl.dims("N C")
+    >>> k = compile(sl.flip(sl.tensor((N, C)), axis=1), strict=True)
+    >>> out = np.empty((2, 3), "uint8")
+    >>> k(np.arange(6, dtype="uint8").reshape(2, 3), out=out) is out
+    True
+    >>> out.tolist()
+    [[2, 1, 0], [5, 4, 3]]
     """
     if not isinstance(t, Tensor | Adjoint):
         raise TypeError(f"compile takes a symlayout tensor, not {type(t).__name__}")

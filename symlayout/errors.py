@@ -28,6 +28,15 @@ class ShapeError(SymlayoutError, ValueError):
     kind : str
         The broken rule, stable between releases: ``"non_divisible"``, ``"crop_exceeds"``, ...
         The same rule has the same kind when it breaks as a shape is bound later.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> try:
+    ...     sl.space_to_depth(sl.tensor("N, C, 5, 6"), 2)
+    ... except ShapeError as error:
+    ...     print(error.kind)
+    non_divisible
     """
 
     def __init__(self, message: str, kind: str) -> None:
@@ -36,15 +45,42 @@ class ShapeError(SymlayoutError, ValueError):
 
 
 class ArrayError(SymlayoutError, TypeError):
-    """An array, or an ``out=``, that cannot be used as it is."""
+    """An array, or an ``out=``, that cannot be used as it is.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.interpret(sl.flip(sl.tensor("N", name="x")), [1, 2, 3])
+    Traceback (most recent call last):
+    symlayout.errors.ArrayError: array x is a list, which is no array
+      help: pass numpy.asarray(...)
+    """
 
 
 class UnknownOpError(SymlayoutError, LookupError):
-    """An operation name that no framework of the catalogue has."""
+    """An operation name that no framework of the catalogue has.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.op("onnx:SpaceToDept")
+    Traceback (most recent call last):
+    symlayout.errors.UnknownOpError: no operation is called 'onnx:SpaceToDept'
+      help: the nearest are onnx:SpaceToDepth, openvino:SpaceToDepth-1, tensorflow:SpaceToDepth
+    """
 
 
 class FormatError(SymlayoutError, ValueError):
-    """A string or a file that does not follow its grammar or format."""
+    """A string or a file that does not follow its grammar or format.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.dim("2H")
+    Traceback (most recent call last):
+    symlayout.errors.FormatError: dim name '2H' is not an identifier
+      help: use letters, digits and _
+    """
 
 
 class InconclusiveError(SymlayoutError):
@@ -56,6 +92,13 @@ class InconclusiveError(SymlayoutError):
         What had to be decided.
     known : tuple of str
         The facts that were at hand.
+
+    Examples
+    --------
+    >>> print(InconclusiveError("H >= W", ["H >= 1"]))
+    cannot decide whether H >= W
+      known: H >= 1
+      help: tighten the bounds of the dims, or fix some of them
     """
 
     def __init__(self, claim: str, known: Sequence[str] = ()) -> None:

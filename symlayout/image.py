@@ -36,6 +36,14 @@ class Image:
         are, else SymPy expressions, and nothing is read where start >= stop on an axis.  None: nothing is read.
     exact : bool
         Whether there is no smaller box, for any sizes.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> y = sl.pad(sl.tensor((8,), name="x"), 1)
+    >>> (read,) = y.index_map.image([(0, 4)])
+    >>> read.source, read.box, read.exact
+    ('x', ((0, 3),), True)
     """
 
     source: str

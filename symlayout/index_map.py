@@ -34,6 +34,19 @@ class IndexMap:
         The extents of the output: ints and SymPy expressions.
     reads : list of Read
         The pieces in normal form.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> m = sl.pad(sl.tensor("H, W", name="x"), [(1, 1), (0, 0)]).index_map
+    >>> m
+    (i0, i1) -> (i0 - 1, i1) if 0 <= i0 - 1 < H else 0
+    >>> m.domain
+    (H + 2, W)
+    >>> m.coords
+    (i0 - 1, i1)
+    >>> m.fill
+    0
     """
 
     def __init__(self, t: Tensor) -> None:

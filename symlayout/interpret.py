@@ -41,7 +41,7 @@ def interpret(
     ----------
     t : Tensor or Adjoint
         An adjoint has one input, the cotangent ``dy``.
-    *arrays : array
+    *arrays, **named : array
         The leaves' arrays in order of first use; or pass them by the leaves' names.
     dims : mapping, optional
         Values of dims that the arrays' shapes do not determine.
@@ -57,6 +57,17 @@ def interpret(
         An array is missing, of the wrong dtype, or not an array; or it has no numbers for an adjoint to add.
     ShapeError
         A shape does not fit, or a requirement fails; the kind says which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, C", name="x")
+    >>> interpret(sl.transpose(x), np.array([[1, 2, 3]])).tolist()
+    [[1], [2], [3]]
+    >>> b = sl.dim("b", min=1)
+    >>> interpret(sl.reshape(sl.tensor("N", name="x"), (-1, b)), x=np.arange(4), dims={b: 2}).tolist()
+    [[0, 1], [2, 3]]
     """
     if isinstance(t, Adjoint):
         (dy,) = match_arrays(t.cotangent, arrays, named)

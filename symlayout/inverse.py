@@ -36,6 +36,15 @@ class Inverse:
     is_section : bool
         Whether an element may stand in several places of the output, of which the inverse picks one: then
         ``inverse(f(x)) == x``, while ``f(inverse(z))`` has at every place what *z* has at the one that was picked.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> undo = inverse(sl.space_to_depth(sl.tensor("N, C, 2*h, 2*w", name="x"), 2))
+    >>> undo.holds
+    'both'
+    >>> undo(sl.tensor("N, 4*C, h, w")).shape
+    (N, C, 2*h, 2*w)
     """
 
     tensor: Tensor
@@ -92,6 +101,11 @@ def inverse(t: Tensor) -> Inverse:
     A map that drops elements (a crop) has an inverse in one direction only, and so have one that adds some (a
     pad) and one that repeats some (tile, repeat, broadcast_to, window): the result says which, where the other
     round trip holds, and whether it is a section.  Elements that the map does not determine become zero.
+
+    Parameters
+    ----------
+    t : Tensor
+        Of one input.
 
     Raises
     ------

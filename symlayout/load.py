@@ -29,6 +29,11 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     returns (the first in the alphabet, if that has several names), else as the layer that computes it.  An
     input's leaf is called alike, with ``_`` for each character that a name may not have.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
     Raises
     ------
     FormatError
@@ -40,6 +45,14 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
         If shapes and attributes cannot belong together, as when the operation is applied directly.
     FileNotFoundError
         If the file, or the ``.bin`` that it needs, is not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import symlayout as sl
+    >>> models = Path(sl.__file__).parents[1] / "examples" / "models"  # in a checkout
+    >>> load(models / "round_trip_dynamic.xml")
+    {'result': Tensor(batch_to_space: (data.0, data.1, data.2, data.3), dtype=float32)}
     """
     file = Path(path)
     if file.suffix != ".xml":

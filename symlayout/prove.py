@@ -25,7 +25,17 @@ FIRST_EFFORT = 2000  # goals that the normal form visits before the search
 
 
 class Verdict(enum.Enum):
-    """The outcome of a proof attempt; ``UNKNOWN`` is an answer, not a failure."""
+    """The outcome of a proof attempt; ``UNKNOWN`` is an answer, not a failure.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.Verdict("proved")
+    <Verdict.PROVED: 'proved'>
+    >>> bool(sl.Verdict.PROVED)
+    Traceback (most recent call last):
+    TypeError: a Verdict has three values; compare it with Verdict.PROVED
+    """
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -48,6 +58,17 @@ class Proof:
         With UNKNOWN, what could not be decided.
     searched : int
         How many points of the sizes were evaluated in search of a witness.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> p = sl.prove_equal(sl.flip(sl.flip(x)), x)
+    >>> p.verdict, p.witness
+    (<Verdict.PROVED: 'proved'>, None)
+    >>> p = sl.prove_equal(sl.flip(x), x)
+    >>> print(p.witness)
+    N = 2: at (0,) the sides read x[1] and x[0]
     """
 
     def __init__(
@@ -129,6 +150,8 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
 
     Parameters
     ----------
+    left, right : Tensor
+        The two sides; leaves of one name are the same input.
     budget : int
         How many points of D the search for a witness may evaluate.
     judge : str, optional

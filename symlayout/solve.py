@@ -23,7 +23,17 @@ _MOST_POINTS = 1000  # solutions that are listed one by one
 
 
 class Status(enum.Enum):
-    """How many inputs give an output shape; ``UNKNOWN`` is an answer, not a failure."""
+    """How many inputs give an output shape; ``UNKNOWN`` is an answer, not a failure.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.Status("none")
+    <Status.NONE: 'none'>
+    >>> bool(sl.Status.NONE)
+    Traceback (most recent call last):
+    TypeError: a Status has four values; compare it with Status.UNIQUE
+    """
 
     UNIQUE = "unique"
     FAMILY = "family"
@@ -54,6 +64,14 @@ class Solution:
         The shape of each input, by its name.
     reason : str
         With NONE and UNKNOWN, why.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("H", name="x")
+    >>> s = sl.solve_shape(sl.pad(x, (1, 2)), (10,))
+    >>> s.status, s.dims, s.inputs
+    (<Status.UNIQUE: 'unique'>, {H: 7}, {'x': (7,)})
     """
 
     status: Status
@@ -77,6 +95,8 @@ def solve_shape(y: Tensor, output_shape: Any) -> Solution:
 
     Parameters
     ----------
+    y : Tensor
+        Whose output is to have the shape.
     output_shape : sequence or str
         One entry for each axis, as for `tensor`: an int, a dim or expression, ``(lo, hi)``, or None or -1 for an
         axis that may be anything.  A string such as ``"4, 2*m, ?"`` means the dims of *y* where it names them.

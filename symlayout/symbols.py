@@ -71,6 +71,20 @@ def dim(name: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -
 def dims(names: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -> tuple[sympy.Symbol, ...]:
     """Return a tuple of dims, one for each name in *names*, separated by spaces or commas.
 
+    Parameters
+    ----------
+    names : str
+        Each as for `dim`.
+    min, max, multiple_of : int
+        As for `dim`; the same for all.
+
+    Raises
+    ------
+    FormatError, ShapeError
+        As for `dim`.
+
+    Examples
+    --------
     >>> dims("N H")
     (N, H)
     """

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import symbols
 from symlayout.declare import Declared, Operand, as_list, check_countable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from symlayout.index_map import IndexMap
 
 P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
 
 ASSUMED: ContextVar[tuple[Relation, ...]] = ContextVar("ASSUMED", default=())  # by the `assume` blocks around
 _UNNAMED = itertools.count()
@@ -45,6 +47,18 @@ class Tensor:
         What the map reads.
     own : bool
         Whether the map is this package's, whose tests show its reads inside the inputs for all sizes.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, H, W, C", name="x")
+    >>> y = sl.space_to_depth(x, 2, depth_axis=3)
+    >>> y.shape
+    (N, H/2, W/2, 4*C)
+    >>> y.requires
+    (Eq(Mod(H, 2), 0), Eq(Mod(W, 2), 0))
+    >>> y.bounds()
+    [(0, None), (0, None), (0, None), (0, None)]
     """
 
     __slots__ = ("_again", "_cache", "declared", "dtype", "extents", "facts", "inputs", "key", "name", "own")
@@ -365,6 +379,18 @@ def operation(
     are.  It is called once when the operation is applied, and again when dims are bound, so a rule
     that fails then fails with the same kind.
 
+    Parameters
+    ----------
+    declaration : function
+        Of an `Operand` and the attributes; it returns the `Declared` map.
+
+    Raises
+    ------
+    TypeError
+        When it is applied: to what is no tensor, or with arguments that the declaration does not have.
+    ShapeError
+        When it is applied: ``overflow`` for more elements than int64 counts, and what the declaration demands.
+
     Examples
     --------
     >>> from symlayout.declare import index_map
@@ -379,8 +405,7 @@ def operation(
     def applied(x: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         return apply(declaration, (x,), args, kwargs)
 
-    functools.update_wrapper(applied, declaration)
-    return applied
+    return _presented(applied, declaration, "Tensor")
 
 
 def joint_operation(
@@ -393,7 +418,17 @@ def joint_operation(
             raise TypeError(f"{declaration.__name__} takes a sequence of one or more tensors")
         return apply(declaration, tuple(xs), args, kwargs)
 
+    return _presented(applied, declaration, "Sequence[Tensor]")
+
+
+def _presented(applied: F, declaration: Callable[..., Declared], operand: str) -> F:
+    """Return *applied* under the name, text and attributes of the declaration, taking and returning tensors."""
     functools.update_wrapper(applied, declaration)
+    declared = inspect.signature(declaration)
+    parameters = list(declared.parameters.values())
+    parameters[:1] = [p.replace(annotation=operand, kind=p.POSITIONAL_ONLY) for p in parameters[:1]]
+    signature = declared.replace(parameters=parameters, return_annotation="Tensor")
+    applied.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it, and so do help() and the docs
     return applied
 
 

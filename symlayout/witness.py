@@ -39,6 +39,13 @@ class Witness:
     left, right : object
         What each side reads there: ``(input name, coordinate)`` or ``("fill", value)``; the two
         shapes if *coord* is None.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> w = sl.prove_equal(sl.flip(sl.tensor("N", name="x")), sl.tensor("N", name="x")).witness
+    >>> w.dims, w.coord, w.left, w.right
+    ({N: 2}, (0,), ('x', (1,)), ('x', (0,)))
     """
 
     dims: dict[Any, int]

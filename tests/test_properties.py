@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
 from symlayout import Verdict
+from symlayout.declare import Declared, Operand, index_map
 from tests import oracle
 from tests.chains import build, symbolic
 from tests.strategies import DYNAMIC, Case, cases
@@ -214,3 +215,15 @@ def test_few_sizes_do_not_prove() -> None:
     assert (found.verdict, found.searched, found.witness) == (Verdict.UNKNOWN, 10, ())
     assert str(found) == "UNKNOWN: every element is read (10 sizes searched, none says no)"
     assert sl.is_surjective(t).dims == {H: 1001}
+
+
+def test_reads_that_are_not_shown_to_be_inside_use_up_the_budget() -> None:
+    """An operation from outside the package that reads beyond its input has no size to evaluate."""
+
+    @sl.operation
+    def beyond(x: Operand) -> Declared:
+        (n,) = x.shape
+        return index_map((n,), lambda i: (i + 1,))
+
+    found = sl.is_injective(beyond(sl.tensor("n", name="x")), budget=7)
+    assert (found.verdict, found.searched) == (sl.Verdict.UNKNOWN, 7)

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 
 class SymlayoutError(Exception):
-    """Base class of every error that symlayout raises on purpose."""
+    """Base class of every error that symlayout raises on purpose.
+
+    Each is also a builtin: ``ShapeError`` is a ValueError, ``ArrayError`` a TypeError, and so on.
+
+    Examples
+    --------
+    >>> issubclass(CompilerError, SymlayoutError) and issubclass(CompilerError, RuntimeError)
+    True
+    """
 
 
 class CompilerError(SymlayoutError, RuntimeError):
@@ -18,6 +26,11 @@ class CompilerError(SymlayoutError, RuntimeError):
     ----------
     log : str
         What the compiler printed; empty if it never ran.
+
+    Examples
+    --------
+    >>> CompilerError("cc failed", log="kernel.c:1: error").log
+    'kernel.c:1: error'
     """
 
     def __init__(self, message: str, log: str = "") -> None:

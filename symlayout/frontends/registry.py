@@ -57,10 +57,21 @@ def register(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Cal
 def find(name: str) -> Callable[..., Any]:
     """Return the function of the operation *name*, such as ``"openvino:BatchToSpace-2"``.
 
+    Parameters
+    ----------
+    name : str
+        ``framework:Name``, with the version where the framework has one: see ``symlayout ops``.
+
     Raises
     ------
     UnknownOpError
         No frontend has *name*; the message lists the nearest names.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.op("onnx:DepthToSpace")(sl.tensor("N, 4*c, h, w"), blocksize=2).shape
+    (N, c, 2*h, 2*w)
     """
     try:
         return _OPS[name]
