@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint bench fuzz clean
+.PHONY: help demo test lint bench fuzz promises clean
 
 help:
 	@echo "make demo    the examples: OpenVINO models and a photograph"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
 	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
+	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
 	@echo "make clean   remove what these targets made"
 
 demo: $(VENV)/demo.stamp
@@ -32,6 +33,9 @@ bench: $(VENV)/bench.stamp
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python -m tests.fuzz $(or $(N),100000)
 	$(BIN)/python -m tests.fuzz_prove --pairs $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY))
+
+promises: $(VENV)/test.stamp
+	$(BIN)/python -m tests.promises.cache
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

@@ -42,7 +42,7 @@ def failure() -> CompilerError:
 def test_no_compiler_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert str(failure()) == (
-        "no C compiler found: none of cc, gcc, clang is on the path\n  help: install one, or set CC"
+        "no C compiler found: none of cc, gcc, clang, zig is on the path\n  help: install one, or set CC"
     )
 
 
@@ -70,7 +70,7 @@ def test_cc_with_arguments_and_cflags_reach_the_compiler(tmp_path: Path, monkeyp
 def test_failing_compiler_shows_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", script(tmp_path, "echo 'kernel.c:1: nonsense' >&2; exit 3"))
     error = failure()
-    assert re.fullmatch(r"the compiler .*/fake-cc failed with status 3", str(error))
+    assert re.fullmatch(r"the compiler .*/fake-cc failed with status 3\n  in:\n    kernel.c:1: nonsense", str(error))
     assert error.log == "kernel.c:1: nonsense\n"
 
 
@@ -98,6 +98,7 @@ def test_compiler_that_prints_without_end(tmp_path: Path, monkeypatch: pytest.Mo
         ("exit 0", "reported success and built nothing"),
         ("echo garbage > kernel.so", "the compiled library is unusable"),
         (": > kernel.so", "the compiled library is unusable"),
+        ("shift; {cc} -O3 -shared -fPIC -o whole kernel.c; head -c 9000 whole > kernel.so", "are not all of it"),
         ("echo 'int other;' | {cc} -shared -fPIC -x c -o kernel.so -", "the compiled library is unusable"),
     ],
 )

@@ -365,8 +365,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_cache_verifies_and_prunes(symlayout: Command, cache: Path, tmp_path: Path) -> None:
     for n in (3, 5):
         sl.compile(sl.flip(sl.tensor((n, 17), name="x")), strict=True)
-    entries = cache_folder.entries(cache)
+    entries = [entry.path for entry in cache_folder.entries(cache)]
     assert len(entries) == 2
+    assert symlayout("cache").out.count("(i0, i1) -> (") == 2
     assert symlayout("cache", "--json").data["entries"] == 2
     assert symlayout("cache", "verify").status == 0
     library = next(entries[0].glob("*.so"))
@@ -383,6 +384,28 @@ def test_cache_verifies_and_prunes(symlayout: Command, cache: Path, tmp_path: Pa
     assert symlayout("cache", "prune", "--all").status == 0
     assert [path.name for path in cache.iterdir()] == ["not an entry"]
     assert (precious / "file").read_text() == "keep"
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_cache_is_pruned_to_a_size_oldest_first(symlayout: Command, cache: Path) -> None:
+    for n in (23, 29, 31):  # no kernels that another test compiled
+        sl.compile(sl.flip(sl.tensor((n, 17), name="x")), strict=True)
+    kept = cache_folder.entries(cache)
+    for age, entry in enumerate(kept):
+        os.utime(entry.path, (1e9 - age, 1e9 - age))  # the first is the youngest now
+    left = cache / ".staging-killed"
+    left.mkdir()
+    os.utime(left, (1e9, 1e9))
+    done = symlayout("cache", "prune", "--max-bytes", str(kept[0].size + kept[1].size), "--json")
+    assert done.data["removed"] == [kept[2].path.name]
+    assert done.data["leftovers"] == 1
+    assert not left.exists()
+    assert symlayout("cache", "prune", "--max-bytes", "1M", "--json").data["removed"] == []
+    assert symlayout("cache", "prune", "--max-bytes", "0", "--json").data["removed"] == [
+        entry.path.name for entry in (kept[1], kept[0])
+    ]
+    assert symlayout("cache", "prune", "--max-bytes", "1T").status == 2
+    assert symlayout("cache", "--max-bytes", "1M").status == 2
 
 
 def test_a_cache_that_others_may_write_to_is_left_alone(symlayout: Command, cache: Path) -> None:

@@ -6,25 +6,34 @@ entry is whole or absent whatever is killed when.  What a reader cannot verify i
 
 A root that others could write to, that someone else owns, or that is a link is not used at all:
 loading a library is running it.
+
+Folders that are being written bear their writer's process number.  What a killed process left is
+thereby known, and the next writer removes it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 LIBRARY, SOURCE, MANIFEST = "kernel.so", "kernel.c", "manifest.json"
-_STAGING = ".staging-"
+STAGING = ".staging-"
+"""How the names of folders begin that are being written, or removed, in the root."""
+
 _STALE_SECONDS = 3600
 _WRITABLE_BY_OTHERS = 0o022
+_MANIFEST_BYTES = 1024
 
 
 def cache_root() -> Path:
@@ -33,56 +42,119 @@ def cache_root() -> Path:
         return Path(named)
     import platformdirs
 
-    return Path(platformdirs.user_cache_path("symlayout"))
+    root = Path(platformdirs.user_cache_path("symlayout"))
+    if root.is_absolute():
+        return root
+    return Path(tempfile.gettempdir()) / f"symlayout-{os.getuid()}"  # a user who has no home
 
 
-def load(key: str) -> Path | None:
+def load(key: str) -> bytes | None:
     """Return the verified library of the entry *key*, or None if there is none to trust."""
-    root = cache_root()
-    if not root.is_dir() or not _is_trusted(root):
+    try:
+        root = cache_root()
+        return _verified(root / key, key) if _is_trusted(root) else None
+    except OSError:  # there is no root yet, or it cannot even be looked at
         return None
-    entry = root / key
-    return entry / LIBRARY if _is_verified(entry, key) else None
 
 
-def store(key: str, library: Path, source: str) -> bool:
-    """Keep a copy of *library* and its C text under *key*; return whether an entry is now there.
+def store(key: str, library: bytes, source: str) -> bool:
+    """Keep *library* and its C text under *key*; return whether an entry is now there.
 
     Where the folder cannot be used (foreign, read-only, full) nothing is kept: caching is a
     convenience, and the caller has its library.
     """
-    root = cache_root()
     try:
+        root = cache_root()
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_trusted(root):
             return False
-        remove_stale(root, _STAGING)
-        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=root))
+        manifest = {"key": key, "sha256": hashlib.sha256(library).hexdigest()}
+        with private_folder(root, STAGING) as staging:
+            _write(staging / LIBRARY, library)
+            _write(staging / SOURCE, source.encode("ascii"))
+            _write(staging / MANIFEST, json.dumps(manifest).encode("ascii"))
+            return _publish(staging, root / key, key)
     except OSError:
         return False
+
+
+def discard(entry: Path) -> None:
+    """Remove an entry, whatever it is, at once: no reader sees a part of it.
+
+    A link goes, and what it points to stays.
+
+    Raises
+    ------
+    OSError
+        It is not there, or may not be removed.
+    """
+    with private_folder(entry.parent, STAGING) as folder:
+        entry.rename(folder / "discarded")
+
+
+@contextlib.contextmanager
+def private_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Give a folder in *parent* that only this user can enter and that is removed afterwards.
+
+    Those that killed processes left there are removed first.
+    """
+    remove_stale(parent, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{_machine()}-{os.getpid()}-", dir=parent))
     try:
-        content = library.read_bytes()
-        (staging / LIBRARY).write_bytes(content)
-        (staging / SOURCE).write_text(source, encoding="ascii")
-        manifest = {"key": key, "sha256": hashlib.sha256(content).hexdigest()}
-        (staging / MANIFEST).write_text(json.dumps(manifest), encoding="ascii")
-        return _publish(staging, root / key, key)
-    except OSError:
-        return False
+        yield folder
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_stale(folder: Path, prefix: str) -> None:
-    """Delete what killed processes left in *folder* under *prefix*: own folders older than an hour."""
-    oldest = time.time() - _STALE_SECONDS
-    for left in folder.glob(f"{prefix}*"):
+def remove_stale(parent: Path, prefix: str) -> int:
+    """Delete what killed processes left in *parent* under *prefix*; return how many folders were found.
+
+    A folder made on this machine is stale once its process is gone, any other if its time of change is
+    more than an hour from now, in the past or, where clocks differ, in the future.
+    """
+    stale = list(_stale(parent, prefix))
+    for folder in stale:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(stale)
+
+
+def _stale(parent: Path, prefix: str) -> Iterator[Path]:
+    maker = re.compile(rf"{re.escape(prefix)}{_machine()}-([0-9]{{1,9}})-")
+    for folder in parent.glob(f"{prefix}*"):
         try:
-            status = left.lstat()
-        except FileNotFoundError:
+            status = folder.lstat()
+        except OSError:
             continue  # another process was faster
-        if stat.S_ISDIR(status.st_mode) and _is_own(status) and status.st_mtime < oldest:
-            shutil.rmtree(left, ignore_errors=True)
+        if stat.S_ISDIR(status.st_mode) and _is_own(status):
+            made_here = maker.match(folder.name)
+            if not _is_alive(int(made_here[1])) if made_here else abs(time.time() - status.st_mtime) > _STALE_SECONDS:
+                yield folder
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is another user's
+        return True
+    return True
+
+
+@cache
+def _machine() -> str:
+    """Return eight characters that tell apart where process numbers are counted: hosts and containers."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        space = ""  # no Linux
+    return hashlib.sha256(f"{os.uname().nodename} {space}".encode()).hexdigest()[:8]
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a new file that only this user can write to, whatever the umask."""
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(content)
 
 
 def _publish(staging: Path, entry: Path, key: str) -> bool:
@@ -90,29 +162,29 @@ def _publish(staging: Path, entry: Path, key: str) -> bool:
     for _attempt in range(3):
         try:
             staging.rename(entry)
-            return True
-        except OSError:  # something is there: a folder that is not empty, a file, a link
-            if _is_verified(entry, key):
+        except OSError:  # something is there, or a network file system reports a failure after the fact
+            if _verified(entry, key) is not None:
                 return True
-            with tempfile.TemporaryDirectory(prefix=_STAGING, dir=entry.parent) as bin_:
-                entry.rename(Path(bin_) / "refused")
+            with contextlib.suppress(FileNotFoundError):  # another process discarded it
+                discard(entry)
+        else:
+            return True
     return False
 
 
-def _is_verified(entry: Path, key: str) -> bool:
-    """Return whether *entry* is what `store` wrote under *key*: own plain files, hash and key right."""
+def _verified(entry: Path, key: str) -> bytes | None:
+    """Return the library of *entry* if it is what `store` wrote under *key*: own plain files, hash and key right."""
     library, manifest = entry / LIBRARY, entry / MANIFEST
     try:
-        if not stat.S_ISDIR(entry.lstat().st_mode):
-            return False
-        statuses = [entry.lstat(), library.lstat(), manifest.lstat()]
-        if not all(map(_is_own, statuses)) or not all(stat.S_ISREG(s.st_mode) for s in statuses[1:]):
-            return False
-        recorded = json.loads(manifest.read_bytes())
-        found = hashlib.sha256(library.read_bytes()).hexdigest()
+        folder, *files = entry.lstat(), library.lstat(), manifest.lstat()
+        if not stat.S_ISDIR(folder.st_mode) or not all(stat.S_ISREG(file.st_mode) for file in files):
+            return None
+        if not all(map(_is_own, (folder, *files))) or files[1].st_size > _MANIFEST_BYTES:
+            return None
+        recorded, content = json.loads(manifest.read_bytes()), library.read_bytes()
     except (OSError, ValueError, RecursionError):
-        return False
-    return bool(recorded == {"key": key, "sha256": found})
+        return None
+    return content if recorded == {"key": key, "sha256": hashlib.sha256(content).hexdigest()} else None
 
 
 def _is_own(status: os.stat_result) -> bool:
@@ -133,7 +205,7 @@ def _is_trusted(root: Path) -> bool:
 @cache  # once for each folder
 def _warn_untrusted(root: str) -> None:
     warnings.warn(
-        f"the kernel cache {root} is not used: it is a link, or others own it or may write to it\n"
+        f"the kernel cache {root} is not used: it is a link or no folder, or others own it or may write to it\n"
         "  help: make it yours with mode 0700, or set SYMLAYOUT_CACHE_DIR",
         RuntimeWarning,
         stacklevel=2,

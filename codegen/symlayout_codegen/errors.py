@@ -6,6 +6,8 @@ The root lives here because the backend must raise it and never imports ``symlay
 
 from __future__ import annotations
 
+_SHOWN_LOG = 2000  # characters
+
 
 class SymlayoutError(Exception):
     """Base class of every error that symlayout raises on purpose.
@@ -25,7 +27,7 @@ class CompilerError(SymlayoutError, RuntimeError):
     Attributes
     ----------
     log : str
-        What the compiler printed; empty if it never ran.
+        What the compiler printed; empty if it never ran.  The error's text shows its first lines.
 
     Examples
     --------
@@ -34,7 +36,8 @@ class CompilerError(SymlayoutError, RuntimeError):
     """
 
     def __init__(self, message: str, log: str = "") -> None:
-        super().__init__(message)
+        shown = "".join(c if c.isprintable() or c == "\n" else "?" for c in log[:_SHOWN_LOG]).splitlines()
+        super().__init__("\n    ".join([f"{message}\n  in:", *shown]) if shown else message)
         self.log = log
 
 

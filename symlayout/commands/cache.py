@@ -3,57 +3,90 @@
 An entry that does not verify is never loaded: it is compiled again when it is needed.
 
 for example:
-  symlayout cache            where it is, how many entries, how large
+  symlayout cache            where it is, and what is in it, oldest first
   symlayout cache verify     check every entry; exit status 1 if one is not what was kept
-  symlayout cache prune      remove the entries that do not verify
+  symlayout cache prune      remove the entries that do not verify, and what killed processes left
+  symlayout cache prune --max-bytes 100M     and the oldest, until the rest is no larger
   symlayout cache prune --all
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-from pathlib import Path
+import re
+from datetime import datetime
 
 from symlayout.commands import cache_folder
+from symlayout.commands.cache_folder import Entry
 from symlayout.commands.report import Report, columns
 from symlayout_codegen import cache as store
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("action", nargs="?", choices=("list", "verify", "prune"), default="list")
     parser.add_argument("--all", action="store_true", help="prune: remove sound entries too")
+    parser.add_argument("--max-bytes", type=_bytes, metavar="SIZE", help="prune: keep at most this, such as 100M")
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Look after the cache."""
-    if arguments.all and arguments.action != "prune":
-        raise argparse.ArgumentError(None, "--all is for prune")
+    if (arguments.all or arguments.max_bytes is not None) and arguments.action != "prune":
+        raise argparse.ArgumentError(None, "--all and --max-bytes are for prune")
     root = store.cache_root()
     state = cache_folder.state(root)
     entries = cache_folder.entries(root)
-    total = sum(map(cache_folder.size, entries))
+    total = sum(entry.size for entry in entries)
     rows = [("path", str(root)), ("state", state), ("entries", str(len(entries))), ("bytes", str(total))]
     data: dict[str, object] = {"path": str(root), "state": state, "entries": len(entries), "bytes": total}
-    holds = True
-    if arguments.action != "list":
-        refused = [entry for entry in entries if store.load(entry.name) is None]
-        rows.append(("refused", "\n".join(entry.name for entry in refused) or "none"))
-        data["refused"] = [entry.name for entry in refused]
-        holds = arguments.action == "prune" or not refused
-        if arguments.action == "prune":
-            removed = entries if arguments.all else refused
-            for entry in removed:
-                _remove(entry)
-            rows.append(("removed", str(len(removed))))
-            data["removed"] = [entry.name for entry in removed]
-    return Report(columns(rows), data, holds)
+    if arguments.action == "list":
+        rows += [("kept", "\n".join(map(_line, entries)))] if entries else []
+        data["kept"] = [{"key": e.path.name, "kernel": e.kernel, "bytes": e.size, "made": e.made} for e in entries]
+        return Report(columns(rows), data)
+    refused = [entry for entry in entries if store.load(entry.path.name) is None]
+    rows.append(("refused", "\n".join(entry.path.name for entry in refused) or "none"))
+    data["refused"] = [entry.path.name for entry in refused]
+    if arguments.action == "verify":
+        return Report(columns(rows), data, holds=not refused)
+    unwanted = entries if arguments.all else _unwanted(entries, refused, arguments.max_bytes)
+    leftovers = store.remove_stale(root, store.STAGING) if state == "ready" else 0
+    removed = [entry for entry in unwanted if _remove(entry)]
+    rows += [("removed", str(len(removed))), ("leftovers", str(leftovers))]
+    data |= {"removed": [entry.path.name for entry in removed], "leftovers": leftovers}
+    return Report(columns(rows), data, holds=len(removed) == len(unwanted))
 
 
-def _remove(entry: Path) -> None:
-    """Remove one entry, whatever it is; a link goes and what it points to stays."""
-    if entry.is_symlink() or not entry.is_dir():
-        entry.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(entry)
+def _unwanted(entries: list[Entry], refused: list[Entry], limit: int | None) -> list[Entry]:
+    """Return the refused entries, and the oldest of the others if what remains is larger than *limit*."""
+    sound = [entry for entry in entries if entry not in refused]
+    size, count = sum(entry.size for entry in sound), 0
+    while limit is not None and size > limit:
+        size -= sound[count].size
+        count += 1
+    return refused + sound[:count]
+
+
+def _remove(entry: Entry) -> bool:
+    """Remove one entry, whatever it is; return whether it is gone."""
+    try:
+        store.discard(entry.path)
+    except FileNotFoundError:
+        return True  # another process was faster
+    except OSError:
+        return False
+    return True
+
+
+def _line(entry: Entry) -> str:
+    made = datetime.fromtimestamp(entry.made).isoformat(" ", "seconds")
+    return f"{entry.path.name[:16]}  {made}  {entry.size:8}  {entry.kernel}"
+
+
+def _bytes(text: str) -> int:
+    """Return the number of bytes that *text* names, such as ``100M``."""
+    found = re.fullmatch(r"([0-9]{1,15})([KMG]?)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 100M")
+    return int(found[1]) * _UNITS[found[2]]

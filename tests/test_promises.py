@@ -1,0 +1,25 @@
+"""A short sample of each attack in tests/promises; its own command runs for as long as one likes.
+
+``docs/guarantees.md`` states the promises and gives the commands; ``make promises`` runs them all.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SAMPLES = {
+    "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the attacks use what Linux has")
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample(name: str) -> None:
+    command = [sys.executable, "-m", f"tests.promises.{name}", *SAMPLES[name]]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
