@@ -36,6 +36,7 @@ fuzz: $(VENV)/test.stamp
 
 promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.cache
+	$(BIN)/python -m tests.promises.compiler
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

@@ -6,8 +6,11 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -83,6 +86,52 @@ def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch
     assert time.monotonic() - start < 5
     state = Path(f"/proc/{left.read_text().strip()}/stat")
     assert not state.exists() or " Z " in state.read_text()
+
+
+def test_a_compiler_that_hung_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "TIME_LIMIT", 0.3)
+    monkeypatch.setenv("CC", script(tmp_path, "sleep 100"))
+    assert "took longer" in str(failure())
+    monkeypatch.setattr(build, "TIME_LIMIT", 30)
+    assert str(failure()).endswith("fake-cc took too long before and is not run again in this process")
+
+
+def test_ctrl_c_ends_the_compiler_and_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "pid"
+    monkeypatch.setenv("CC", script(tmp_path, f"echo $$ > {left}.new; mv {left}.new {left}; sleep 100"))
+
+    def press() -> None:
+        while not left.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        compile_nest(nests.transpose(), 4)
+    thread.join()
+    assert not Path(f"/proc/{left.read_text().strip()}").exists()
+    assert list(tmp_path.glob("symlayout-build-*")) == []
+    monkeypatch.delenv("CC")
+    compile_nest(nests.transpose(), 4)
+
+
+def test_no_folder_to_compile_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    assert str(failure()).startswith("there is no folder to compile in: ")
+
+
+def test_zig_of_a_package_is_found_where_nothing_else_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "ziglang"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise AssertionError('imported')")
+    (package / "zig").write_text("#!/bin/sh\n")
+    (package / "zig").chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_compiler()[1:] == ()
+    monkeypatch.setenv("PATH", "")
+    assert find_compiler() == (str(package / "zig"), "cc")
 
 
 def test_compiler_that_prints_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,13 @@ import sys
 import pytest
 
 SAMPLES = {
+    "compiler": [
+        "hangs with its output closed",
+        "builds half a library",
+        "forgets the symbol",
+        "removes its folder",
+        "absent",
+    ],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 

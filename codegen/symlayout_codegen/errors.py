@@ -6,7 +6,7 @@ The root lives here because the backend must raise it and never imports ``symlay
 
 from __future__ import annotations
 
-_SHOWN_LOG = 2000  # characters
+_SHOWN, _SHOWN_LINES = 2000, 20  # characters and lines of a log
 
 
 class SymlayoutError(Exception):
@@ -36,7 +36,7 @@ class CompilerError(SymlayoutError, RuntimeError):
     """
 
     def __init__(self, message: str, log: str = "") -> None:
-        shown = "".join(c if c.isprintable() or c == "\n" else "?" for c in log[:_SHOWN_LOG]).splitlines()
+        shown = "".join(c if c.isprintable() or c == "\n" else "?" for c in log[:_SHOWN]).splitlines()[:_SHOWN_LINES]
         super().__init__("\n    ".join([f"{message}\n  in:", *shown]) if shown else message)
         self.log = log
 
