@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except (SymlayoutError, OSError, MemoryError) as error:
-        return _refuse(error, str(error), as_json)
+        return _refuse(error, "\n  ".join([str(error), *getattr(error, "__notes__", ())]), as_json)
     except Exception as error:  # a defect of ours is still one message and not a screen of source
         if os.environ.get("SYMLAYOUT_TRACEBACK"):
             raise

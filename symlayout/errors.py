@@ -14,6 +14,7 @@ __all__ = [
     "CompilerError",
     "FormatError",
     "InconclusiveError",
+    "MissingFileError",
     "ShapeError",
     "SymlayoutError",
     "UnknownOpError",
@@ -80,6 +81,19 @@ class FormatError(SymlayoutError, ValueError):
     Traceback (most recent call last):
     symlayout.errors.FormatError: dim name '2H' is not an identifier
       help: use letters, digits and _
+    """
+
+
+class MissingFileError(SymlayoutError, FileNotFoundError):
+    """A file of a model that is not there.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.load("no/model.onnx")
+    Traceback (most recent call last):
+    symlayout.errors.MissingFileError: there is no file 'model.onnx'
+      in: no
     """
 
 

@@ -2,7 +2,7 @@
 
 The file is a stranger's: whatever it says is checked before it is used, and whatever does not hold together
 is a `FormatError`.  Of the ``.bin`` only the constants that are asked for are read.  What operations mean is
-not known here (see `symlayout.load`).
+not known here (see `symlayout.load_openvino`).
 
 Left out: the shapes that OpenVINO wrote beside each port, which are its own inference; the ``rt_info``; and
 bodies of loops, whose layers are not in the main graph.  Format: OpenVINO, "Operation sets" and "Intermediate
@@ -11,7 +11,6 @@ Representation format", versions 10 and 11.
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import re
@@ -19,13 +18,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from symlayout import hardened_xml
 from symlayout.errors import FormatError
 from symlayout.hardened_xml import Element
+from symlayout.model_file import open_model
 
 MAX_RANK = 64  # NumPy's
 MAX_CONSTANT = 4096  # elements of a constant that is read: attributes have a few per axis
@@ -125,7 +125,7 @@ class Graph:
             raise FormatError(
                 f"constant has {size} bytes, {dtype} {shape} needs {count * dtype.itemsize}\n  in: {layer}"
             )
-        with _open(self.weights) as file:
+        with open_model(self.weights) as file:
             end = file.seek(0, os.SEEK_END)
             if offset + size > end:
                 name = self.weights.name
@@ -162,10 +162,10 @@ def read(path: Path) -> Graph:
     FormatError
         If *path* is no regular file, no IR of one of `IR_VERSIONS`, or a graph that does not hold together:
         an id twice, an edge from or to nothing, an input without a source or with two, a cycle.
-    FileNotFoundError
+    MissingFileError
         If there is no such file.
     """
-    with _open(path) as file:
+    with open_model(path) as file:
         net = hardened_xml.parse(file.read(hardened_xml.MAX_BYTES + 1))
     if net.tag != "net" or net.attributes.get("version") not in IR_VERSIONS:
         version, known = net.attributes.get("version", "")[:40], " and ".join(IR_VERSIONS)
@@ -289,12 +289,3 @@ def _natural(text: str, where: str) -> int:
     if not re.fullmatch(r"[0-9]{1,19}", text, re.ASCII):
         raise FormatError(f"{text[:40]!r} is not a non-negative integer\n  in: {where}")
     return int(text)
-
-
-def _open(path: Path) -> BinaryIO:
-    """Open a regular file; a pipe or a device could be read for ever."""
-    if not path.is_file():
-        if path.exists():
-            raise FormatError(f"{path.name!r} is not a regular file")
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    return path.open("rb")

@@ -10,7 +10,7 @@ import functools
 import itertools
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symlayout import digits
@@ -296,6 +296,51 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
         _require_positive(values[1], e, facts, what)
         return digits.floor_mod(facts, *values)
     return functools.reduce(facts.minimum if isinstance(e, sympy.Min) else facts.maximum, values)
+
+
+def quotients(values: Iterable[Any]) -> set[Any]:
+    """Return the rounded quotients, floors in SymPy, that stand in *values*."""
+    import sympy
+
+    return {part for e in values if hasattr(e, "atoms") for part in e.atoms(sympy.floor)}
+
+
+def exact_quotients(values: Iterable[Any], apart_from: Iterable[Any] = ()) -> list[Any]:
+    """Return *values* with each rounded quotient, but for those that stand in *apart_from*, as the quotient itself.
+
+    >>> H = dim("H")
+    >>> exact_quotients([2, H // 2, (H + 1) // 2], [(H + 1) // 2])
+    [2, H/2, floor(H/2 + 1/2)]
+    """
+    import sympy
+
+    kept = quotients(apart_from)
+
+    def exact(e: Any) -> Any:
+        if not hasattr(e, "replace"):
+            return e
+        return e.replace(lambda part: isinstance(part, sympy.floor) and part not in kept, lambda part: part.args[0])
+
+    return [exact(e) for e in values]
+
+
+def same_products(left: Iterable[Any], right: Iterable[Any]) -> bool:
+    """Return whether the products of two lists of expressions are one expression, multiplied out.
+
+    >>> H, W = dims("H W")
+    >>> same_products([H + 2, W], [2, H / 2 + 1, W])
+    True
+    """
+    facts, sides = Facts(), []
+    for values in (left, right):
+        top: Extent = 1
+        bottom: Extent = 1
+        for e in values:
+            n, d = to_fraction(e, facts)
+            top, bottom = top * n, bottom * d
+        sides.append((top, bottom))
+    (a, over_a), (b, over_b) = sides
+    return bool(facts.reduce(a * over_b) == facts.reduce(b * over_a))
 
 
 def relations_of(value: Any) -> list[tuple[Any, str, Any]]:

@@ -441,7 +441,7 @@ def test_bench_measures_the_kernel_beside_memcpy_and_numpy(symlayout: Command) -
             ["infer", "N,,M"],
             "FormatError: expected a number or a dim such as N, found ',', at column 3 of a shape\n",
         ),
-        (["infer", "nowhere.xml"], "FileNotFoundError: nowhere.xml: No such file or directory\n"),
+        (["infer", "nowhere.xml"], "MissingFileError: there is no file 'nowhere.xml'\n  in: .\n"),
         (["infer", "N", "--dtype", "nonsense"], "ArrayError: "),
         (["infer", "b>=5, b<=4"], "FormatError: no value of b is at least 5 and at most 4\n"),
         (["infer", "N", "flip('a')"], "ShapeError (attr_dtype): "),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symlayout.errors import FormatError, ShapeError, SymlayoutError, UnknownOpError
+from symlayout.errors import FormatError, MissingFileError, ShapeError, SymlayoutError, UnknownOpError
 from symlayout.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from symlayout.interpret import interpret
 from symlayout.load import load
@@ -459,10 +459,11 @@ def test_two_outputs_of_one_name(tmp_path: Path) -> None:
         load(write(tmp_path, xml))
 
 
-def test_missing_files_are_file_not_found_errors(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"none\.xml"):
+def test_missing_files_are_ours_and_file_not_found_errors(tmp_path: Path) -> None:
+    assert issubclass(MissingFileError, FileNotFoundError)
+    with pytest.raises(MissingFileError, match=r"there is no file 'none\.xml'"):
         load(tmp_path / "none.xml")
-    with pytest.raises(FileNotFoundError, match=r"model\.bin"):
+    with pytest.raises(MissingFileError, match=r"there is no file 'model\.bin'"):
         load(write(tmp_path, GOOD, weights=None))
 
 

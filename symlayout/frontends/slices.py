@@ -53,7 +53,10 @@ def slice_of(start: Any, stop: Any, step: int) -> slice:
 
 
 def _unless_outside(bound: Any, side: int) -> Any:
-    """Return a bound, or None if it lies outside every axis on the *side* of its end: extents fit int64."""
+    """Return a bound, or None if it lies outside every axis on the *side* of its end: extents fit int64.
+
+    PyTorch writes ``-(2**63 - 1)`` for the end of a flip, which only an axis of as many elements could tell.
+    """
     if not isinstance(bound, int):
         return bound
-    return None if (bound <= -_INT64 and side < 0) or (bound >= _INT64 - 1 and side > 0) else bound
+    return None if (bound < -_INT64 + 2 and side < 0) or (bound >= _INT64 - 1 and side > 0) else bound

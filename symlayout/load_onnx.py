@@ -1,0 +1,173 @@
+"""Load an ONNX model: from its nodes to its outputs as tensors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symlayout import frontends, onnx_model
+from symlayout.errors import FormatError, ShapeError, UnknownOpError
+from symlayout.layers import Constant, Value, apply_layer, identifier
+from symlayout.onnx_model import Graph, Input, Node
+from symlayout.onnx_shapes import OPS, ShapeNodes, is_shape_node
+from symlayout.parse import evaluate, names_of, parse_shape
+from symlayout.symbols import dim, exact_quotients, quotients, same_products
+from symlayout.syntax import Tree
+from symlayout.tensor import Tensor, tensor
+
+MAX_NODES = 10_000  # that the outputs need, and inputs
+MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
+
+_RENAMED = {"Pad": {"value": "constant_value"}}  # attributes that an older version calls otherwise
+_CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
+
+
+def load_onnx(file: Path) -> dict[str, Tensor]:
+    """Return the outputs of the model in *file*, an ``.onnx``: see `symlayout.load.load`."""
+    graph = onnx_model.read(file)
+    for node in graph.nodes:
+        _require_known(node)
+    if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
+        raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
+    exact: set[Any] = set()
+    for _ in range(MAX_PASSES):
+        values, found = _evaluated(graph, exact)
+        if found <= exact:
+            break
+        exact |= found
+    outputs: dict[str, Tensor] = {}
+    for name in graph.outputs:
+        value = _value(graph, values, name)
+        if not isinstance(value, Tensor):
+            raise FormatError(f"output {name[:80]!r} is not computed from the elements of an input")
+        outputs[name] = value
+    return outputs
+
+
+def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[dict[str, Value], set[Any]]:
+    """Return the values of the graph by name, and the rounded quotients of which a node says that they are exact.
+
+    *exact* are those of which this is known, so that the nodes before it make use of it.
+    """
+    values: dict[str, Value] = {x.name: leaf for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True)}
+    shapes, found = ShapeNodes(exact), set(exact)
+    for node in graph.nodes:
+        inputs = [_value(graph, values, name) for name in node.inputs]
+        if node.op == "Reshape" and len(inputs) == 2 and isinstance(data := inputs[0], Tensor):
+            target, quotients = _exact(data, inputs[1])
+            inputs = [data, target]
+            found |= quotients
+        results = _computed(node, inputs, graph.attributes(node), shapes)
+        if len(results) < len(node.outputs):
+            expected, got = len(node.outputs), len(results)
+            raise FormatError(f"node has {expected} outputs, its operation has {got}\n  in: {node}")
+        values.update(zip(node.outputs, results, strict=False))
+    return values, found
+
+
+def _require_known(node: Node) -> None:
+    """Raise `UnknownOpError` for an operation that is not in the catalogue."""
+    title = f"onnx:{node.op}" if not node.domain else f"{node.domain}:{node.op}"
+    if node.domain or (node.op not in OPS and node.op != "Constant"):
+        try:
+            frontends.find(title)
+        except UnknownOpError as error:
+            raise UnknownOpError(f"{error}\n  in: {node}") from None
+
+
+def _value(graph: Graph, values: dict[str, Value], name: str) -> Value | None:
+    """Return what is called *name*; constants are read when they are first asked for."""
+    if not name:
+        return None
+    if name not in values:
+        values[name] = graph.constant(name)
+    return values[name]
+
+
+def _computed(
+    node: Node, inputs: list[Value | None], attributes: dict[str, Any], shapes: ShapeNodes
+) -> list[Tensor] | list[Constant]:
+    """Return the outputs of a node."""
+    attributes = {_RENAMED.get(node.op, {}).get(name, name): value for name, value in attributes.items()}
+    if node.op == "Constant":
+        return [_constant(node, attributes)]
+    if node.op == "Split" and len(inputs) < 2 and not {"split", "num_outputs"} & attributes.keys():
+        attributes["split"] = _equal_parts(node, inputs, attributes)
+    if is_shape_node(node.op, inputs):
+        return shapes.compute(node.op, inputs, attributes, str(node))
+    if f"onnx:{node.op}" not in frontends.names():
+        what = "reads the elements of a tensor, and is known on shapes only"
+        raise UnknownOpError(f"onnx:{node.op[:40]} {what}\n  in: {node}")
+    return apply_layer(f"onnx:{node.op}", inputs, attributes, str(node))
+
+
+def _constant(node: Node, attributes: Mapping[str, Any]) -> Constant:
+    """Return the value of a ``Constant``."""
+    if len(attributes) != 1 or not attributes.keys() <= set(_CONSTANTS):
+        raise FormatError(f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {node}")
+    ((name, value),) = attributes.items()
+    return np.asarray(value, np.int64 if "int" in name else np.float32 if "float" in name else None)
+
+
+def _equal_parts(node: Node, inputs: list[Value | None], attributes: Mapping[str, Any]) -> list[Any]:
+    """Return the extents of parts that are equal, as `Split` has them before version 18 where none are given."""
+    axis, data = attributes.get("axis", 0), inputs[0] if inputs else None
+    if data is None or not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape):
+        raise FormatError(f"input or axis is not there\n  in: {node}")
+    extent, count = data.shape[axis], len(node.outputs)
+    if isinstance(extent, int) and extent % count:
+        raise ShapeError(f"{extent} is no {count} equal parts\n  in: {node}", "size_mismatch")
+    return [extent // count if isinstance(extent, int) else extent / count] * count
+
+
+def _exact(data: Tensor, shape: Value | None) -> tuple[Value | None, set[Any]]:
+    """Return the target of a Reshape with exact quotients, and these as they were, if *data* fits only where they are.
+
+    A rounded quotient is at most the exact one.  So where the target holds as many elements with exact quotients, it
+    holds fewer with any that is rounded, unless there are no elements at all.
+    """
+    if not isinstance(shape, np.ndarray) or shape.dtype != object or -1 in shape or same_products(shape, data.shape):
+        return shape, set()
+    for kept in ((), data.shape):
+        target = exact_quotients(shape, kept)
+        if same_products(target, data.shape):
+            return np.array(target, object), quotients(shape) - quotients(kept)
+    return shape, set()
+
+
+def _leaves(inputs: tuple[Input, ...]) -> list[Tensor]:
+    """Return the leaf of each input; what is called alike in their shapes is one dim."""
+    trees: dict[str, Tree] = {}
+    for name in (n for x in inputs for n in x.shape or () if isinstance(n, str)):
+        if name not in trees and (tree := _expression(name)) is not None:
+            trees[name] = tree
+    dims = {name: dim(name, *bounds) for name, bounds in names_of(*trees.values()).items()}
+    taken = set(dims)
+    sizes = {name: evaluate(tree, dims) for name, tree in trees.items()}
+    for name in (n for x in inputs for n in x.shape or () if isinstance(n, str)):
+        if name not in sizes:
+            sizes[name] = dim(identifier(name, taken))
+    names: set[str] = set()
+    return [
+        tensor(
+            None if x.shape is None else [sizes[n] if isinstance(n, str) else n for n in x.shape],
+            x.dtype,
+            identifier(x.name, names),
+        )
+        for x in inputs
+    ]
+
+
+def _expression(text: str) -> Tree | None:
+    """Return an extent such as ``N`` or ``2*h + 1``; None for a name that is nothing of the kind."""
+    if not re.fullmatch(r"[\w+* -]{1,80}", text, re.ASCII) or not re.search(r"[^\W\d]", text) or "**" in text:
+        return None
+    try:
+        (tree,) = parse_shape(text)
+    except (FormatError, ValueError):
+        return None
+    return tree

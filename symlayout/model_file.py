@@ -1,0 +1,27 @@
+"""Open the file of a model, or say why it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from symlayout.errors import FormatError, MissingFileError
+
+
+def open_model(path: Path) -> BinaryIO:
+    """Open a regular file for reading; a pipe or a device could be read for ever.
+
+    Raises
+    ------
+    MissingFileError
+        There is no such file.
+    FormatError
+        It is something else than a file.
+    OSError
+        It may not be read.
+    """
+    if not path.exists():
+        raise MissingFileError(f"there is no file {path.name[:80]!r}\n  in: {str(path.parent)[:400]}")
+    if not path.is_file():
+        raise FormatError(f"{path.name[:80]!r} is not a regular file")
+    return path.open("rb")
