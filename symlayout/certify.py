@@ -16,7 +16,7 @@ from symlayout.check import Context, Refused, encode, seal
 from symlayout.claim import Claim
 from symlayout.digits import floor_div
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Facts
+from symlayout.facts import Facts, Fraction
 from symlayout.inequalities import Derivation, Factor
 from symlayout.polynomial import (
     Extent,
@@ -349,11 +349,11 @@ class Recorder(Facts):
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
         """As `Facts.assume_factors`."""
         factors, others = [self.reduce(e) for e in factors], [self.reduce(e) for e in others]
-        unknown = [e for e in factors if not self.positive(e)]
+        unknown = [k for k, e in enumerate(factors) if not self.positive(e)]
         if unknown:
             total = self._show_product(others, 1)
-            for e in unknown:
-                rest = self._show_product([f for f in factors if f is not e], 0)
+            for k in unknown:
+                e, rest = factors[k], self._show_product([*factors[:k], *factors[k + 1 :]], 0)
                 if not self.context.holds(self.reduce(e - 1)):
                     absurd = ["combine", -1, 1, [[encode(total), 1], [encode(self.reduce(-e)), encode(rest)]], []]
                     self.note("cases", encode(self.reduce(e - 1)), encode(self.reduce(e - 1)), [], [absurd])
@@ -511,9 +511,9 @@ class Recorder(Facts):
             self.note("floor", name, encode(left), encode(right))
         super()._define(name, form, left, right)
 
-    def _quotient(self, numerator: Extent, denominator: Extent) -> Extent:
+    def _quotient(self, numerator: Extent, denominator: Extent, asked: Fraction | None = None) -> Extent:
         before = len(self.quotients)
-        found = super()._quotient(numerator, denominator)
+        found = super()._quotient(numerator, denominator, asked)
         if len(self.quotients) > before:
             t = symbol(next(reversed(self.quotients)))
             self._note_quotient(t, numerator, denominator)

@@ -228,20 +228,23 @@ class Operand:
 
     def countable(self, e: Extent, what: str) -> Extent:
         """Return *e*, which counts something and so must fit int64: ``overflow`` otherwise."""
-        least = e if isinstance(e, int) else self._facts.interval(e)[0]
-        if least is not None and least > INT64_MAX:
-            raise ShapeError(f"{self.where}: {what} {self.spell(e)} exceeds int64", "overflow")
+        self._least(e, what)
         return e
 
+    def check_countable(self, domain: Sequence[Extent]) -> None:
+        """Raise ``overflow`` if an extent of *domain*, or its number of elements, cannot fit int64."""
+        count = 1  # of the smallest shape, so far as the bounds tell
+        for axis, e in enumerate(domain):
+            count *= max(self._least(e, "extent of axis {}", axis), 0)
+        if count > INT64_MAX:
+            raise ShapeError(f"{self.where}: number of elements {count} exceeds int64", "overflow")
 
-def check_countable(operand: Operand, domain: Sequence[Extent]) -> None:
-    """Raise ``overflow`` if an extent of *domain*, or its number of elements, cannot fit int64."""
-    count = 1  # of the smallest shape, so far as the bounds tell
-    for axis, e in enumerate(domain):
-        operand.countable(e, f"extent of axis {axis}")
-        count *= e if isinstance(e, int) else max(operand.facts.interval(e)[0] or 0, 0)
-    if count > INT64_MAX:
-        raise ShapeError(f"{operand.where}: number of elements {count} exceeds int64", "overflow")
+    def _least(self, e: Extent, what: str, *parts: int) -> int:
+        """Return a lower bound of what is counted, 0 if there is none; ``overflow`` if none fits int64."""
+        least = self._facts.least(e) or 0
+        if least > INT64_MAX:
+            raise ShapeError(f"{self.where}: {what.format(*parts)} {self.spell(e)} exceeds int64", "overflow")
+        return least
 
 
 def is_list(value: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 from symlayout.errors import ShapeError
 from symlayout.inequalities import Inequalities
@@ -35,6 +35,16 @@ from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, des
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
 QUOTIENT = "quotient"  # where a division comes from that nothing but the mention of its quotient asks for
+
+
+class Fraction(NamedTuple):
+    """A numerator and a denominator >= 1, both in the user's dims and in lowest terms too, and its symbol's name."""
+
+    numerator: Extent
+    denominator: Extent
+    value: Extent
+    modulus: Extent
+    name: str
 
 
 class Facts(Inequalities):
@@ -84,13 +94,12 @@ class Facts(Inequalities):
             return exact
         if isinstance(n, int) and isinstance(d, int):
             raise ShapeError(f"{at(where)}{n} is not a multiple of {d}", kind)
-        top, below = self.to_user(n)
-        bottom, above = self.to_user(d)
-        value, modulus = self.lowest_terms(top * above, bottom * below)
-        if (name := quotient_name(value, modulus)) in self.quotients:  # it was asked for before
+        asked = self._fraction(n, d)
+        _, _, value, modulus, name = asked
+        if name in self.quotients:  # it was asked for before
             return self.reduce(symbol(name))
         self.forget()
-        quotient = self._solve_constant(n, d) if isinstance(d, int) else self._solve_symbolic(n, d)
+        quotient = self._solve_constant(n, d, asked) if isinstance(d, int) else self._solve_symbolic(n, d, asked)
         if quotient is None:
             known = bool(names_of(n) & self.quotients.keys())
             raise ShapeError(
@@ -287,35 +296,34 @@ class Facts(Inequalities):
 
     # ------------------------------------------------------------------ solving
 
-    def _solve_constant(self, n: Extent, d: int) -> Extent | None:
+    def _solve_constant(self, n: Extent, d: int, asked: Fraction | None = None) -> Extent | None:
         """Solve ``d | n`` for one symbol of *n*; return n/d, or None if it never divides."""
-        n = self.reduce(n)
-        rest: dict[Monomial, int] = {m: c % d for m, c in terms_of(n).items() if c % d}
+        rest: dict[Monomial, int] = {m: r for m, c in terms_of(n).items() if (r := c % d)}
         constant = rest.pop((), 0)
         if not rest:
             return None if constant else exact_quotient(n, d)
-        common = gcd(content(rest), d)
+        common = gcd(d, *rest.values())
         if constant % common:
             return None
-        rest = {m: c // common for m, c in rest.items()}
-        constant, modulus = constant // common, d // common
-        residue = collapse({**rest, (): constant} if constant else rest)
-        if not isinstance(residue, Poly):  # pragma: no cover - rest has a symbol
-            raise AssertionError("a residue with symbols is a polynomial")
+        modulus = d // common
+        if constant:
+            rest[()] = constant
         # the newest first: the older a symbol, the more is written in it
-        for name in [name for name in reversed(self.low) if (name,) in residue.terms]:
-            split = coefficient_of(residue, name)
-            if split is None or not isinstance(split[0], int) or gcd(split[0], modulus) != 1:
+        for name in reversed(self.low):
+            unit = rest.get((name,), 0) // common
+            if not unit or gcd(unit, modulus) != 1 or any(name in m and len(m) > 1 for m in rest):
                 continue
-            shift = _modulo(pow(split[0], -1, modulus) * split[1], modulus)
-            value = self._quotient(symbol(name) + shift, modulus) * modulus - shift
+            inverse = pow(unit, -1, modulus)
+            others = {m: r for m, c in rest.items() if m != (name,) and (r := c // common * inverse % modulus)}
+            shift = collapse(others)
+            value = self._quotient(symbol(name) + shift, modulus, asked) * modulus - shift
             if self.is_made_of(value, name):
                 continue
             self.eliminate(name, value)
             return exact_quotient(self.reduce(n), d)
         return self._keep_equation(n, d)
 
-    def _solve_symbolic(self, n: Extent, d: Poly) -> Extent | None:
+    def _solve_symbolic(self, n: Extent, d: Poly, asked: Fraction) -> Extent | None:
         """Solve ``d | n`` for one symbol of *n* that *d* lacks; return the quotient."""
         n, reduced = self.lowest_terms(n, d)
         if isinstance(reduced, int):
@@ -332,7 +340,7 @@ class Facts(Inequalities):
                 split = coefficient_of(rest, name)
                 if split is not None and split[0] in (1, -1):
                     shift = split[1] * split[0]
-                    t = self._quotient(symbol(name) + shift, d)
+                    t = self._quotient(symbol(name) + shift, d, asked)
                     if self.is_made_of(value := d * t - shift, name):
                         continue
                     self.eliminate(name, value)
@@ -398,12 +406,21 @@ class Facts(Inequalities):
                 return name, -split[1] * split[0]
         return None
 
-    def _quotient(self, numerator: Extent, denominator: Extent) -> Extent:
-        """Return the symbol for the integer ``numerator / denominator``, named after it, or what it was solved to."""
+    def _fraction(self, numerator: Extent, denominator: Extent) -> Fraction:
+        """Return ``numerator / denominator`` as the user knows it."""
         top, below = self.to_user(numerator)
         bottom, above = self.to_user(denominator)
         n, d = self.lowest_terms(top * above, bottom * below)
-        name = quotient_name(n, d)
+        return Fraction(numerator, denominator, n, d, f"{parenthesised(n)}/{parenthesised(d)}")
+
+    def _quotient(self, numerator: Extent, denominator: Extent, asked: Fraction | None = None) -> Extent:
+        """Return the symbol for the integer ``numerator / denominator``, named after it, or what it was solved to.
+
+        It is often the fraction that was *asked* for.
+        """
+        if asked is None or asked[:2] != (numerator, denominator):
+            asked = self._fraction(numerator, denominator)
+        _, _, n, d, name = asked
         if name not in self.quotients:
             self.quotients[name] = (n, d)
             self._samples = None
@@ -478,11 +495,6 @@ class Facts(Inequalities):
         self._samples = None
 
 
-def quotient_name(numerator: Extent, denominator: Extent) -> str:
-    """Return the name of the symbol for an exact quotient."""
-    return f"{parenthesised(numerator)}/{parenthesised(denominator)}"
-
-
 def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
     """Return ``(whole, rest)`` with ``n = d*whole + rest``, term by term where *d* is one term."""
     if len(d.terms) > 1:
@@ -494,10 +506,6 @@ def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
         quotient = exact_quotient(term, d)
         whole, rest = (whole, term + rest) if quotient is None else (quotient + whole, rest)
     return whole, rest
-
-
-def _modulo(e: Extent, modulus: int) -> Extent:
-    return collapse({m: c % modulus for m, c in terms_of(e).items() if c % modulus})
 
 
 def primitive_equation(e: Poly) -> tuple[Extent, bool]:

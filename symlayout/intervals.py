@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from symlayout.errors import ShapeError
 from symlayout.polynomial import (
     Extent,
@@ -33,14 +35,7 @@ class Intervals(System):
         """
         if isinstance(e, int):
             return e, e
-        shifts = {name: symbol(name) + low for name in e.names if (low := self.low.get(name))}
-        shifted = substitute(e, shifts) if shifts else e
-        least: int | None = 0
-        most: int | None = 0
-        for monomial, coefficient in terms_of(shifted).items():
-            low, high = self._term_interval(monomial, coefficient)
-            least = None if least is None or low is None else least + low
-            most = None if most is None or high is None else most + high
+        least, most = self._sum_interval(e)
         # the expression itself, or its opposite, may be known better
         if self._best:
             constant = e.terms.get((), 0)
@@ -60,21 +55,54 @@ class Intervals(System):
                 most = _smallest(most, a[1], b[1])
         return least, most
 
-    def _term_interval(self, monomial: Monomial, coefficient: int) -> Interval:
-        """Return the bounds of a term in symbols that were shifted to start at 0."""
-        span: int | None = 1
-        for name in monomial:
-            low = self.low.get(name)
-            if low is None:
-                return None, None
-            top = self.high.get(name)
-            if isinstance(top, Poly):
-                top = self.interval(top)[1]
-            span = None if span is None or top is None else span * (top - low)
-        if not monomial:
-            return coefficient, coefficient
-        reach = None if span is None else coefficient * span
-        return (0, reach) if coefficient > 0 else (reach, 0)
+    def least(self, e: Extent) -> int | None:
+        """Return a lower bound of *e*, or None."""
+        if isinstance(e, int):
+            return e
+        total = 0
+        for monomial, coefficient in e.terms.items():
+            if coefficient < 0:
+                return self.interval(e)[0]
+            for name in monomial:
+                low = self.low.get(name)
+                if low is None or low < 0:
+                    return self.interval(e)[0]
+                coefficient *= low
+            total += coefficient
+        return total
+
+    def _sum_interval(self, e: Poly) -> Interval:
+        """Return the bounds of the sum of the terms of *e*, each for itself.
+
+        Where symbols are multiplied in several terms, or one may be negative, all are shifted to start at 0.
+        """
+        starts = {name: low for name in e.names if (low := self.low.get(name))}
+        shift = bool(starts) and max(map(len, e.terms)) > 1
+        if shift and len(e.terms) <= 2 - (() not in e.terms):
+            shift = min(starts.values()) < 0
+        shifted = substitute(e, {name: symbol(name) + low for name, low in starts.items()}) if shift else e
+        least: int | None = 0
+        most: int | None = 0
+        for monomial, coefficient in terms_of(shifted).items():
+            low, high = self._product_interval(monomial, starts if shift else {})
+            if coefficient < 0:
+                low, high = high, low
+            least = None if least is None or low is None else least + coefficient * low
+            most = None if most is None or high is None else most + coefficient * high
+        return least, most
+
+    def _product_interval(self, names: Monomial, starts: Mapping[str, int]) -> Interval:
+        """Return the bounds of a product of symbols, none negative if it has two, less their *starts*."""
+        least: int | None = 1
+        most: int | None = 1
+        for name in names:
+            low, high = self.low.get(name), self.high.get(name)
+            if isinstance(high, Poly):
+                high = self.interval(high)[1]
+            start = starts.get(name, 0)
+            least = None if least is None or low is None else least * (low - start)
+            most = None if most is None or high is None else most * (high - start)
+        return least, most if least is not None or len(names) == 1 else None
 
     def learn(self, e: Extent) -> None:
         """Store ``e >= 0``, where it says more than the bounds of its symbols do."""
@@ -93,13 +121,24 @@ class Intervals(System):
         """Shift each symbol to its lower bound: then non-negative coefficients suffice."""
         if isinstance(e, int):
             return e >= 0
-        shifts: dict[str, Extent] = {}
-        for name in names_of(e):
+        lows: dict[str, int] = {}
+        for name in e.names:
             low = self.low.get(name)
             if low is None:
                 return False
-            if low:
-                shifts[name] = symbol(name) + low
+            lows[name] = low
+        least, degree, falling = 0, 0, False
+        for monomial, coefficient in e.terms.items():
+            falling = falling or (coefficient < 0 and bool(monomial))
+            degree = max(degree, len(monomial))
+            for name in monomial:
+                coefficient *= lows[name]
+            least += coefficient
+        if least < 0 or (falling and degree == 1):  # the constant, or a coefficient that no shift changes
+            return False
+        if not falling and (degree == 1 or min(lows.values()) >= 0):
+            return True
+        shifts = {name: symbol(name) + low for name, low in lows.items() if low}
         return all(c >= 0 for c in terms_of(substitute(e, shifts)).values())
 
     def eliminate(self, name: str, value: Extent) -> None:
@@ -159,6 +198,8 @@ class Intervals(System):
         ShapeError
             ``infeasible`` if a symbol has no value left.
         """
+        if not self._fresh:
+            return
         facts, self._fresh = self._fresh, []
         for _ in range(_TIGHTEN_ROUNDS):
             moved = {name for fact in facts for name in self._tighten_by(fact, where)}

@@ -9,6 +9,7 @@ the one division is exact division, which either succeeds or says None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from math import gcd
 
 from symlayout.errors import ShapeError
@@ -28,13 +29,14 @@ class Poly:
     1
     """
 
-    __slots__ = ("_form", "_hash", "_names", "terms")
+    __slots__ = ("_form", "_hash", "_names", "_text", "terms")
 
     def __init__(self, terms: dict[Monomial, int]) -> None:
         self.terms = terms
         self._hash = 0
         self._names: frozenset[str] | None = None
         self._form: frozenset[tuple[Monomial, int]] | None = None
+        self._text = ""
 
     @property
     def names(self) -> frozenset[str]:
@@ -137,6 +139,7 @@ class Poly:
 Extent = int | Poly
 
 
+@lru_cache(maxsize=4096)  # one object for a name: its hash and its text are found once
 def symbol(name: str) -> Poly:
     """Return the polynomial that is the symbol *name*."""
     return Poly({(name,): 1})
@@ -202,21 +205,20 @@ def substitute(e: Extent, values: Mapping[str, Extent]) -> Extent:
     """
     if isinstance(e, int) or e.names.isdisjoint(values):
         return e
-    kept: dict[Monomial, int] = {}
     result: Extent = 0
+    kept = dict(e.terms)
     for monomial, coefficient in e.terms.items():
         term: Extent = coefficient
-        rest = []
+        rest = monomial
         for name in monomial:
             if name in values:
                 term = values[name] * term
-            else:
-                rest.append(name)
-        if len(rest) == len(monomial):
-            kept[monomial] = coefficient
-        else:
-            result = result + term * collapse({tuple(rest): 1})
-    return result + collapse(kept)
+                at = rest.index(name)
+                rest = rest[:at] + rest[at + 1 :]
+        if rest is not monomial:
+            del kept[monomial]
+            result = result + (term * Poly({rest: 1}) if rest else term)
+    return result + collapse(kept) if kept else result
 
 
 def evaluate(e: Extent, values: Mapping[str, int]) -> int:
@@ -250,11 +252,14 @@ def exact_quotient(numerator: Extent, denominator: Extent) -> Extent | None:
     if isinstance(denominator, int):
         if isinstance(numerator, int):
             return None if numerator % denominator else numerator // denominator
-        if any(c % denominator for c in numerator.terms.values()):
-            return None
+        for coefficient in numerator.terms.values():
+            if coefficient % denominator:
+                return None
         return Poly({m: c // denominator for m, c in numerator.terms.items()})
     if isinstance(numerator, int):
         return None if numerator else 0
+    if not denominator.names <= numerator.names:  # no symbol of a factor is lost in a product
+        return None
     lead = max(denominator.terms, key=_grade)
     scale = denominator.terms[lead]
     quotient: Extent = 0
@@ -304,7 +309,7 @@ def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
     return collapse(kept) + value * collapse(cofactors) if cofactors else e
 
 
-def text(e: Extent, spell: Callable[[str], str] = str) -> str:
+def text(e: Extent, spell: Callable[[str], str] | None = None) -> str:
     """Return *e* as text, highest degree first; *spell* writes a name.
 
     >>> text(1 + symbol("h") * symbol("h") - symbol("w") * 2)
@@ -312,17 +317,32 @@ def text(e: Extent, spell: Callable[[str], str] = str) -> str:
     """
     if isinstance(e, int):
         return str(e)
-    parts: list[str] = []
-    terms = sorted(e.terms.items(), key=lambda item: (-len(item[0]), item[0]))
+    if spell is None:
+        e._text = e._text or _written(e)
+        return e._text
+    return _written(e, spell)
+
+
+def _written(e: Poly, spell: Callable[[str], str] | None = None) -> str:
+    terms = sorted(e.terms.items(), key=_by_degree) if len(e.terms) > 1 else list(e.terms.items())
     if terms[0][1] < 0:  # 4 - h rather than -h + 4
         first = next((k for k, (_, coefficient) in enumerate(terms) if coefficient > 0), 0)
         terms.insert(0, terms.pop(first))
+    parts: list[str] = []
     for monomial, coefficient in terms:
-        factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not monomial else []
-        for name in dict.fromkeys(monomial):
-            power = monomial.count(name)
-            factors.append(spell(name) + (f"**{power}" if power > 1 else ""))
-        sign = "-" if coefficient < 0 else "+"
-        parts.append(f"{sign} {'*'.join(factors)}")
+        size = abs(coefficient)
+        names = monomial if spell is None else [spell(name) for name in monomial]
+        if len(names) > 1:
+            powers = ((name, names.count(name)) for name in dict.fromkeys(names))
+            written = "*".join([f"{name}**{power}" if power > 1 else name for name, power in powers])
+        else:
+            written = names[0] if names else ""
+        if size != 1 or not names:
+            written = f"{size}*{written}" if names else str(size)
+        parts.append(f"- {written}" if coefficient < 0 else f"+ {written}")
     joined = " ".join(parts)
-    return joined[2:] if joined.startswith("+ ") else "-" + joined[2:]
+    return joined[2:] if joined[0] == "+" else "-" + joined[2:]
+
+
+def _by_degree(term: tuple[Monomial, int]) -> tuple[int, Monomial]:
+    return -len(term[0]), term[0]

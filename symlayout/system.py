@@ -17,7 +17,6 @@ from symlayout.polynomial import (
     Monomial,
     Poly,
     collapse,
-    content,
     evaluate,
     exact_quotient,
     names_of,
@@ -185,6 +184,8 @@ class System:
 
     def is_made_of(self, e: Extent, name: str) -> bool:
         """Return whether a floor, maximum or minimum in *e* depends on *name*: then *e* cannot replace it."""
+        if not self.floors and not self.definitions:
+            return name in names_of(e)
         todo, seen = set(names_of(e)), set[str]()
         while todo:
             derived = todo.pop()
@@ -198,9 +199,9 @@ class System:
 
     def to_user(self, e: Extent) -> tuple[Extent, Extent]:
         """Return ``(n, d)`` in the user's dims with ``e == n/d``, in lowest terms where that is easy."""
-        used = [name for name in names_of(e) if name in self.quotients]
-        if not used or isinstance(e, int):
+        if isinstance(e, int) or e.names.isdisjoint(self.quotients):
             return e, 1
+        used = [name for name in e.names if name in self.quotients]
         degree = {name: max(monomial.count(name) for monomial in e.terms) for name in used}
         numerator: Extent = 0
         for monomial, coefficient in e.terms.items():
@@ -232,21 +233,28 @@ class System:
         """
         if denominator == 1:
             return numerator, 1
+        if type(denominator) is int and denominator > 0:
+            common = gcd(denominator, *terms_of(numerator).values())
+            if common == 1:
+                return numerator, denominator
+            return collapse({m: c // common for m, c in terms_of(numerator).items()}), denominator // common
         whole = exact_quotient(numerator, denominator)
         if whole is not None:
             return whole, 1
         top, bottom = terms_of(numerator), terms_of(denominator)
-        common = gcd(content(top), content(bottom))
+        common = gcd(*top.values(), *bottom.values())
         if common > 1:
             top = {m: c // common for m, c in top.items()}
             bottom = {m: c // common for m, c in bottom.items()}
         for name in next(iter(bottom)):
-            least = self.dims[name].min if name in self.dims else self.low.get(name)
-            if least is None or least < 0:
+            if not all(name in m for m in top) or not all(name in m for m in bottom):
                 continue
-            if all(name in m for m in top) and all(name in m for m in bottom):
+            least = self.dims[name].min if name in self.dims else self.low.get(name)
+            if least is not None and least >= 0:
                 top = {drop(m, name): c for m, c in top.items()}
                 bottom = {drop(m, name): c for m, c in bottom.items()}
+        if bottom is terms_of(denominator):
+            return numerator, denominator
         return collapse(dict(top)), collapse(dict(bottom))
 
     def values(self, dims: Mapping[str, int]) -> dict[str, int]:
@@ -307,7 +315,8 @@ def drop(monomial: Monomial, name: str) -> Monomial:
 def parenthesised(e: Extent) -> str:
     """Return *e* as text that can be a factor."""
     written = text(e)
-    return written if len(terms_of(e)) <= 1 and "*" not in written and written[0] != "-" else f"({written})"
+    plain = (isinstance(e, int) or len(e.terms) == 1) and "*" not in written and written[0] != "-"
+    return written if plain else f"({written})"
 
 
 def describe_dim(dim: Dim) -> str:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import symbols
-from symlayout.declare import Declared, Operand, as_list, check_countable
+from symlayout.declare import Declared, Operand, as_list
 from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.facts import Dim, Facts, Interval, Requirement
 from symlayout.polynomial import Extent, names_of, product, substitute, symbol
@@ -310,7 +310,7 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     operand = Operand((extents,), facts, f"tensor {label}")
     for axis, e in enumerate(extents):
         operand.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
-    check_countable(operand, extents)
+    operand.check_countable(extents)
     facts = operand.facts
     leaf = Tensor(
         label,
@@ -462,7 +462,7 @@ def apply(
     shapes = tuple(tuple(facts.reduce(e) for e in x.extents) for x in inputs)
     operand = Operand(shapes, facts, name, values)
     declared = declaration(operand, *args, **kwargs)
-    check_countable(operand, declared.domain)
+    operand.check_countable(declared.domain)
     facts = operand.facts
     extents = tuple(facts.reduce(e) for e in declared.domain)
 
