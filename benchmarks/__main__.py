@@ -1,56 +1,71 @@
-"""Measure, and write ``docs/benchmarks.md`` and the README's figures: ``python -m benchmarks [--quick]``."""
+"""Measure, and write ``docs/benchmarks.md``, ``.json`` and ``.svg`` and the README's figures."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import shlex
 import sys
+import time
 from pathlib import Path
+
+from benchmarks import figures, machine
+from benchmarks.cases import cases
+from benchmarks.measure import Row, allocate_afresh, measure, restrict_to
+from benchmarks.plot import plot
+from benchmarks.report import Run, as_json, as_markdown, duration, publish, summary
+from symlayout.peers.rivals import RIVALS, installed
 
 ROOT = Path(__file__).parent.parent
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer sizes, element types and rounds")
-    parser.add_argument("--only", default="", help="only cases whose name contains this; nothing is written")
-    arguments = parser.parse_args()
-    from benchmarks import contenders
-
-    contenders.restrict_threads()
-    from benchmarks.cases import cases
-    from benchmarks.measure import measure
-    from benchmarks.report import publish, report, summary
-
-    load = other_work()
-    peers = contenders.installed()
-    rounds = 9 if arguments.quick else 31
-    chosen = [case for case in cases(quick=arguments.quick) if arguments.only in str(case)]
-    rows = []
+    parser.add_argument("--quick", action="store_true", help="fewer rows, and less time for each")
+    parser.add_argument("--rows", metavar="PATTERN", default="", help="a regular expression; nothing is written")
+    parser.add_argument("--peers", metavar="NAME,...", help=f"of {', '.join(RIVALS)} (default: the installed ones)")
+    parser.add_argument("--threads", type=int, default=1, help="for each contender (default: 1)")
+    parser.add_argument("--seconds", type=float, help="to spend on a row")
+    arguments = parser.parse_args(words)
+    load = machine.load()
+    start = time.monotonic()
+    restrict_to(arguments.threads)
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = str(arguments.threads)
+    peers = installed(arguments.peers.split(",") if arguments.peers else RIVALS)
+    seconds = arguments.seconds or (0.2 if arguments.quick else 0.4)
+    chosen = [c for c in cases() if re.search(arguments.rows, f"{c.group}: {c}") and (c.quick or not arguments.quick)]
+    chosen.sort(key=lambda case: case.state == "fresh")  # last, since they change how memory is allocated
+    rows: list[Row] = []
     for number, case in enumerate(chosen, 1):
-        rows.append(row := measure(case, peers, rounds))
+        if case.state == "fresh":
+            allocate_afresh()
+        rows.append(row := measure(case, peers, seconds, arguments.threads))
         ratios = "  ".join(f"{name} {ratio}" for name, ratio in row.ratios.items())
-        print(f"{number}/{len(chosen)} {case}: memcpy {1e6 * row.seconds:.1f} us; {ratios}", flush=True)
+        memcpy = duration(row.seconds["memcpy"])
+        print(f"{number}/{len(chosen)} {case.group}: {case}: memcpy {memcpy}; {ratios}", flush=True)
     if not rows:
-        parser.error(f"no case contains {arguments.only!r}")
+        parser.error(f"no row matches {arguments.rows!r}")
     print(summary(rows))
-    if not arguments.only:
-        command = "python -m benchmarks --quick" if arguments.quick else "python -m benchmarks"
-        text = report(rows, list(peers), command, rounds, load)
-        (ROOT / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
-        publish(ROOT / "README.md", summary(rows))
+    if not arguments.rows:
+        measured = {figure: seconds for figure in figures.FIGURES if (seconds := figures.measure(figure)) is not None}
+        _write(Run(
+            command=shlex.join(["python", "-m", "benchmarks", *words]), machine=machine.machine(),
+            versions=machine.versions(["symlayout", *peers]), peers=peers, threads=arguments.threads,
+            minutes=(time.monotonic() - start) / 60, load=(load, machine.load()),
+        ), rows, measured)  # fmt: skip
     return 0
 
 
-def other_work() -> str:
-    """Return how busy the machine is before anything is measured."""
-    if not hasattr(os, "getloadavg"):
-        return "How busy the machine was with other work is not known."
-    busy = os.getloadavg()[0]
-    shared = ": the machine was shared with other work, and the figures are noisy" if busy > 0.5 else ""
-    return f"The load average before the run was {busy:.1f} on {os.cpu_count()} processors{shared}."
+def _write(run: Run, rows: list[Row], measured: dict[figures.Figure, float]) -> None:
+    docs = ROOT / "docs"
+    (docs / "benchmarks.md").write_text(as_markdown(run, rows, measured), encoding="utf-8")
+    (docs / "benchmarks.json").write_text(as_json(run, rows, measured), encoding="utf-8")
+    (docs / "benchmarks.svg").write_text(plot(rows), encoding="utf-8")
+    publish(ROOT / "README.md", summary(rows))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,160 +1,302 @@
-"""What is measured: operations, layouts, sizes and element types.
+"""What is measured: chains of operations, shapes, element sizes and states of memory, as rows.
 
-A case is a chain of steps on one array.  `recipe` gives the chain as pads, reshapes, permutations and crops,
-which is how it is written in NumPy, torch and jax; the result is compared with symlayout's interpreter
-before anything is timed.
+A chain is written once, as a function of a namespace and an array; `symlayout.peers.program` says how it is run by
+symlayout and by the peers.  Sizes are those of the larger side, about.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import isqrt
+from dataclasses import dataclass, replace
 from typing import Any
 
-Shape = tuple[int, ...]
-Move = tuple[str, Any]
+from symlayout.peers.program import Chain, Shape, output_shape
 
 DTYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64"}
 KIB, MIB = 1 << 10, 1 << 20
 
-# The permutation between the two reshapes of a block operation.
-_PERMUTATIONS = {
-    ("space_to_depth", "NCHW"): (0, 3, 5, 1, 2, 4),
-    ("space_to_depth", "NHWC"): (0, 1, 3, 2, 4, 5),
-    ("depth_to_space", "NCHW"): (0, 3, 4, 1, 5, 2),
-    ("depth_to_space", "NHWC"): (0, 1, 3, 2, 4, 5),
-    ("space_to_batch", "NCHW"): (3, 5, 0, 1, 2, 4),
-    ("space_to_batch", "NHWC"): (2, 4, 0, 1, 3, 5),
-    ("batch_to_space", "NCHW"): (2, 3, 4, 0, 5, 1),
-    ("batch_to_space", "NHWC"): (2, 3, 0, 4, 1, 5),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One operation.  *margins* is ``(begin, end)`` of the pads or crops on both spatial axes."""
-
-    op: str
-    layout: str = ""
-    block: int = 2
-    margins: tuple[int, int] = (0, 0)
-    axes: tuple[int, ...] = ()
-
-    @property
-    def spatial(self) -> list[int]:
-        """The axes of height and width."""
-        return [2, 3] if self.layout == "NCHW" else [1, 2]
-
-    @property
-    def depth(self) -> int:
-        """The axis of the channels."""
-        return 1 if self.layout == "NCHW" else 3
-
-    def per_axis(self, on_space: Any, elsewhere: Any) -> list[Any]:
-        """Return a value for each of the four axes."""
-        return [on_space if axis in self.spatial else elsewhere for axis in range(4)]
-
-    def __str__(self) -> str:
-        if self.op == "transpose":
-            return f"transpose {''.join(map(str, self.axes))}"
-        margins = f" {self.margins}" if any(self.margins) else ""
-        return f"{self.op} {self.layout}{margins}"
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A chain of steps on an array of *shape*, with elements of *itemsize* bytes."""
+    """A chain on an array of *shape*, with elements of *itemsize* bytes.
+
+    Attributes
+    ----------
+    dims : str
+        The shape for which symlayout's kernel is compiled; every extent a dim if empty.
+    state : str
+        ``warm``: calls follow each other; ``cold``: nothing is in the caches; ``fresh``: without ``out``.
+    adjoint : bool
+        Measure the adjoint: from the cotangent of the chain's output to that of its input.
+    against : str
+        Whom beside: ``peers``, or ``itself``, the kernel specialised on the shape.
+    quick : bool
+        Whether ``--quick`` measures it too.
+    """
 
     group: str
-    steps: tuple[Step, ...]
+    name: str
+    chain: Chain
     shape: Shape
     itemsize: int
+    dims: str = ""
+    state: str = "warm"
+    adjoint: bool = False
+    against: str = "peers"
+    quick: bool = False
 
     @property
     def dtype(self) -> str:
         """The name of the element type."""
         return DTYPES[self.itemsize]
 
+    @property
+    def size(self) -> int:
+        """The bytes of the larger side."""
+        return max(_count(self.shape), _count(output_shape(self.chain, self.shape))) * self.itemsize
+
     def __str__(self) -> str:
-        return f"{', '.join(map(str, self.steps))}, {self.dtype} {'x'.join(map(str, self.shape))}"
+        return f"{self.name}, {self.dtype} {'x'.join(map(str, self.shape))}"
 
 
-def recipe(case: Case) -> tuple[list[Move], Shape]:
-    """Return the moves ``(pad | reshape | transpose | crop, argument)`` of the chain, and its output shape."""
-    moves: list[Move] = []
-    shape = case.shape
-    for step in case.steps:
-        made, shape = _moves(step, shape)
-        moves += made
-    return moves, shape
+def cases() -> Iterator[Case]:
+    """Yield all rows."""
+    yield from _block_rows()
+    yield from _transposes()
+    yield from _moves()
+    yield from _chains()
+    yield from _adjoints()
+    yield from _calls()
+    yield from _dynamic()
+    yield from _states()
 
 
-def _moves(step: Step, shape: Shape) -> tuple[list[Move], Shape]:
-    if step.op == "transpose":
-        return [("transpose", step.axes)], tuple(shape[a] for a in step.axes)
-    b, (begin, end) = step.block, step.margins
-    permutation = _PERMUTATIONS[step.op, step.layout]
-    moves: list[Move] = []
-    if step.op == "space_to_batch" and any(step.margins):
-        moves.append(("pad", step.per_axis((begin, end), (0, 0))))
-        shape = tuple(n + begin + end if a in step.spatial else n for a, n in enumerate(shape))
-    if step.op.startswith("space"):
-        cut: Shape = tuple(n for a, e in enumerate(shape) for n in ((e // b, b) if a in step.spatial else (e,)))
-        divided, grown = step.spatial, [step.depth if step.op.endswith("depth") else 0]
-    else:
-        source = step.depth if step.op.startswith("depth") else 0
-        cut = (*shape[:source], b, b, shape[source] // (b * b), *shape[source + 1 :])
-        divided, grown = [source], step.spatial
-    factor = b * b if len(grown) == 1 else b
-    share = b if len(divided) == 2 else b * b
-    shape = tuple(n * factor if a in grown else n // share if a in divided else n for a, n in enumerate(shape))
-    moves += [("reshape", cut), ("transpose", permutation), ("reshape", shape)]
-    if step.op == "batch_to_space" and any(step.margins):
-        shape = tuple(n - begin - end if a in step.spatial else n for a, n in enumerate(shape))
-        kept = step.per_axis(slice(begin, -end if end else None), slice(None))
-        moves.append(("crop", tuple(kept)))
-    return moves, shape
+# ---------------------------------------------------------------------- block operations
+
+_NCHW, _NHWC, _NCDHW = "NCHW", "NHWC", "NCDHW"
+_PAIRS = ((0, 0), (1, 1), (1, 1), (1, 1))
 
 
-def cases(*, quick: bool) -> Iterator[Case]:
-    """Yield what is measured."""
-    sizes = (64 * KIB, MIB) if quick else (64 * KIB, MIB, 16 * MIB)
-    for layout in ("NCHW", "NHWC"):
-        for itemsize in (1, 4) if quick else DTYPES:
-            for size in sizes:
-                yield from _blocks(layout, size, itemsize)
-    shapes: list[tuple[Shape, Shape]] = [
-        ((1000, 1000), (1, 0)),
-        ((512, 512), (1, 0)),
-        ((8, 3, 224, 224), (0, 2, 3, 1)),
-        ((8, 224, 224, 3), (0, 3, 1, 2)),
-    ]
-    if not quick:
-        shapes += [((2048, 2048), (1, 0)), ((32, 48, 20, 30), (3, 1, 0, 2))]
-    for shape, axes in shapes:
-        for itemsize in (1, 4) if quick else DTYPES:
-            yield Case("transposes", (Step("transpose", axes=axes),), shape, itemsize)
-    for size in sizes[1:]:
-        there, back = Step("space_to_batch", "NHWC", 2, (2, 2)), Step("batch_to_space", "NHWC", 2, (1, 3))
-        yield Case("chain", (there, back), _image("NHWC", size, 4), 4)
-    yield Case("call on 3 KB", (Step("space_to_depth", "NCHW"),), (1, 3, 16, 16), 4)
+def _batch(block: Shape, pairs: Any) -> tuple[Chain, Chain]:
+    return lambda op, x: op.space_to_batch(x, block, pairs), lambda op, x: op.batch_to_space(x, block, pairs)
 
 
-def _blocks(layout: str, size: int, itemsize: int) -> Iterator[Case]:
-    """Yield the four block operations with a larger side of about *size* bytes."""
-    image = _image(layout, size, itemsize)
-    group = f"block operations, {size // KIB} KiB" if size < MIB else f"block operations, {size // MIB} MiB"
-    for op, back, margins in (
-        ("space_to_depth", "depth_to_space", (0, 0)),
-        ("space_to_batch", "batch_to_space", (1, 1)),
-    ):
-        there = Case(group, (Step(op, layout, 2, margins),), image, itemsize)
-        yield there
-        yield Case(group, (Step(back, layout, 2, margins),), recipe(there)[1], itemsize)
+def _depth(mode: str, axis: int = 1) -> tuple[Chain, Chain]:
+    return lambda op, x: op.space_to_depth(x, 2, mode, axis), lambda op, x: op.depth_to_space(x, 2, mode, axis)
+
+
+_BLOCKS: dict[str, tuple[str, tuple[Chain, Chain]]] = {
+    "batch, OpenVINO 4-D": (_NCHW, _batch((1, 2, 2), _PAIRS[:3])),
+    "batch, OpenVINO 5-D": (_NCDHW, _batch((1, 2, 2, 2), _PAIRS)),
+    "batch, TensorFlow NHWC": (_NHWC, _batch((2, 2), _PAIRS[1:3])),
+    "depth blocks_first, 4-D": (_NCHW, _depth("blocks_first")),
+    "depth depth_first, 4-D": (_NCHW, _depth("depth_first")),
+    "depth blocks_first, 5-D": (_NCDHW, _depth("blocks_first")),
+    "depth depth_first, 5-D": (_NCDHW, _depth("depth_first")),
+    "depth, TensorFlow NHWC": (_NHWC, _depth("blocks_first", 3)),
+}
+_SIZES = {  # the element sizes that are measured, by size; of ranks
+    16 * KIB: ((1, 4), (_NCHW, _NHWC)),
+    64 * KIB: ((1, 4), (_NCHW, _NHWC)),
+    MIB: ((1, 2, 4, 8), (_NCHW, _NHWC, _NCDHW)),
+    16 * MIB: ((1, 4), (_NCHW, _NHWC)),
+    64 * MIB: ((4,), (_NCHW, _NHWC)),
+}
+
+
+def _block_rows() -> Iterator[Case]:
+    for size, (itemsizes, layouts) in _SIZES.items():
+        text = f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
+        for itemsize, name in itertools.product(itemsizes, _BLOCKS):
+            if _BLOCKS[name][0] in layouts:
+                quick = size in (64 * KIB, MIB) and itemsize in (1, 4) and "4-D" in name + "4-D" * ("NHWC" in name)
+                yield from _there_and_back(f"block operations, {text}", name, size, itemsize, quick)
+
+
+def _there_and_back(group: str, name: str, size: int, itemsize: int, quick: bool) -> Iterator[Case]:
+    layout, (there, back) = _BLOCKS[name]
+    first = Case(group, f"space to {name}", there, _image(layout, size, itemsize), itemsize, quick=quick)
+    yield first
+    yield replace(first, name=name.replace(",", " to space,", 1), chain=back, shape=output_shape(there, first.shape))
 
 
 def _image(layout: str, size: int, itemsize: int) -> Shape:
-    """Return the shape of one square image of 16 channels, its side a multiple of 4."""
-    side = max(4, isqrt(size // itemsize // 16) // 4 * 4)
-    return (1, 16, side, side) if layout == "NCHW" else (1, side, side, 16)
+    """Return the shape of one image of 16 channels, its sides equal and a multiple of 4."""
+    sides = 3 if layout == _NCDHW else 2
+    side = max(4, round((size / itemsize / 16) ** (1 / sides) / 4) * 4)
+    return (1, *[side] * sides, 16) if layout == _NHWC else (1, 16, *[side] * sides)
+
+
+# ---------------------------------------------------------------------- transposes
+
+
+def _transpose(axes: Shape) -> Chain:
+    return lambda op, x: op.transpose(x, axes)
+
+
+def _transposes() -> Iterator[Case]:
+    orders = {axes: _transpose(axes) for axes in [*itertools.permutations(range(4)), (1, 0)]}
+    some = [(0, 2, 3, 1), (0, 3, 1, 2), (3, 2, 1, 0), (2, 0, 3, 1)]
+    for axes, itemsize in itertools.product(list(orders)[1:-1], DTYPES):
+        name, quick = f"transpose {''.join(map(str, axes))}", axes in some and itemsize in (1, 4)
+        yield Case("transposes, 1 MiB", name, orders[axes], (16 // itemsize, 24, 40, 72), itemsize, quick=quick)
+    shapes: list[tuple[str, Shape, Shape]] = [
+        ("", (1000, 1000), (1, 0)),
+        (" of few rows", (3, 50176), (1, 0)),
+        (" of few columns", (50176, 3), (1, 0)),
+        (" of images", (8, 3, 224, 224), (0, 2, 3, 1)),
+        (" of images", (8, 224, 224, 3), (0, 3, 1, 2)),
+    ]
+    for (what, shape, axes), itemsize in itertools.product(shapes, DTYPES):
+        name, quick = f"transpose{what} {''.join(map(str, axes))}", itemsize in (1, 4)
+        yield Case("transposes, other shapes", name, orders[axes], shape, itemsize, quick=quick)
+    for side, itemsize in itertools.product((512, 1024, 2048, 4096), DTYPES):
+        if side * side * itemsize <= 64 * MIB:
+            quick = (side, itemsize) in [(512, 1), (1024, 4), (2048, 1)]
+            yield Case("transposes, powers of two", "transpose", orders[1, 0], (side, side), itemsize, quick=quick)
+
+
+# ---------------------------------------------------------------------- pads and other single operations
+
+_ENDS = ((0, 0), (0, 0), (3, 3), (3, 3))
+
+
+def _pad(mode: str) -> Chain:
+    return lambda op, x: op.pad(x, _ENDS, mode=mode)
+
+
+_MOVES: dict[str, tuple[str, Chain]] = {
+    **{f"pad {mode}": ("pads", _pad(mode)) for mode in ("constant", "edge", "reflect", "symmetric", "wrap")},
+    "pad constant, inner 1": ("pads", lambda op, x: op.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))),
+    "pad constant, channels": ("pads", lambda op, x: op.pad(x, ((0, 0), (0, 8), (0, 0), (0, 0)))),
+    "crop": ("other operations", lambda op, x: x[:, :, 5:-6, 3:-2]),
+    "every second": ("other operations", lambda op, x: x[:, :, ::2, ::2]),
+    "flip of rows": ("other operations", lambda op, x: op.flip(x, (3,))),
+    "flip of images": ("other operations", lambda op, x: op.flip(x, (2,))),
+    "roll": ("other operations", lambda op, x: op.roll(x, (5, -3), (2, 3))),
+    "tile": ("other operations", lambda op, x: op.tile(x, (1, 1, 2, 3))),
+    "repeat": ("other operations", lambda op, x: op.repeat(x, 3, 3)),
+    "nearest neighbours": ("other operations", lambda op, x: op.repeat(op.repeat(x, 2, 2), 2, 3)),
+}
+
+
+def _moves() -> Iterator[Case]:
+    for (name, (group, chain)), itemsize in itertools.product(_MOVES.items(), (1, 4)):
+        shape = _image(_NCHW, MIB // (4 if name in ("tile", "repeat", "nearest neighbours") else 1), itemsize)
+        yield Case(group, name, chain, shape, itemsize, quick=name in ("pad constant", "pad reflect", "flip of rows"))
+
+
+# ---------------------------------------------------------------------- chains
+
+
+def _focus(op: Any, x: Any) -> Any:
+    parts = [x[:, :, i::2, j::2] for j in (0, 1) for i in (0, 1)]
+    return op.concatenate(parts, axis=1)
+
+
+def _swin(op: Any, x: Any) -> Any:
+    n, h, w, c = x.shape
+    windows = op.reshape(op.roll(x, (-3, -3), (1, 2)), (n, h // 7, 7, w // 7, 7, c))
+    return op.reshape(op.transpose(windows, (0, 1, 3, 2, 4, 5)), (n * (h // 7) * (w // 7), 49, c))
+
+
+def _im2col(op: Any, x: Any) -> Any:
+    n, c, h, w = x.shape
+    windows = op.window(x, (3, 3), (2, 3))
+    return op.reshape(op.transpose(windows, (0, 2, 3, 1, 4, 5)), (n * (h - 2) * (w - 2), c * 9))
+
+
+def _six(op: Any, x: Any) -> Any:
+    x = op.pad(op.transpose(x, (0, 2, 3, 1)), ((0, 0), (2, 2), (2, 2), (0, 0)))
+    x = op.flip(op.space_to_batch(x, (2, 2), ((0, 0), (0, 0))), (3,))
+    return op.batch_to_space(x, (2, 2), ((1, 1), (0, 2)))
+
+
+_CHAINS: dict[str, tuple[Chain, str, str]] = {  # with the layout and the dims
+    "space to batch and back, other crops": (
+        lambda op, x: op.batch_to_space(
+            op.space_to_batch(x, (2, 2), ((2, 2), (2, 2))), (2, 2), ((1, 3), (3, 1))
+        ),
+        _NHWC, "",
+    ),
+    "space to depth, transpose": (
+        lambda op, x: op.transpose(op.space_to_depth(x, 2, "blocks_first", 1), (0, 2, 3, 1)), _NCHW, "",
+    ),
+    "focus: 4 slices, concat": (_focus, _NCHW, "N, C, 2*h, 2*w"),
+    "shift and partition (Swin)": (_swin, "swin", "N, 7*h, 7*w, C"),
+    "im2col 3x3": (_im2col, _NCHW, "N, C, H>=3, W>=3"),
+    "transpose, pad, space to batch, flip, batch to space, crop": (_six, _NCHW, "N, C, 2*h, 2*w"),
+}  # fmt: skip
+
+
+def _chains() -> Iterator[Case]:
+    for (name, (chain, layout, dims)), (size, itemsize) in itertools.product(
+        _CHAINS.items(), [(MIB, 1), (MIB, 4), (16 * MIB, 4)]
+    ):
+        pixels = size // itemsize // 96
+        side = 7 * max(2, round(pixels**0.5 / 7))
+        image = (
+            (1, side, side, 96)
+            if layout == "swin"
+            else _image(layout, size // (9 if "im2col" in name else 1), itemsize)
+        )
+        yield Case(f"chains, {size // MIB} MiB", name, chain, image, itemsize, dims, quick=(size, itemsize) == (MIB, 4))
+
+
+# ---------------------------------------------------------------------- adjoints, calls, dynamic dims, states of memory
+
+
+def _adjoints() -> Iterator[Case]:
+    chains: dict[str, tuple[Chain, str]] = {
+        "space to depth": (_BLOCKS["depth blocks_first, 4-D"][1][0], "N, C, 2*h, 2*w"),
+        "pad constant": (_MOVES["pad constant"][1], ""),
+        "pad edge": (_MOVES["pad edge"][1], "N, C, H>=1, W>=1"),
+        "every second": (_MOVES["every second"][1], ""),
+        "tile": (_MOVES["tile"][1], ""),
+        "repeat": (_MOVES["repeat"][1], ""),
+        "im2col 3x3": (_im2col, "N, C, H>=3, W>=3"),
+    }
+    for (name, (chain, dims)), itemsize in itertools.product(chains.items(), (4, 8)):
+        shape = _image(_NCHW, MIB // (9 if "im2col" in name else 1), itemsize)
+        yield Case("adjoints, 1 MiB", name, chain, shape, itemsize, dims, adjoint=True, quick=itemsize == 4)
+
+
+def _calls() -> Iterator[Case]:
+    chains: dict[str, Chain] = {
+        "space to depth": _BLOCKS["depth blocks_first, 4-D"][1][0],
+        "transpose": _transpose((0, 2, 3, 1)),
+        "crop": _MOVES["every second"][1],
+    }
+    for name, chain in chains.items():
+        yield Case("calls on 3 KB", name, chain, (1, 3, 16, 16), 4, quick=True)
+
+
+def _dynamic() -> Iterator[Case]:
+    for size, itemsize in itertools.product((64 * KIB, MIB), (1, 4)):
+        for name in _BLOCKS:
+            for case in _there_and_back("dynamic beside specialised", name, size, itemsize, "4-D" in name):
+                yield replace(case, against="itself")
+        for axes in ((1, 0), (0, 2, 3, 1), (3, 2, 1, 0)):
+            shape = (round((size / itemsize) ** 0.5),) * 2 if len(axes) == 2 else _image(_NCHW, size, itemsize)
+            name = f"transpose {''.join(map(str, axes))}"
+            yield Case("dynamic beside specialised", name, _transpose(axes), shape, itemsize, against="itself")
+
+
+def _states() -> Iterator[Case]:
+    names = ("batch, OpenVINO 4-D", "batch, TensorFlow NHWC", "depth blocks_first, 4-D", "depth, TensorFlow NHWC")
+    for state, sizes in (("cold", (MIB,)), ("fresh", (MIB, 16 * MIB))):
+        for size, itemsize, name in itertools.product(sizes, (1, 4), names):
+            group = f"{'cold caches' if state == 'cold' else 'fresh memory'}, {size // MIB} MiB"
+            there, _ = _there_and_back(group, name, size, itemsize, False)
+            yield replace(there, state=state, quick=(size, itemsize) == (MIB, 4) and "blocks_first" in name)
+        for itemsize in (1, 4):
+            group = "cold caches, 1 MiB" if state == "cold" else "fresh memory, 1 MiB"
+            yield Case(group, "transpose", _transpose((1, 0)), (1000, 1000 // itemsize), itemsize, state=state)
+
+
+def _count(shape: Shape) -> int:
+    count = 1
+    for n in shape:
+        count *= n
+    return count

@@ -1,32 +1,26 @@
-"""Time contenders in turns, each round beside a memcpy of the same round."""
+"""Measure a case: every contender's result is compared with the interpreter's, then they take turns."""
 
 from __future__ import annotations
 
-import statistics
-import time
+import ctypes
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 import symlayout as sl
-from benchmarks import contenders
-from benchmarks.cases import Case, recipe
+from benchmarks.cases import Case
+from symlayout.peers.program import Chain, output_shape
+from symlayout.peers.rivals import RIVALS
+from symlayout.peers.task import Array, Call, Task, agrees
+from symlayout.timing import Spread, ratios, take_turns
 
-_SAMPLE_SECONDS = 2e-4  # a sample repeats a shorter call until it takes about this long
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A time in units of memcpy's: the median of the rounds and their quartiles."""
-
-    low: float
-    median: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.median:.2f} ({self.low:.2f}-{self.high:.2f})"
+OURS, SPECIALISED, MEMCPY = "symlayout", "specialised", "memcpy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,83 +29,126 @@ class Row:
 
     Attributes
     ----------
-    seconds : float
-        The median of memcpy, of the larger side's bytes.
+    size : int
+        The bytes of the larger side.
+    seconds : dict
+        The median by contender; memcpy, of *size* bytes, among them.
     ratios : dict
-        By contender; those that have no such operation are absent.
-    wrong : tuple of str
+        Times by memcpy's, by contender; who has no such operation is absent.
+    differs : tuple of str
         Contenders whose result differs from the interpreter's, which are not timed.
     """
 
     case: Case
     size: int
-    seconds: float
-    ratios: dict[str, Ratio]
-    wrong: tuple[str, ...]
+    rounds: int
+    seconds: dict[str, float]
+    ratios: dict[str, Spread]
+    differs: tuple[str, ...]
 
     @property
-    def best_peer(self) -> str | None:
-        """The fastest contender but symlayout."""
-        peers = [name for name in self.ratios if name != "symlayout"]
+    def ours(self) -> Spread:
+        """The kernel's time by memcpy's."""
+        return self.ratios[OURS]
+
+    @property
+    def fastest_peer(self) -> str | None:
+        """The fastest contender but the kernels."""
+        peers = [name for name in self.ratios if name not in (OURS, SPECIALISED)]
         return min(peers, key=lambda name: self.ratios[name].median, default=None)
 
 
-def measure(case: Case, peers: Mapping[str, contenders.Prepare], rounds: int) -> Row:
-    """Return the times of one case."""
-    rng = np.random.default_rng(0)
-    source = rng.integers(0, 256, case.shape).astype(case.dtype)
-    out = np.empty(recipe(case)[1], case.dtype)
-    larger = max(source, out, key=lambda a: a.nbytes)
-    spare = np.empty_like(larger)
-    expected = sl.interpret(contenders.tensor(case.steps, source.ndim, case.dtype), source)
-    calls: dict[str, contenders.Call] = {}
-    wrong = []
-    for name, prepare in {"symlayout": contenders.symlayout, **peers}.items():
-        out.fill(255)
-        if (call := _prepared(prepare, case, source, out)) is None:
+def measure(case: Case, peers: list[str], seconds: float, threads: int) -> Row:
+    """Return the times of one case, for which *seconds* are spent."""
+    tensor = _tensor(case.chain, len(case.shape), case.dims, case.dtype)
+    subject = sl.adjoint(tensor) if case.adjoint else tensor
+    given, made = case.shape, output_shape(case.chain, case.shape)
+    if case.adjoint:
+        given, made = made, given
+    source = np.random.default_rng(0).integers(0, 100, given).astype(case.dtype)
+    out = np.empty(made, case.dtype)
+    # The extents of a cotangent need not determine those of the input, so all are given.
+    dims = _dims(tensor, case.shape) if case.adjoint else {}
+    expected = sl.interpret(subject, source, dims=dims)
+    target = None if case.state == "fresh" else out
+    task = Task(case.chain, source, target, case.shape if case.adjoint else None, threads)
+    kernels = {OURS: _ours(_kernel(subject, case.dtype, threads), task, dims)}
+    if case.against == "itself":
+        kernels[SPECIALISED] = _ours(_kernel(subject.subs(_dims(tensor, case.shape)), case.dtype, threads), task, {})
+    if wrong := [name for name, call in kernels.items() if not agrees(call, out, expected)]:
+        raise AssertionError(f"the kernel is wrong: {wrong[0]}, {case}")
+    calls, differs = kernels, []
+    for name in peers if case.against == "peers" else []:
+        try:
+            call = RIVALS[name](task)
+            same = agrees(call, out, expected)
+        except Exception:  # each peer has errors of its own for what it lacks: an operation, a rank, an element type
             continue
-        if np.array_equal(np.asarray(call()), expected):
+        if same:
             calls[name] = call
         else:
-            wrong.append(name)
-    if "symlayout" in wrong:
-        raise AssertionError(f"symlayout's kernel is wrong: {case}")
-    times = _turns({"memcpy": lambda: np.copyto(spare, larger), **calls}, rounds)
-    base = times.pop("memcpy")
-    ratios = {n: _ratio([t / b for t, b in zip(taken, base, strict=True)]) for n, taken in times.items()}
-    return Row(case, larger.nbytes, statistics.median(base), ratios, tuple(wrong))
+            differs.append(name)
+    larger = max(source, out, key=lambda a: a.nbytes).reshape(-1)
+    spare = np.empty_like(larger)
+    copy: Call = larger.copy if case.state == "fresh" else lambda: np.copyto(spare, larger)
+    before = _flush if case.state == "cold" else None
+    times = take_turns({MEMCPY: copy, **calls}, seconds, least=3, most=41, before=before)
+    middles = {name: median(taken) for name, taken in times.items()}
+    return Row(case, larger.nbytes, len(times[MEMCPY]), middles, ratios(times, MEMCPY), tuple(differs))
 
 
-def _prepared(prepare: contenders.Prepare, case: Case, source: Any, out: Any) -> contenders.Call | None:
-    """Return the call, or None where the peer refuses the case (an element type that it lacks)."""
-    try:
-        call = prepare(case, source, out)
-        if call is not None:
-            call()
-    except Exception:  # each peer has errors of its own for what it does not support
-        if prepare is contenders.symlayout:
-            raise
-        return None
-    return call
+def allocate_afresh() -> None:
+    """Let every large array of this process come from the system from now on, and go back to it."""
+    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        mallopt(-3, 1 << 16)  # M_MMAP_THRESHOLD, which glibc otherwise raises as arrays are freed
 
 
-def _turns(calls: Mapping[str, contenders.Call], rounds: int) -> dict[str, list[float]]:
-    """Return the time of one call, by contender and round."""
-    repeats = {name: max(1, round(_SAMPLE_SECONDS / _time(call, 3))) for name, call in calls.items()}
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            times[name].append(_time(call, repeats[name]))
-    return times
+def _ours(kernel: sl.Kernel, task: Task, dims: Mapping[str, int]) -> Call:
+    source, out = task.source, task.out
+    if dims:
+        return lambda: kernel(source, out=out, dims=dims)
+    return lambda: kernel(source, out=out)
 
 
-def _time(call: contenders.Call, repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
+@cache
+def _tensor(chain: Chain, rank: int, dims: str, dtype: str) -> sl.Tensor:
+    shape: Any = dims or [sl.dim(f"n{k}") for k in range(rank)]
+    result: sl.Tensor = chain(sl, sl.tensor(shape, dtype=dtype, name="x"))
+    return result
 
 
-def _ratio(values: list[float]) -> Ratio:
-    low, median, high = statistics.quantiles(values, n=4)
-    return Ratio(low, median, high)
+@cache
+def _kernel(subject: Any, dtype: str, threads: int) -> sl.Kernel:
+    return sl.compile(subject, dtype=dtype, strict=True)
+
+
+def _dims(tensor: sl.Tensor, shape: tuple[int, ...]) -> dict[str, int]:
+    """Return the values of the dims at *shape*; each extent of the input is a multiple of one dim."""
+    found = {}
+    for extent, n in zip(tensor.leaves()[0].shape, shape, strict=True):
+        (symbol,) = extent.free_symbols
+        found[symbol.name] = n // int(extent.coeff(symbol))
+    return found
+
+
+@cache
+def _junk() -> Array:
+    return np.zeros(2 * _last_level_cache(), np.uint8)
+
+
+def _flush() -> None:
+    """Fill the caches with something else."""
+    junk = _junk()
+    np.add(junk, 1, out=junk)
+
+
+def _last_level_cache() -> int:
+    """Return the bytes of the largest cache, 32 MiB where the system does not say."""
+    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+    return max([int(s[:-1]) << {"K": 10, "M": 20}[s[-1]] for s in sizes if s[-1:] in ("K", "M")], default=32 << 20)
+
+
+def restrict_to(processors: int) -> None:
+    """Let this process run on so many processors; OpenVINO, which has no other safe way, takes its threads from it."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-processors:])

@@ -1,55 +1,113 @@
-"""Write what was measured as Markdown."""
+"""Write what was measured: as Markdown for people, as JSON for programs."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import geometric_mean
+from textwrap import fill
 
-from benchmarks.measure import Row
+from benchmarks.figures import Figure
+from benchmarks.goals import Goal, goals, margin, tie
+from benchmarks.measure import MEMCPY, OURS, SPECIALISED, Row
 
+_METHOD = """
+Numbers in tables are times divided by the time of a memcpy (`numpy.copyto`) of the larger side's bytes in the same
+round: the median of up to 41 rounds, with the quartiles in parentheses. In a round every contender has its turn; a slow
+one has fewer. All results are first compared with the interpreter's, byte by byte. symlayout uses one kernel for all
+shapes. All run in {threads}: by each library's own setting, and the process may use no more processors, from which
+OpenVINO takes its number of threads. `out=` is given to symlayout, NumPy and torch, and onnxruntime and OpenVINO write
+to bound memory; tensorflow and jax have no such thing. What a peer lacks is written in its reshapes, permutations, pads
+and slices; `-` is what it cannot do. In rows of cold caches the last-level cache is overwritten before each call; in
+rows of fresh memory nobody is given `out`, and large arrays come from the system. Differences smaller than the
+quartiles are none.
+"""
 BEGIN, END = "<!-- figures: written by python -m benchmarks -->", "<!-- end of figures -->"
 
 
-def report(rows: Sequence[Row], peers: Sequence[str], command: str, rounds: int, load: str) -> str:
-    """Return the text of ``docs/benchmarks.md``; *load* says how busy the machine was."""
-    lost = sorted((r for r in rows if _margin(r) > 1), key=_margin, reverse=True)
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How something was measured: the command, and what `benchmarks.machine` says."""
+
+    command: str
+    machine: str
+    versions: str
+    peers: list[str]
+    threads: int
+    minutes: float
+    load: tuple[float | None, float | None]
+
+    @property
+    def noise(self) -> str:
+        """What to think of the figures."""
+        before, after = self.load
+        if before is None or after is None:
+            return "How busy the machine was with other work is not known."
+        said = f"The load average was {before:.1f} before the run and {after:.1f} after it (the run itself is 1 of it)"
+        if max(before, after - 1) > 0.5:
+            return f"{said}: the machine was shared with other work, and the figures are noisy."
+        return f"{said}: nothing else ran."
+
+
+def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) -> str:
+    """Return the text of ``docs/benchmarks.md``."""
+    lost = sorted((r for r in rows if margin(r) > 1), key=margin, reverse=True)
+    clear = [r for r in lost if not tie(r)]
+    reached = goals(rows)
+    threads = "one thread" if run.threads == 1 else f"{run.threads} threads"
     parts = [
         "# Benchmarks",
-        f"Written by `{command}`. Do not edit.",
-        f"{_processor()}, {platform.system()}, Python {platform.python_version()}; {_versions(peers)}.",
-        "Numbers are times divided by the time of a memcpy (`numpy.copyto`) of the larger side's bytes in the same\n"
-        f"round: the median of {rounds} rounds, with the quartiles in parentheses. In a round every contender has its\n"
-        "turn. All results are first compared with the interpreter's. symlayout uses one kernel for all shapes. One\n"
-        "thread each, but OpenVINO has its default number of threads; `out=` is given to symlayout, NumPy, torch,\n"
-        "onnxruntime and OpenVINO, the others have none. Differences smaller than the quartiles are none.\n"
-        f"{load}",
+        f"Written by `{run.command}` in {run.minutes:.0f} minutes. Do not edit.",
+        f"{run.machine}; {run.versions}.",
+        fill(_METHOD.format(threads=threads).strip(), 120),
+        run.noise,
+        "![Times by that of a memcpy](benchmarks.svg)",
+        "## Figures to reach",
+        _goal_table(reached, figures),
         "## Summary",
         "Geometric means over the rows. The last column is the time of the fastest peer of each row, by symlayout's.",
         summary(rows),
-        "## Rows where a peer is faster",
-        _table(lost, peers) if lost else "None.",
-        "Ties, since the quartiles overlap: "
-        + ("; ".join(f"{r.case} ({r.best_peer})" for r in lost if _tie(r)) or "none")
-        + ".",
+        f"## Rows where a peer is faster: {len(clear)} of {sum(r.fastest_peer is not None for r in rows)}",
+        _table(clear, run.peers) if clear else "None.",
+        f"Ties, since the quartiles overlap: {_names([r for r in lost if tie(r)])}.",
     ]
+    for goal in reached:
+        if goal.missed and "peer" not in goal.what:
+            parts += [f"## Rows that miss {goal.limit:g}: {goal.what}", _table(goal.missed, run.peers)]
     for group in _groups(rows):
-        parts += [f"## All rows: {group}", _table([r for r in rows if r.case.group == group], peers)]
-    wrong = [f"- {name}: {r.case}" for r in rows for name in r.wrong]
-    if wrong:
+        parts += [f"## All rows: {group}", _table([r for r in rows if r.case.group == group], run.peers)]
+    if wrong := [f"- {name}: {r.case}" for r in rows for name in r.differs]:
         parts += ["## Not timed, since the result differs from the interpreter's", "\n".join(wrong)]
     return "\n\n".join(parts) + "\n"
 
 
+def as_json(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) -> str:
+    """Return the same as numbers, times in seconds; a row to a line."""
+    lines = [
+        json.dumps(
+            {
+                "group": r.case.group, "case": r.case.name, "shape": r.case.shape, "dtype": r.case.dtype,
+                "state": r.case.state, "bytes": r.size, "rounds": r.rounds,
+                "seconds": {name: float(f"{s:.4g}") for name, s in r.seconds.items()},
+                "by_memcpy": {n: [float(f"{v:.4g}") for v in (s.low, s.median, s.high)] for n, s in r.ratios.items()},
+                "differs": r.differs,
+            }
+        )
+        for r in rows
+    ]  # fmt: skip
+    head = {"run": asdict(run), "figures": {figure.what: seconds for figure, seconds in figures.items()}}
+    return json.dumps(head)[:-1] + ', "rows": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
 def summary(rows: Sequence[Row]) -> str:
-    """Return a table with one row per group."""
+    """Return a table with one line for each group."""
     lines = ["| what | rows | symlayout / memcpy | fastest peer / symlayout |", "|---|---|---|---|"]
     for group in _groups(rows):
         mine = [r for r in rows if r.case.group == group]
-        ours = geometric_mean(r.ratios["symlayout"].median for r in mine)
-        margins = [_margin(r) for r in mine if r.best_peer is not None]
+        ours = geometric_mean(r.ours.median for r in mine)
+        margins = [margin(r) for r in mine if r.fastest_peer is not None]
         gain = f"{1 / geometric_mean(margins):.1f}" if margins else "-"
         lines.append(f"| {group} | {len(mine)} | {ours:.2f} | {gain} |")
     return "\n".join(lines)
@@ -64,41 +122,42 @@ def publish(path: Path, table: str) -> None:
     path.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
 
 
+def duration(seconds: float) -> str:
+    """Return *seconds* in a unit that suits them.
+
+    >>> duration(1.5e-5), duration(0.25)
+    ('15.0 us', '250 ms')
+    """
+    return f"{1e6 * seconds:.1f} us" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
+
+
+def _goal_table(reached: Sequence[Goal], figures: Mapping[Figure, float]) -> str:
+    lines = ["| figure | goal | measured | rows | |", "|---|---|---|---|---|"]
+    for goal in reached:
+        sign = ">=" if goal.more else "<="
+        worst = "at most " if goal.missed or "each" in goal.what else ""
+        word = "reached" if goal.met else f"missed in {len(goal.missed)}" if goal.missed else "missed"
+        lines.append(f"| {goal.what} | {sign} {goal.limit:g} | {worst}{goal.measured:.2f} | {goal.rows} | {word} |")
+    for figure, seconds in figures.items():
+        limit = f"<= {duration(figure.goal)}" if figure.goal else "-"
+        word = "" if not figure.goal else "reached" if seconds <= figure.goal else "missed"
+        lines.append(f"| {figure.what} | {limit} | {duration(seconds)} | | {word} |")
+    return "\n".join(lines)
+
+
 def _table(rows: Sequence[Row], peers: Sequence[str]) -> str:
-    names = ["symlayout", *peers]
+    known = {name for r in rows for name in r.ratios}
+    names = [name for name in (OURS, SPECIALISED, *peers) if name in known]
     lines = ["| case | memcpy | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
     for r in rows:
         cells = [str(r.ratios[name]) if name in r.ratios else "-" for name in names]
-        lines.append(f"| {r.case} | {1e6 * r.seconds:.1f} us | " + " | ".join(cells) + " |")
+        lines.append(f"| {r.case} | {1e6 * r.seconds[MEMCPY]:.1f} us | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def _groups(rows: Sequence[Row]) -> list[str]:
-    return sorted({r.case.group: None for r in rows}, key=lambda group: group.startswith("call"))
+    return list(dict.fromkeys(r.case.group for r in rows))
 
 
-def _margin(r: Row) -> float:
-    """Return symlayout's time by the fastest peer's."""
-    return 0.0 if r.best_peer is None else r.ratios["symlayout"].median / r.ratios[r.best_peer].median
-
-
-def _tie(r: Row) -> bool:
-    return r.best_peer is not None and r.ratios["symlayout"].low <= r.ratios[r.best_peer].high
-
-
-def _versions(peers: Sequence[str]) -> str:
-    found = []
-    for name in ("symlayout", *peers):
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            found.append(name)
-    return ", ".join(found)
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+def _names(rows: Sequence[Row]) -> str:
+    return "; ".join(f"{r.case} ({r.fastest_peer})" for r in rows) or "none"

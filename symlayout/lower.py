@@ -84,13 +84,14 @@ class _Lowering:
                 self.nonempty = self._nonempty()
         pieces = tuple(self._piece(read.path) for read in reads)
         sizes = tuple(None if self.strided else self.prelude.expr(product(s.extents)) for s in self.sources)
+        output_size = self.prelude.expr(product(self.output.extents))  # which may add to the prelude
         nest = Nest(
             name=name,
             parameters=parameters,
             prelude=tuple(self.prelude.steps),
             sources=tuple(f"src{k}" if len(self.sources) > 1 else "src" for k in range(len(self.sources))),
             source_sizes=sizes,
-            output_size=self.prelude.expr(product(self.output.extents)),
+            output_size=output_size,
             pieces=pieces,
             fills=len(self.fills),
             about=self._about(name),

@@ -115,3 +115,11 @@ def test_a_window_without_extent_leaves_no_piece() -> None:
     y = sl.pad(sl.tensor("N", name="x"), [(-1, 2)], constant_values=(1, 2))
     assert len(y.index_map.reads) == 2
     assert "< -1" not in str(y.index_map)
+
+
+def test_an_extent_that_only_the_size_needs_is_computed() -> None:
+    """Inside the loops ``Max(0, H - 5)`` is ``H - 5``; whether there is anything to loop over needs the maximum."""
+    kernel = sl.compile(sl.tensor("H, W")[2:-3, 1:-1], dtype="i4", strict=True)
+    for shape in ((8, 5), (6, 3), (4, 9), (0, 2)):
+        x = np.arange(shape[0] * shape[1], dtype="i4").reshape(shape)
+        assert kernel(x).tolist() == x[2:-3, 1:-1].tolist()

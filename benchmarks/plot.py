@@ -1,0 +1,67 @@
+"""Draw what was measured as plain SVG: for each row the kernel and the fastest peer beside memcpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from math import log2
+
+from benchmarks.measure import Row
+
+_WIDTH, _LEFT, _RIGHT, _LINE, _TOP = 900, 230, 20, 26, 64
+_LOW, _HIGH = -2, 9  # powers of two on the axis
+
+# Colours that are read on a white page and on a black one; the text follows the page.
+_STYLE = """
+text { font: 13px sans-serif; fill: #24292f }
+.axis { stroke: #8b949e; stroke-width: 1; stroke-opacity: 0.4 }
+.memcpy { stroke: #8b949e; stroke-width: 2 }
+.ours { fill: #1f77d0 }
+.peer { fill: #e07b1a }
+circle { fill-opacity: 0.55 }
+.mean { fill-opacity: 1; stroke: #ffffff; stroke-width: 1 }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .mean { stroke: #0d1117 } }
+"""
+
+
+def plot(rows: Sequence[Row]) -> str:
+    """Return the picture: a line for each group; to the right is slower, on a logarithmic axis."""
+    shown = [r for r in rows if r.fastest_peer is not None]
+    groups = list(dict.fromkeys(r.case.group for r in shown))
+    height = _TOP + _LINE * len(groups) + 30
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
+        'role="img"><title>Times by that of a memcpy: symlayout and the fastest peer of each row</title>',
+        f"<style>{_STYLE}</style>",
+        _dot("ours", _LEFT, 20, 5) + _text(_LEFT + 12, 25, "symlayout"),
+        _dot("peer", _LEFT + 110, 20, 5) + _text(_LEFT + 122, 25, "fastest peer of the row"),
+        _text(_LEFT + 300, 25, "small: a row; large: the median; the line at 1 is memcpy"),
+    ]
+    for power in range(_LOW, _HIGH + 1):
+        x, kind = _place(2.0**power), "memcpy" if power == 0 else "axis"
+        parts.append(f'<line class="{kind}" x1="{x}" x2="{x}" y1="{_TOP - 14}" y2="{height - 26}"/>')
+        parts.append(_text(x, height - 8, f"{2.0**power:g}", "middle"))
+    for k, group in enumerate(groups):
+        y = _TOP + _LINE * k
+        of = [r for r in shown if r.case.group == group]
+        parts.append(_text(_LEFT - 12, y + 5, group, "end"))
+        for kind, shift, values in (
+            ("ours", -4, sorted(r.ours.median for r in of)),
+            ("peer", 4, sorted(r.ratios[str(r.fastest_peer)].median for r in of)),
+        ):
+            parts += [_dot(kind, _place(value), y + shift, 2.5) for value in values]
+            parts.append(_dot(f"{kind} mean", _place(values[len(values) // 2]), y + shift, 5))
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _place(ratio: float) -> float:
+    share = (log2(ratio) - _LOW) / (_HIGH - _LOW)
+    return round(_LEFT + min(max(share, 0.0), 1.0) * (_WIDTH - _LEFT - _RIGHT), 1)
+
+
+def _dot(kind: str, x: float, y: float, radius: float) -> str:
+    return f'<circle class="{kind}" cx="{x}" cy="{y}" r="{radius}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
