@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks import figures, machine
 from benchmarks.cases import cases
-from benchmarks.measure import Row, allocate_afresh, measure, restrict_to
+from benchmarks.measure import Row, measure, restrict_to
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown, duration, publish, summary
 from symlayout.peers.rivals import RIVALS, installed
@@ -35,13 +35,10 @@ def main(words: list[str]) -> int:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[variable] = str(arguments.threads)
     peers = installed(arguments.peers.split(",") if arguments.peers else RIVALS)
-    seconds = arguments.seconds or (0.2 if arguments.quick else 0.4)
+    seconds = arguments.seconds or (0.15 if arguments.quick else 0.4)
     chosen = [c for c in cases() if re.search(arguments.rows, f"{c.group}: {c}") and (c.quick or not arguments.quick)]
-    chosen.sort(key=lambda case: case.state == "fresh")  # last, since they change how memory is allocated
     rows: list[Row] = []
     for number, case in enumerate(chosen, 1):
-        if case.state == "fresh":
-            allocate_afresh()
         rows.append(row := measure(case, peers, seconds, arguments.threads))
         ratios = "  ".join(f"{name} {ratio}" for name, ratio in row.ratios.items())
         memcpy = duration(row.seconds["memcpy"])

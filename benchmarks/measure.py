@@ -91,16 +91,10 @@ def measure(case: Case, peers: list[str], seconds: float, threads: int) -> Row:
     larger = max(source, out, key=lambda a: a.nbytes).reshape(-1)
     spare = np.empty_like(larger)
     copy: Call = larger.copy if case.state == "fresh" else lambda: np.copyto(spare, larger)
-    before = _flush if case.state == "cold" else None
+    before = {"warm": None, "cold": _flush, "fresh": _release}[case.state]
     times = take_turns({MEMCPY: copy, **calls}, seconds, least=3, most=41, before=before)
     middles = {name: median(taken) for name, taken in times.items()}
     return Row(case, larger.nbytes, len(times[MEMCPY]), middles, ratios(times, MEMCPY), tuple(differs))
-
-
-def allocate_afresh() -> None:
-    """Let every large array of this process come from the system from now on, and go back to it."""
-    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
-        mallopt(-3, 1 << 16)  # M_MMAP_THRESHOLD, which glibc otherwise raises as arrays are freed
 
 
 def _ours(kernel: sl.Kernel, task: Task, dims: Mapping[str, int]) -> Call:
@@ -140,6 +134,12 @@ def _flush() -> None:
     """Fill the caches with something else."""
     junk = _junk()
     np.add(junk, 1, out=junk)
+
+
+def _release() -> None:
+    """Give free memory back to the system, so that what is allocated next is touched for the first time."""
+    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+        trim(0)
 
 
 def _last_level_cache() -> int:

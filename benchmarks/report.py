@@ -21,8 +21,8 @@ shapes. All run in {threads}: by each library's own setting, and the process may
 OpenVINO takes its number of threads. `out=` is given to symlayout, NumPy and torch, and onnxruntime and OpenVINO write
 to bound memory; tensorflow and jax have no such thing. What a peer lacks is written in its reshapes, permutations, pads
 and slices; `-` is what it cannot do. In rows of cold caches the last-level cache is overwritten before each call; in
-rows of fresh memory nobody is given `out`, and large arrays come from the system. Differences smaller than the
-quartiles are none.
+rows of fresh memory nobody is given `out`, and free memory is given back to the system before each call, so that the
+result is touched for the first time. Differences smaller than the quartiles are none.
 """
 BEGIN, END = "<!-- figures: written by python -m benchmarks -->", "<!-- end of figures -->"
 
