@@ -16,7 +16,9 @@ from symlayout_codegen.loops import (
     Accumulate,
     Body,
     Copy,
+    CopyRows,
     Fill,
+    FillRows,
     If,
     Interval,
     Let,
@@ -55,10 +57,12 @@ def run(program: Program, parameters: Mapping[str, int], parts: int = 1) -> Writ
 
 def execute(body: Body, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[tuple[int, Term, bool]]:
     for statement in body:
-        yield from step(statement, values, sources)
+        yield from execute_one(statement, values, sources)
 
 
-def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[tuple[int, Term, bool]]:
+def execute_one(
+    statement: Statement, values: dict[str, int], sources: tuple[str, ...]
+) -> Iterator[tuple[int, Term, bool]]:
     """Yield the offsets that *statement* writes, in order, with what comes there and whether it is added."""
 
     def value(expr: Expr) -> int:
@@ -85,11 +89,20 @@ def step(statement: Statement, values: dict[str, int], sources: tuple[str, ...])
         case Fill(to, fill, count):
             for i in range(value(count)):
                 yield value(to) + i, ("fill", fill), False
-        case Transpose(to, to_stride, source, start, stride, rows, columns):
+        case CopyRows(to, to_step, source, start, step, rows, count):
             for i in range(value(rows)):
-                for j in range(value(columns)):
-                    at = value(to) + i * value(to_stride) + j
-                    yield at, (sources[source], value(start) + i + j * value(stride)), False
+                for j in range(value(count)):
+                    at = value(to) + i * value(to_step) + j
+                    yield at, (sources[source], value(start) + i * value(step) + j), False
+        case FillRows(to, to_step, fill, rows, count):
+            for i in range(value(rows)):
+                for j in range(value(count)):
+                    yield value(to) + i * value(to_step) + j, ("fill", fill), False
+        case Transpose(to, to_stride, source, start, stride, rows, columns, count, to_step, step):
+            for c, i, j in itertools.product(*map(range, map(value, (count, rows, columns)))):
+                at = value(to) + c * value(to_step) + i * value(to_stride) + j
+                offset = value(start) + c * value(step) + i + j * value(stride)
+                yield at, (sources[source], offset), False
 
 
 def share(loops: list[tuple[str, str, int]], values: Mapping[str, int]) -> dict[str, int]:
@@ -112,7 +125,7 @@ def batches(count: int, size: int) -> list[list[int]]:
 
 
 def leaves(nest: Nest) -> list[str]:
-    kinds = Copy | Accumulate | Fill | Transpose
+    kinds = Copy | Accumulate | Fill | CopyRows | FillRows | Transpose
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symlayout_codegen.cir import Expr
-from symlayout_codegen.expressions import names
+from symlayout_codegen.expressions import ONE, ZERO, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,35 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyRows:
+    """`Copy` of *count* elements, *rows* times: offsets grow by *to_step* and *step* from each to the next."""
+
+    to: Expr
+    to_step: Expr
+    source: int
+    start: Expr
+    step: Expr
+    rows: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class FillRows:
+    """`Fill` of *count* elements, *rows* times: the offset grows by *to_step* from each to the next."""
+
+    to: Expr
+    to_step: Expr
+    fill: int
+    rows: Expr
+    count: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Transpose:
-    """``output[to + i*to_stride + j] = source[start + i + j*stride]`` for i < rows, j < columns."""
+    """``output[to + i*to_stride + j] = source[start + i + j*stride]`` for i < rows, j < columns.
+
+    That *count* times: offsets grow by *to_step* and *step* from each to the next.
+    """
 
     to: Expr
     to_stride: Expr
@@ -108,10 +135,14 @@ class Transpose:
     stride: Expr
     rows: Expr
     columns: Expr
+    count: Expr = ONE
+    to_step: Expr = ZERO
+    step: Expr = ZERO
 
 
 Leaf = Copy | Accumulate | Fill
-Statement = Let | Interval | Share | Loop | If | Copy | Accumulate | Fill | Transpose
+Rows = CopyRows | FillRows | Transpose
+Statement = Let | Interval | Share | Loop | If | Leaf | Rows
 Body = tuple[Statement, ...]
 
 
@@ -132,8 +163,12 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, start, count)
         case Fill(to, _, count):
             return (to, count)
-        case Transpose(to, to_stride, _, start, stride, rows, columns):
-            return (to, to_stride, start, stride, rows, columns)
+        case CopyRows(to, to_step, _, start, step, rows, count):
+            return (to, to_step, start, step, rows, count)
+        case FillRows(to, to_step, _, rows, count):
+            return (to, to_step, rows, count)
+        case Transpose(to, to_stride, _, start, stride, rows, columns, count, to_step, step):
+            return (to, to_stride, start, stride, rows, columns, count, to_step, step)
 
 
 def walk(body: Sequence[Statement]) -> Iterator[Statement]:

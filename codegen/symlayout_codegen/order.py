@@ -23,4 +23,6 @@ def order(piece: Piece) -> tuple[int, ...]:
         return tuple(digits)
     digits.remove(fast_read)
     digits.remove(fast_write)
+    if len(digits) > 1:  # of the two next loops the longer one, since transposes are done many at a time
+        digits[-2:] = sorted(digits[-2:], key=lambda k: magnitude(piece.digits[k].extent))
     return (*digits, fast_read, fast_write)

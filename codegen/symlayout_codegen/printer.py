@@ -31,7 +31,9 @@ from symlayout_codegen.loops import (
     Accumulate,
     Body,
     Copy,
+    CopyRows,
     Fill,
+    FillRows,
     If,
     Interval,
     Let,
@@ -147,8 +149,8 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    sources = {s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | Transpose)}
-    fills = {s.fill for s in walk(program.body) if isinstance(s, Fill)}
+    sources = {s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | CopyRows | Transpose)}
+    fills = {s.fill for s in walk(program.body) if isinstance(s, Fill | FillRows)}
     for name in nest.parameters:
         if name not in used:
             yield f"    (void){name};"
@@ -325,10 +327,27 @@ def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
             yield f"to[{show(to)}] = fill{fill};"
         case Fill(to, fill, count):
             yield f"sl_fill(to, {show(to)}, fill{fill}, {show(count)});"
-        case Transpose(to, to_stride, source, start, stride, rows, columns):
-            written = f"to, {show(to)}, {show(to_stride)}"
-            read = f"from{source}, {show(start)}, {show(stride)}"
-            yield f"sl_transpose({written}, {read}, {show(rows)}, {show(columns)});"
+        case CopyRows(to, to_step, source, start, step, rows, count):
+            faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
+            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)});"
+        case FillRows(to, to_step, fill, rows, count):
+            yield f"sl_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
+        case Transpose():
+            yield _transpose(statement, show)
+
+
+def _transpose(leaf: Transpose, show: _Printer) -> str:
+    """Return the call for *leaf*: that for two to four streams where it is known to be of so many."""
+    to, start, columns, rows = map(show, (leaf.to, leaf.start, leaf.columns, leaf.rows))
+    batch = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step)))
+    match leaf:
+        case Transpose(stride=Literal(k), rows=Literal(high)) if 2 <= k == high <= 4:
+            return f"sl_split_{k}(to, {to}, {show(leaf.to_stride)}, from{leaf.source}, {start}, {columns}, {batch});"
+        case Transpose(to_stride=Literal(k), columns=Literal(wide)) if 2 <= k == wide <= 4:
+            return f"sl_join_{k}(to, {to}, from{leaf.source}, {start}, {show(leaf.stride)}, {rows}, {batch});"
+        case _:
+            faces = f"to, {to}, {show(leaf.to_stride)}, from{leaf.source}, {start}, {show(leaf.stride)}"
+            return f"sl_transpose({faces}, {rows}, {columns}, {batch});"
 
 
 # --- expressions ------------------------------------------------------------------------------

@@ -7,7 +7,10 @@ Only digits and faces decide; no op has a name here.  Each pass is a module:
 3. `bound`: windows and guards become the bounds of loops, so that no inner loop tests;
    of these, the outer ones are shared out (`share`): a kernel is called for one of several parts of its work;
 4. `leaves`: loops over contiguous elements become runs, loops whose two fastest digits differ
-   become a tiled transpose; `unroll`: short loops are written out; `prune`: what is not needed goes.
+   become a tiled transpose;
+5. `distribute`: a loop around a transpose and other statements becomes one around each; `rows`: a loop
+   around one run or transpose becomes one statement with it;
+6. `unroll`: short loops are written out; `prune`: what is not needed goes.
 
 Points that add keep the order of the nest, since a sum of floats depends on it: their digits are not
 reordered, and blocks not taken out of their turn.
@@ -20,6 +23,7 @@ from dataclasses import dataclass
 from symlayout_codegen.bound import Bounder
 from symlayout_codegen.cir import Expr, Name
 from symlayout_codegen.coalesce import coalesce
+from symlayout_codegen.distribute import distribute
 from symlayout_codegen.expressions import Facts
 from symlayout_codegen.leaves import select
 from symlayout_codegen.loops import Body, Statement
@@ -27,6 +31,7 @@ from symlayout_codegen.nest import Nest
 from symlayout_codegen.order import order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
+from symlayout_codegen.rows import gather_rows
 from symlayout_codegen.share import by_one, share, shared
 from symlayout_codegen.unroll import unroll
 
@@ -56,5 +61,6 @@ def schedule(nest: Nest) -> Program:
         body += done if ranges or background else by_one(done)
         digits += [Name(digit.name) for digit in piece.digits]
         digits += [name for ends in ranges.values() for name in ends]
-    selected = unroll(select(by_one(tuple(body)) if background else tuple(body)))
+    chosen = select(by_one(tuple(body)) if background else tuple(body))
+    selected = unroll(gather_rows(distribute(chosen)))
     return Program(nest, prune(selected), facts.and_nonnegative(digits))
