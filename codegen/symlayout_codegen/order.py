@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symlayout_codegen.expressions import ONE, ZERO, magnitude
 from symlayout_codegen.nest import Piece
+from symlayout_codegen.unroll import is_short
 
 
 def order(piece: Piece) -> tuple[int, ...]:
@@ -23,6 +24,6 @@ def order(piece: Piece) -> tuple[int, ...]:
         return tuple(digits)
     digits.remove(fast_read)
     digits.remove(fast_write)
-    if len(digits) > 1:  # of the two next loops the longer one, since transposes are done many at a time
-        digits[-2:] = sorted(digits[-2:], key=lambda k: magnitude(piece.digits[k].extent))
+    if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent):
+        digits[-2:] = digits[:-3:-1]  # transposes are done many at a time: over the longer loop
     return (*digits, fast_read, fast_write)

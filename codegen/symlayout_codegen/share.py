@@ -29,10 +29,10 @@ def by_one(body: Body) -> Body:
 def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
     """Return the digits of *piece* that the parts of a kernel share out, outermost first.
 
-    They are the loops outside the inner one, down to the first that is sure to be long.  Where that is one loop,
-    which may be short, the inner one is shared too, unless bounds cut it.
+    They are the loops outside the inner two, which may be a transpose, down to the first that is sure to be long.
+    Where there are but these, the outer one is shared, and the inner one too, unless bounds cut it.
     """
-    inner = 0 if len(order) <= 2 and not piece.windows and not piece.guards else 1
+    inner = 2 if len(order) > 2 else 1 if piece.windows or piece.guards else 0
     chosen: list[int] = []
     for digit in order[: max(1, len(order) - inner)][:MOST_SHARED]:
         extent = piece.digits[digit].extent

@@ -13,6 +13,11 @@ SHORT = 4
 """A loop of at most this many single copies is written out."""
 
 
+def is_short(count: Expr) -> bool:
+    """Return whether a loop of *count* steps is known to be short."""
+    return isinstance(count, Literal) and count.value <= SHORT
+
+
 def unroll(body: Body) -> Body:
     """Replace short loops over single elements by their copies, so that the loop around is the inner one."""
     written: list[Statement] = []
