@@ -91,37 +91,31 @@ int32_t batch_to_space_2d_x4_part(int64_t part, int64_t parts, int64_t N, int64_
                 for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_first_2; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
-                    /* output axis 2, a digit of it < b1 */
-                    for (int64_t i2_1 = i2_1_first; i2_1 < i2_1_last; ++i2_1) {
-                        sl_copy(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
-                                C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
-                                C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 + C*b1*i2_0 +
-                                C*i2_1 - C*W*b1*top + C*left*top + C*right*top - C*left, from0, C*H*W*i0 +
-                                C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0 + C*H*N_b0_b1*W*i2_1, C);
-                    }
+                    sl_copy_rows(to, C*i2_1_first + (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom
+                            - C*W*b1*top + C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 +
+                            (C*W*b0*b1 - C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 +
+                            C*b1*i2_0 - C*W*b1*top + C*left*top + C*right*top - C*left, C, from0,
+                            C*H*N_b0_b1*W*i2_1_first + C*H*W*i0 + C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0,
+                            C*H*N_b0_b1*W, i2_1_last - i2_1_first, C);
                 }
                 /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
                 for (int64_t i2_0 = i2_0_first_2; i2_0 < i2_0_last_2; ++i2_0) {
-                    for (int64_t i2_1 = 0; i2_1 < b1; ++i2_1) {  /* output axis 2, a digit of it < b1 */
-                        sl_copy(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
-                                C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
-                                C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 + C*b1*i2_0 +
-                                C*i2_1 - C*W*b1*top + C*left*top + C*right*top - C*left, from0, C*H*W*i0 +
-                                C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0 + C*H*N_b0_b1*W*i2_1, C);
-                    }
+                    sl_copy_rows(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
+                            C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
+                            C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 + C*b1*i2_0 -
+                            C*W*b1*top + C*left*top + C*right*top - C*left, C, from0, C*H*W*i0 + C*W*i1_0 +
+                            C*H*N_b0_b1*W*b1*i1_1 + C*i2_0, C*H*N_b0_b1*W, b1, C);
                 }
                 /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
                 for (int64_t i2_0 = i2_0_last_2; i2_0 < i2_0_end; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
-                    /* output axis 2, a digit of it < b1 */
-                    for (int64_t i2_1 = i2_1_first; i2_1 < i2_1_last; ++i2_1) {
-                        sl_copy(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
-                                C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
-                                C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 + C*b1*i2_0 +
-                                C*i2_1 - C*W*b1*top + C*left*top + C*right*top - C*left, from0, C*H*W*i0 +
-                                C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0 + C*H*N_b0_b1*W*i2_1, C);
-                    }
+                    sl_copy_rows(to, C*i2_1_first + (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom
+                            - C*W*b1*top + C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 +
+                            (C*W*b0*b1 - C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 +
+                            C*b1*i2_0 - C*W*b1*top + C*left*top + C*right*top - C*left, C, from0,
+                            C*H*N_b0_b1*W*i2_1_first + C*H*W*i0 + C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0,
+                            C*H*N_b0_b1*W, i2_1_last - i2_1_first, C);
                 }
             }
         }

@@ -18,31 +18,17 @@ int32_t openvino_batch_to_space_2d_x1_part(int64_t part, int64_t parts, const vo
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end, i1_0_begin, i1_0_end;
-    sl_share(&share, 2, &i0_begin, &i0_end);
-    sl_share_last(&share, 2, &i1_0_begin, &i1_0_end);
-    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < 2 */
-        const int64_t i1_0_first_2 = sl_min(sl_max(1, i1_0_begin), i1_0_end);
-        const int64_t i1_0_last_2 = sl_min(sl_max(2, i1_0_first_2), i1_0_end);
-        for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_first_2; ++i1_0) {  /* output axis 1, a digit of it < 2 */
-            const int64_t i1_1_first = sl_min(sl_max(-5*i1_0 + 2, 0), 5);
-            const int64_t i1_1_last = sl_min(sl_max(-5*i1_0 + 10, i1_1_first), 5);
-            /* output axis 1, a digit of it < 5 */
-            for (int64_t i1_1 = i1_1_first; i1_1 < i1_1_last; ++i1_1) {
-                to[8*i0 + 5*i1_0 + i1_1 - 2] = from0[2*i0 + i1_0 + 4*i1_1];
-            }
-        }
-        sl_transpose(to, 5*i1_0_first_2 + 8*i0 - 2, 5, from0, i1_0_first_2 + 2*i0, 4, i1_0_last_2 -
-                i1_0_first_2, 5);
-        for (int64_t i1_0 = i1_0_last_2; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 2 */
-            const int64_t i1_1_first = sl_min(sl_max(-5*i1_0 + 2, 0), 5);
-            const int64_t i1_1_last = sl_min(sl_max(-5*i1_0 + 10, i1_1_first), 5);
-            /* output axis 1, a digit of it < 5 */
-            for (int64_t i1_1 = i1_1_first; i1_1 < i1_1_last; ++i1_1) {
-                to[8*i0 + 5*i1_0 + i1_1 - 2] = from0[2*i0 + i1_0 + 4*i1_1];
-            }
+    int64_t i0_begin, i0_end;
+    sl_share_last(&share, 2, &i0_begin, &i0_end);
+    for (int64_t i1_0 = 0; i1_0 < 1; ++i1_0) {  /* output axis 1, a digit of it < 2 */
+        const int64_t i1_1_first = sl_min(sl_max(-5*i1_0 + 2, 0), 5);
+        const int64_t i1_1_last = sl_min(sl_max(-5*i1_0 + 10, i1_1_first), 5);
+        for (int64_t i1_1 = i1_1_first; i1_1 < i1_1_last; ++i1_1) {  /* output axis 1, a digit of it < 5 */
+            sl_copy_rows(to, 8*i0_begin + 5*i1_0 + i1_1 - 2, 8, from0, 2*i0_begin + i1_0 + 4*i1_1, 2, i0_end
+                    - i0_begin, 1);
         }
     }
+    sl_transpose(to, 8*i0_begin + 3, 5, from0, 2*i0_begin + 1, 4, 1, 5, i0_end - i0_begin, 8, 2);
     return SL_OK;
 }
 

@@ -36,10 +36,9 @@ int32_t openvino_space_to_batch_5d_x4_part(int64_t part, int64_t parts, const vo
             for (int64_t i0_1_1_0 = i0_1_1_0_begin; i0_1_1_0 < i0_1_1_0_end; ++i0_1_1_0) {
                 for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < 3 */
                     sl_fill(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*i2_first);
-                    for (int64_t i2 = i2_first; i2 < i2_last; ++i2) {  /* output axis 2 < 3 */
-                        sl_copy(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1 + 3*i2, from0, 90*i0_0 +
-                                9*i0_1_0 + 3*i0_1_1_0 + 180*i1 + 36*i2 - 9, 3);
-                    }
+                    sl_copy_rows(to, 3*i2_first + 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, 3, from0,
+                            36*i2_first + 90*i0_0 + 9*i0_1_0 + 3*i0_1_1_0 + 180*i1 - 9, 36, i2_last -
+                            i2_first, 3);
                     sl_fill(to, 3*i2_last + 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*(-i2_last +
                             3));
                 }

@@ -30,13 +30,10 @@ int32_t slice_every_second_x4_part(int64_t part, int64_t parts, int64_t N, int64
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i1_begin, i1_end, i2_begin, i2_end;
-    sl_share(&share, N*h, &i1_begin, &i1_end);
-    sl_share_last(&share, w, &i2_begin, &i2_end);
+    int64_t i1_begin, i1_end;
+    sl_share_last(&share, N*h, &i1_begin, &i1_end);
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < h */
-        for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < w */
-            sl_copy(to, C*w*i1 + C*i2, from0, 4*C*w*i1 + 2*C*i2, C);
-        }
+        sl_copy_rows(to, C*w*i1, C, from0, 4*C*w*i1, 2*C, w, C);
     }
     return SL_OK;
 }

@@ -86,14 +86,11 @@ int32_t space_to_batch_2d_x4_part(int64_t part, int64_t parts, int64_t N, int64_
                             H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
                             H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, fill0,
                             C*i2_first);
-                    /* output axis 2 < (W + left + right)/b1 */
-                    for (int64_t i2 = i2_first; i2 < i2_last; ++i2) {
-                        sl_copy(to, H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
-                                H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                                H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1 + C*i2,
-                                from0, C*W*i0_0 + C*i0_1_0 + C*H*W*i0_1_1 + C*W*b0*i1 + C*b1*i2 - C*W*top -
-                                C*left, C);
-                    }
+                    sl_copy_rows(to, C*i2_first + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
+                            H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
+                            H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, C, from0,
+                            C*b1*i2_first + C*W*i0_0 + C*i0_1_0 + C*H*W*i0_1_1 + C*W*b0*i1 - C*W*top -
+                            C*left, C*b1, i2_last - i2_first, C);
                     sl_fill(to, C*i2_last + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
                             H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
                             H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, fill0,

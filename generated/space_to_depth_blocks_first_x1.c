@@ -49,10 +49,9 @@ int32_t space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts, int64_t
         for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
             /* output axis 1, a digit of it < C */
             for (int64_t i1_1_1 = i1_1_1_begin; i1_1_1 < i1_1_1_end; ++i1_1_1) {
-                for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < H/b */
-                    sl_transpose(to, C*H*W*i0 + C*H_b*W_b*b*i1_0 + H_b*W_b*i1_1_1 + W_b*i2, C*H_b*W_b, from0,
-                            C*H*W*i0 + W*i1_0 + H*W*i1_1_1 + W*b*i2, b, b, W_b);
-                }
+                sl_transpose(to, W_b*i2_begin + C*H*W*i0 + C*H_b*W_b*b*i1_0 + H_b*W_b*i1_1_1, C*H_b*W_b,
+                        from0, W*b*i2_begin + C*H*W*i0 + W*i1_0 + H*W*i1_1_1, b, b, W_b, i2_end - i2_begin,
+                        W_b, W*b);
             }
         }
     }

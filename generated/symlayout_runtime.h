@@ -20,6 +20,15 @@
 #endif
 #endif
 
+/* The bytes of the widest vector that the processor shuffles at once. */
+#ifdef __AVX512BW__
+#define SL_WIDE 64
+#elif defined __AVX2__
+#define SL_WIDE 32
+#else
+#define SL_WIDE 16
+#endif
+
 /* An element moves as bytes: no alignment is asked for, and it may alias any type. */
 #ifdef SL_NUMBER
 __extension__ typedef SL_NUMBER __attribute__((may_alias, aligned(1))) element;
@@ -185,6 +194,49 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
         *into = *out_of;
 }
 
+/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < bytes/sizeof(element), where the
+ * first and the last *half* bytes of a row, a literal, are all of it. */
+SL_ALWAYS void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from, int64_t step,
+                               int64_t rows, size_t bytes, const size_t half)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        sl_copy_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half);
+}
+
+/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: the way to move a row is
+ * chosen once for all of them. */
+SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
+                           int64_t start, int64_t step, int64_t rows, int64_t count)
+{
+    if (rows <= 0 || count <= 0)
+        return;
+    to += at;
+    from += start;
+    const size_t bytes = (size_t)count * sizeof(element);
+    if (count == 1)
+        for (int64_t i = 0; i < rows; ++i)
+            to[i * to_step] = from[i * step];
+    else if (bytes > 128)
+        for (int64_t i = 0; i < rows; ++i)
+            memcpy(to + i * to_step, from + i * step, bytes);
+    else if (bytes > 64)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 64);
+    else if (bytes == 64)
+        sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
+    else if (bytes >= 32)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
+    else if (bytes == 16)
+        sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
+    else if (bytes >= 16)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16);
+    else if (bytes >= 8)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8);
+    else if (bytes >= 4)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4);
+    else
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2);
+}
+
 /* to[i] = value for 0 <= i < count. */
 SL_APART void sl_fill_long(element *restrict to, element value, int64_t count)
 {
@@ -201,6 +253,18 @@ SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t 
         to[at] = to[at + count - 1] = value;
 }
 
+/* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
+SL_INLINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
+                            int64_t count)
+{
+    if (count == 1)
+        for (int64_t i = 0; i < rows; ++i)
+            to[at + i * to_step] = value;
+    else if (count > 1)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_fill(to, at + i * to_step, value, count);
+}
+
 #ifdef SL_NUMBER
 /* to[at + i] += from[start + i] for 0 <= i < count. */
 SL_INLINE void sl_accumulate(element *restrict to, int64_t at, const element *restrict from, int64_t start,
@@ -211,186 +275,405 @@ SL_INLINE void sl_accumulate(element *restrict to, int64_t at, const element *re
 }
 #endif
 
-/* ---- transposes ---- */
+/* ---- vectors ---- */
 
-/* A register holds SL_LANES elements; a shuffle takes from two, numbered one after the other. */
+/* A shuffle takes from two vectors, whose elements are numbered one after the other.  SL_LIST_n lists
+ * mask(i, ...) for n values of i; a vector of SL_LANES elements has 16 bytes, one of SL_MANY has SL_WIDE. */
 #if SL_SHUFFLES
+#define SL_LIST_1(mask, i, ...) mask(i, __VA_ARGS__)
+#define SL_LIST_2(mask, i, ...) SL_LIST_1(mask, i, __VA_ARGS__), SL_LIST_1(mask, (i) + 1, __VA_ARGS__)
+#define SL_LIST_4(mask, i, ...) SL_LIST_2(mask, i, __VA_ARGS__), SL_LIST_2(mask, (i) + 2, __VA_ARGS__)
+#define SL_LIST_8(mask, i, ...) SL_LIST_4(mask, i, __VA_ARGS__), SL_LIST_4(mask, (i) + 4, __VA_ARGS__)
+#define SL_LIST_16(mask, i, ...) SL_LIST_8(mask, i, __VA_ARGS__), SL_LIST_8(mask, (i) + 8, __VA_ARGS__)
+#define SL_LIST_32(mask, i, ...) SL_LIST_16(mask, i, __VA_ARGS__), SL_LIST_16(mask, (i) + 16, __VA_ARGS__)
+#define SL_LIST_64(mask, i, ...) SL_LIST_32(mask, i, __VA_ARGS__), SL_LIST_32(mask, (i) + 32, __VA_ARGS__)
 #define SL_LANES (16 / SL_ELEMENT_SIZE)
+#define SL_MANY (SL_WIDE / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
 typedef uint8_t sl_vector __attribute__((vector_size(16)));
-#define SL_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define SL_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define SL_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define SL_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+typedef uint8_t sl_wide __attribute__((vector_size(SL_WIDE)));
+#define SL_EACH SL_LIST_16
 #elif SL_ELEMENT_SIZE == 2
 typedef uint16_t sl_vector __attribute__((vector_size(16)));
-#define SL_LOW 0, 8, 1, 9, 2, 10, 3, 11
-#define SL_HIGH 4, 12, 5, 13, 6, 14, 7, 15
-#define SL_EVEN 0, 2, 4, 6, 8, 10, 12, 14
-#define SL_ODD 1, 3, 5, 7, 9, 11, 13, 15
+typedef uint16_t sl_wide __attribute__((vector_size(SL_WIDE)));
+#define SL_EACH SL_LIST_8
 #elif SL_ELEMENT_SIZE == 4
 typedef uint32_t sl_vector __attribute__((vector_size(16)));
-#define SL_LOW 0, 4, 1, 5
-#define SL_HIGH 2, 6, 3, 7
+typedef uint32_t sl_wide __attribute__((vector_size(SL_WIDE)));
+#define SL_EACH SL_LIST_4
 #else
 typedef uint64_t sl_vector __attribute__((vector_size(16)));
-#define SL_LOW 0, 2
-#define SL_HIGH 1, 3
+typedef uint64_t sl_wide __attribute__((vector_size(SL_WIDE)));
+#define SL_EACH SL_LIST_2
 #endif
+#if SL_WIDE / SL_ELEMENT_SIZE == 64
+#define SL_EACH_WIDE SL_LIST_64
+#elif SL_WIDE / SL_ELEMENT_SIZE == 32
+#define SL_EACH_WIDE SL_LIST_32
+#elif SL_WIDE / SL_ELEMENT_SIZE == 16
+#define SL_EACH_WIDE SL_LIST_16
+#elif SL_WIDE / SL_ELEMENT_SIZE == 8
+#define SL_EACH_WIDE SL_LIST_8
+#elif SL_WIDE / SL_ELEMENT_SIZE == 4
+#define SL_EACH_WIDE SL_LIST_4
 #else
-#define SL_LANES 4
+#define SL_EACH_WIDE SL_LIST_2
 #endif
 
-/* to[at + i*to_stride + j] = from[start + i + j*stride] for 0 <= i < rows, 0 <= j < columns. */
-SL_INLINE void sl_transpose_plain(element *restrict to, int64_t at, int64_t to_stride,
-                                  const element *restrict from, int64_t start, int64_t stride,
-                                  int64_t rows, int64_t columns)
+/* Masks for vectors of n elements.  Of a and b, one after the other, every second element. */
+#define SL_EVEN(i, n) 2 * (i)
+#define SL_ODD(i, n) 2 * (i) + 1
+/* Of a and b in turn, the first half and the second. */
+#define SL_LOW(i, n) (i) / 2 + (i) % 2 * (n)
+#define SL_HIGH(i, n) (n) / 2 + (i) / 2 + (i) % 2 * (n)
+/* The same in each group of g elements. */
+#define SL_GROUP_LOW(i, n, g) (i) / (g) * (g) + (i) % (g) / 2 + (i) % 2 * (n)
+#define SL_GROUP_HIGH(i, n, g) (i) / (g) * (g) + (g) / 2 + (i) % (g) / 2 + (i) % 2 * (n)
+/* Of a, b and c, one after the other, every third from r on: from a and b, then from that and c. */
+#define SL_THIRD(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
+#define SL_THIRD_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))
+/* Of a, b and c in turn, the v-th n: from a and b, then from that and c. */
+#define SL_TURN(i, n, v) (((v) * (n) + (i)) / 3 + (((v) * (n) + (i)) % 3 == 1) * (n))
+#define SL_TURN_LAST(i, n, v) (((v) * (n) + (i)) % 3 == 2 ? (n) + ((v) * (n) + (i)) / 3 : (i))
+
+/* Whether three vectors can be shuffled in registers: any order of bytes needs an instruction for it. */
+#if defined __SSSE3__ || defined __aarch64__ || defined __ARM_NEON || SL_ELEMENT_SIZE >= 4
+#define SL_THREES 1
+#else
+#define SL_THREES 0
+#endif
+
+/* Defines, for vectors of n elements, the step of sl_split and that of sl_join:
+ * to[i*to_stride + j] = from[i + k*j] and to[i*k + j] = from[i + j*stride], n times for each of k streams. */
+#define SL_STEPS(split, join, vector, each, n)                                                                \
+    SL_ALWAYS vector split##_load(const element *from)                                                        \
+    {                                                                                                         \
+        vector v;                                                                                             \
+        memcpy(&v, from, sizeof v);                                                                           \
+        return v;                                                                                             \
+    }                                                                                                         \
+    SL_ALWAYS void split##_2(element *restrict to, int64_t to_stride, vector a, vector b)                     \
+    {                                                                                                         \
+        const vector even = __builtin_shufflevector(a, b, each(SL_EVEN, 0, n));                               \
+        const vector odd = __builtin_shufflevector(a, b, each(SL_ODD, 0, n));                                 \
+        memcpy(to, &even, sizeof even);                                                                       \
+        memcpy(to + to_stride, &odd, sizeof odd);                                                             \
+    }                                                                                                         \
+    SL_ALWAYS void join##_2(element *restrict to, vector a, vector b)                                         \
+    {                                                                                                         \
+        const vector low = __builtin_shufflevector(a, b, each(SL_LOW, 0, n));                                 \
+        const vector high = __builtin_shufflevector(a, b, each(SL_HIGH, 0, n));                               \
+        memcpy(to, &low, sizeof low);                                                                         \
+        memcpy(to + n, &high, sizeof high);                                                                   \
+    }                                                                                                         \
+    SL_ALWAYS void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k)  \
+    {                                                                                                         \
+        const vector a = split##_load(from), b = split##_load(from + n);                                      \
+        if (k == 2) {                                                                                         \
+            split##_2(to, to_stride, a, b);                                                                   \
+        } else if (k == 3) {                                                                                  \
+            const vector c = split##_load(from + 2 * n);                                                      \
+            vector r = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 0));                                \
+            vector s = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 1));                                \
+            vector t = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 2));                                \
+            r = __builtin_shufflevector(r, c, each(SL_THIRD_LAST, 0, n, 0));                                  \
+            s = __builtin_shufflevector(s, c, each(SL_THIRD_LAST, 0, n, 1));                                  \
+            t = __builtin_shufflevector(t, c, each(SL_THIRD_LAST, 0, n, 2));                                  \
+            memcpy(to, &r, sizeof r);                                                                         \
+            memcpy(to + to_stride, &s, sizeof s);                                                             \
+            memcpy(to + 2 * to_stride, &t, sizeof t);                                                         \
+        } else {                                                                                              \
+            const vector c = split##_load(from + 2 * n), d = split##_load(from + 3 * n);                      \
+            const vector even = __builtin_shufflevector(a, b, each(SL_EVEN, 0, n));                           \
+            const vector odd = __builtin_shufflevector(a, b, each(SL_ODD, 0, n));                             \
+            split##_2(to, 2 * to_stride, even, __builtin_shufflevector(c, d, each(SL_EVEN, 0, n)));           \
+            split##_2(to + to_stride, 2 * to_stride, odd, __builtin_shufflevector(c, d, each(SL_ODD, 0, n))); \
+        }                                                                                                     \
+    }                                                                                                         \
+    SL_ALWAYS void join(element *restrict to, const element *restrict from, int64_t stride, const int k)      \
+    {                                                                                                         \
+        const vector a = split##_load(from), b = split##_load(from + stride);                                 \
+        if (k == 2) {                                                                                         \
+            join##_2(to, a, b);                                                                               \
+        } else if (k == 3) {                                                                                  \
+            const vector c = split##_load(from + 2 * stride);                                                 \
+            vector r = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 0));                                 \
+            vector s = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 1));                                 \
+            vector t = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 2));                                 \
+            r = __builtin_shufflevector(r, c, each(SL_TURN_LAST, 0, n, 0));                                   \
+            s = __builtin_shufflevector(s, c, each(SL_TURN_LAST, 0, n, 1));                                   \
+            t = __builtin_shufflevector(t, c, each(SL_TURN_LAST, 0, n, 2));                                   \
+            memcpy(to, &r, sizeof r);                                                                         \
+            memcpy(to + n, &s, sizeof s);                                                                     \
+            memcpy(to + 2 * n, &t, sizeof t);                                                                 \
+        } else {                                                                                              \
+            const vector c = split##_load(from + 2 * stride), d = split##_load(from + 3 * stride);            \
+            join##_2(to, __builtin_shufflevector(a, c, each(SL_LOW, 0, n)),                                   \
+                     __builtin_shufflevector(b, d, each(SL_LOW, 0, n)));                                      \
+            join##_2(to + 2 * n, __builtin_shufflevector(a, c, each(SL_HIGH, 0, n)),                          \
+                     __builtin_shufflevector(b, d, each(SL_HIGH, 0, n)));                                     \
+        }                                                                                                     \
+    }
+SL_STEPS(sl_split_many, sl_join_many, sl_wide, SL_EACH_WIDE, SL_MANY)
+#if SL_WIDE > 16
+SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, SL_LANES)
+#endif
+#endif
+
+/* ---- transposes ---- */
+
+/* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns. */
+SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const element *restrict from,
+                                 int64_t stride, int64_t rows, int64_t columns)
 {
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
-            to[at + i * to_stride + j] = from[start + i + j * stride];
+            to[i * to_stride + j] = from[i + j * stride];
 }
 
-/* The same for k = rows = stride, a literal: k streams are written in one pass over the source.  The
- * compilers vectorise the loop for many columns; small elements in pairs that are left over, or few, go
- * by registers, the last of which reaches back. */
-SL_ALWAYS void sl_split(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
-                        int64_t start, int64_t columns, const int64_t k)
-{
-#if SL_SHUFFLES && SL_ELEMENT_SIZE <= 2
-    if (k == 2 && columns >= SL_LANES) {
-        const int64_t many = columns - columns % 64;
-        for (int64_t j = many; j < columns; j += SL_LANES) {
-            const int64_t column = sl_min(j, columns - SL_LANES);
-            sl_vector a, b;
-            memcpy(&a, from + start + 2 * column, sizeof a);
-            memcpy(&b, from + start + 2 * column + SL_LANES, sizeof b);
-            const sl_vector even = __builtin_shufflevector(a, b, SL_EVEN);
-            const sl_vector odd = __builtin_shufflevector(a, b, SL_ODD);
-            memcpy(to + at + column, &even, sizeof even);
-            memcpy(to + at + to_stride + column, &odd, sizeof odd);
-        }
-        columns = many;
-    }
-#endif
-    for (int64_t j = 0; j < columns; ++j)
-        for (int64_t i = 0; i < k; ++i)
-            to[at + i * to_stride + j] = from[start + i + j * k];
-}
+/* count of them one after the other: */
 
-/* The same for k = columns = to_stride, a literal: k streams are read in one pass over the output. */
-SL_ALWAYS void sl_join(element *restrict to, int64_t at, const element *restrict from, int64_t start,
-                       int64_t stride, int64_t rows, const int64_t k)
+/* Row i of c is to[c*to_step + i*to_stride + j] = from[c*step + i + j*stride], 0 <= i < k, 0 <= j < columns, with
+ * k = stride, a literal: k streams are written in one pass over the source.  The last vectors reach back. */
+SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
+                        int64_t count, int64_t to_step, int64_t step, const int k)
 {
-#if SL_SHUFFLES && SL_ELEMENT_SIZE <= 2
-    if (k == 2 && rows >= SL_LANES) {
-        for (int64_t i = 0; i < rows; i += SL_LANES) {
-            const int64_t row = sl_min(i, rows - SL_LANES);
-            sl_vector a, b;
-            memcpy(&a, from + start + row, sizeof a);
-            memcpy(&b, from + start + row + stride, sizeof b);
-            const sl_vector low = __builtin_shufflevector(a, b, SL_LOW);
-            const sl_vector high = __builtin_shufflevector(a, b, SL_HIGH);
-            memcpy(to + at + 2 * row, &low, sizeof low);
-            memcpy(to + at + 2 * row + SL_LANES, &high, sizeof high);
-        }
-        return;
-    }
-#endif
-    for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < k; ++j)
-            to[at + i * k + j] = from[start + i + j * stride];
-}
-
-/* The same for rows = columns = SL_LANES.  Where vectors can be shuffled a column of the source fills one:
- * to zip the first half of them with the second, log2(SL_LANES) times, is to transpose.  The loops are
- * unrolled, and all stays in registers. */
-SL_INLINE void sl_transpose_lanes(element *restrict to, int64_t to_stride, const element *restrict from,
-                                  int64_t stride)
-{
+    for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
 #if SL_SHUFFLES
-    sl_vector row[SL_LANES], zipped[SL_LANES];
-    for (int i = 0; i < SL_LANES; ++i)
-        memcpy(&row[i], from + i * stride, sizeof row[i]);
+        if (columns >= SL_MANY && (SL_THREES || k != 3)) {
+            for (int64_t j = 0; j < columns; j += SL_MANY) {
+                const int64_t column = sl_min(j, columns - SL_MANY);
+                sl_split_many(to + column, to_stride, from + k * column, k);
+            }
+            continue;
+        }
+#if SL_WIDE > 16
+        if (columns >= SL_LANES) {
+            for (int64_t j = 0; j < columns; j += SL_LANES) {
+                const int64_t column = sl_min(j, columns - SL_LANES);
+                sl_split_few(to + column, to_stride, from + k * column, k);
+            }
+            continue;
+        }
+#endif
+#endif
+        sl_transpose_plain(to, to_stride, from, k, k, columns);
+    }
+}
+
+/* The same for 0 <= i < rows, 0 <= j < k, with k = to_stride: k streams are read in one pass over the output. */
+SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
+                       int64_t count, int64_t to_step, int64_t step, const int k)
+{
+    for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+#if SL_SHUFFLES
+        if (rows >= SL_MANY && (SL_THREES || k != 3)) {
+            for (int64_t i = 0; i < rows; i += SL_MANY) {
+                const int64_t row = sl_min(i, rows - SL_MANY);
+                sl_join_many(to + k * row, from + row, stride, k);
+            }
+            continue;
+        }
+#if SL_WIDE > 16
+        if (rows >= SL_LANES) {
+            for (int64_t i = 0; i < rows; i += SL_LANES) {
+                const int64_t row = sl_min(i, rows - SL_LANES);
+                sl_join_few(to + k * row, from + row, stride, k);
+            }
+            continue;
+        }
+#endif
+#endif
+        sl_transpose_plain(to, k, from, stride, rows, k);
+    }
+}
+
+#define SL_SPLIT(k)                                                                                            \
+    SL_APART void sl_split_##k(element *restrict to, int64_t at, int64_t to_stride,                           \
+                               const element *restrict from, int64_t start, int64_t columns, int64_t count,   \
+                               int64_t to_step, int64_t step)                                                 \
+    {                                                                                                         \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, k);                         \
+    }
+SL_SPLIT(2)
+SL_SPLIT(3)
+SL_SPLIT(4)
+
+#define SL_JOIN(k)                                                                                             \
+    SL_APART void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,  \
+                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step)     \
+    {                                                                                                         \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, k);                                \
+    }
+SL_JOIN(2)
+SL_JOIN(3)
+SL_JOIN(4)
+
+/* A tile is SL_TILE elements, a cache line, on both faces: to[i*to_stride + j] = from[i + j*stride]. */
+#if SL_SHUFFLES
+#define SL_TILE (64 / SL_ELEMENT_SIZE)
+#define SL_GROUPS (SL_WIDE / 16)
+
+/* Transposes SL_GROUPS squares of 16 bytes, side by side: to zip the first half of the rows with the second,
+ * log2(SL_LANES) times, is to transpose.  The loops are unrolled, and all stays in registers. */
+SL_ALWAYS void sl_transpose_squares(sl_wide row[SL_LANES])
+{
+    sl_wide zipped[SL_LANES];
     for (int zips = 1; zips < SL_LANES; zips *= 2) {
         for (int i = 0; i < SL_LANES / 2; ++i) {
-            zipped[2 * i] = __builtin_shufflevector(row[i], row[i + SL_LANES / 2], SL_LOW);
-            zipped[2 * i + 1] = __builtin_shufflevector(row[i], row[i + SL_LANES / 2], SL_HIGH);
+            const sl_wide a = row[i], b = row[i + SL_LANES / 2];
+            zipped[2 * i] = __builtin_shufflevector(a, b, SL_EACH_WIDE(SL_GROUP_LOW, 0, SL_MANY, SL_LANES));
+            zipped[2 * i + 1] = __builtin_shufflevector(a, b, SL_EACH_WIDE(SL_GROUP_HIGH, 0, SL_MANY, SL_LANES));
         }
         for (int i = 0; i < SL_LANES; ++i)
             row[i] = zipped[i];
     }
-    for (int i = 0; i < SL_LANES; ++i)
-        memcpy(to + i * to_stride, &row[i], sizeof row[i]);
+}
+
+/* Transposes the squares of 16 bytes themselves, SL_GROUPS by SL_GROUPS, in the same way. */
+typedef uint64_t sl_pairs __attribute__((vector_size(SL_WIDE)));
+SL_ALWAYS void sl_transpose_groups(sl_pairs row[SL_GROUPS])
+{
+#if SL_GROUPS > 1
+    sl_pairs zipped[SL_GROUPS];
+    for (int zips = 1; zips < SL_GROUPS; zips *= 2) {
+        for (int i = 0; i < SL_GROUPS / 2; ++i) {
+            const sl_pairs a = row[i], b = row[i + SL_GROUPS / 2];
+#if SL_GROUPS == 4
+            zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+            zipped[2 * i + 1] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
 #else
-    sl_transpose_plain(to, 0, to_stride, from, 0, stride, SL_LANES, SL_LANES);
+            zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+            zipped[2 * i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+#endif
+        }
+        for (int i = 0; i < SL_GROUPS; ++i)
+            row[i] = zipped[i];
+    }
+#else
+    (void)row;
 #endif
 }
 
-/* The same for 0 <= i, j < SL_TILE, a cache line's elements, by way of a block on the stack: each line
- * of the output is written at once, whole, so that strides of a power of two evict nothing half done. */
-#define SL_TILE (SL_ELEMENT_SIZE == 1 ? 64 : SL_ELEMENT_SIZE == 2 ? 32 : 16)
-SL_INLINE void sl_transpose_tile(element *restrict to, int64_t to_stride, const element *restrict from,
-                                 int64_t stride)
+/* By way of a block on the stack: each line of the source is read whole, once, and each line of the output
+ * written whole, so that strides of a power of two evict nothing half done. */
+SL_APART void sl_transpose_tile(element *restrict to, int64_t to_stride, const element *restrict from,
+                                int64_t stride)
 {
-    element block[SL_TILE * SL_TILE];
-    for (int64_t j = 0; j < SL_TILE; j += SL_LANES)
-        for (int64_t i = 0; i < SL_TILE; i += SL_LANES)
-            sl_transpose_lanes(block + i * SL_TILE + j, SL_TILE, from + i + j * stride, stride);
-    for (int64_t i = 0; i < SL_TILE; ++i)
-        memcpy(to + i * to_stride, block + i * SL_TILE, SL_TILE * sizeof(element));
+    sl_pairs block[4 / SL_GROUPS][SL_LANES][4];
+    for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
+        for (int64_t square = 0; square < 4; ++square) {
+            sl_wide row[SL_LANES];
+            for (int64_t i = 0; i < SL_LANES; ++i)
+                memcpy(&row[i], from + part * SL_MANY + (square * SL_LANES + i) * stride, sizeof row[i]);
+            sl_transpose_squares(row);
+            for (int64_t i = 0; i < SL_LANES; ++i)
+                block[part][i][square] = (sl_pairs)row[i];
+        }
+    for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
+        for (int64_t i = 0; i < SL_LANES; ++i) {
+            for (int64_t square = 0; square < 4; square += SL_GROUPS)
+                sl_transpose_groups(block[part][i] + square);
+            for (int64_t group = 0; group < SL_GROUPS; ++group)
+                for (int64_t square = group; square < 4; square += SL_GROUPS)
+                    memcpy(to + ((part * SL_GROUPS + group) * SL_LANES + i) * to_stride + square / SL_GROUPS * SL_MANY,
+                           &block[part][i][square], SL_WIDE);
+        }
 }
 
-/* As sl_transpose_plain, by the way that the strides ask for; tiles at the ends reach back over their
- * neighbours. */
-SL_INLINE void sl_transpose(element *restrict to, int64_t at, int64_t to_stride,
-                            const element *restrict from, int64_t start, int64_t stride, int64_t rows,
-                            int64_t columns)
+/* For 0 <= i < rows, 0 <= j < columns, in squares of 16 bytes or, where it is thinner, in parts of such. */
+SL_APART void sl_transpose_strip(element *restrict to, int64_t to_stride, const element *restrict from,
+                                 int64_t stride, int64_t rows, int64_t columns)
 {
-    if (rows == stride && rows <= 4) {
-        switch (rows) {
-        case 2:
-            sl_split(to, at, to_stride, from, start, columns, 2);
-            return;
-        case 3:
-            sl_split(to, at, to_stride, from, start, columns, 3);
-            return;
-        case 4:
-            sl_split(to, at, to_stride, from, start, columns, 4);
-            return;
-        }
-    }
-    if (columns == to_stride && columns <= 4) {
-        switch (columns) {
-        case 2:
-            sl_join(to, at, from, start, stride, rows, 2);
-            return;
-        case 3:
-            sl_join(to, at, from, start, stride, rows, 3);
-            return;
-        case 4:
-            sl_join(to, at, from, start, stride, rows, 4);
-            return;
-        }
-    }
-    to += at;
-    from += start;
-    if (SL_ELEMENT_SIZE <= 16 && rows >= SL_TILE && columns >= SL_TILE) {
-        for (int64_t i = 0; i < rows; i += SL_TILE)
-            for (int64_t j = 0; j < columns; j += SL_TILE) {
-                const int64_t row = sl_min(i, rows - SL_TILE), column = sl_min(j, columns - SL_TILE);
-                sl_transpose_tile(to + row * to_stride + column, to_stride, from + row + column * stride,
-                                  stride);
+    const int64_t high = sl_min(rows, SL_LANES), wide = sl_min(columns, SL_LANES);
+    for (int64_t i = 0; i < rows; i += SL_LANES)
+        for (int64_t j = 0; j < columns; j += SL_LANES) {
+            const int64_t row = sl_min(i, rows - high), column = sl_min(j, columns - wide);
+            element *const into = to + row * to_stride + column;
+            const element *const out_of = from + row + column * stride;
+            element block[SL_LANES * SL_LANES];
+            sl_vector square[SL_LANES], zipped[SL_LANES];
+            if (high == SL_LANES && wide == SL_LANES) {
+                for (int64_t k = 0; k < SL_LANES; ++k)
+                    memcpy(&square[k], out_of + k * stride, sizeof square[k]);
+            } else {
+                memset(block, 0, sizeof block);
+                sl_copy_rows(block, 0, SL_LANES, out_of, 0, stride, wide, high);
+                memcpy(square, block, sizeof square);
             }
-    } else if (rows >= SL_LANES && columns >= SL_LANES) {
-        for (int64_t i = 0; i < rows; i += SL_LANES)
-            for (int64_t j = 0; j < columns; j += SL_LANES) {
-                const int64_t row = sl_min(i, rows - SL_LANES), column = sl_min(j, columns - SL_LANES);
-                sl_transpose_lanes(to + row * to_stride + column, to_stride, from + row + column * stride,
-                                   stride);
+            for (int zips = 1; zips < SL_LANES; zips *= 2) {
+                for (int k = 0; k < SL_LANES / 2; ++k) {
+                    const sl_vector a = square[k], b = square[k + SL_LANES / 2];
+                    zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH(SL_LOW, 0, SL_LANES));
+                    zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH(SL_HIGH, 0, SL_LANES));
+                }
+                for (int k = 0; k < SL_LANES; ++k)
+                    square[k] = zipped[k];
             }
-    } else
-        sl_transpose_plain(to, 0, to_stride, from, 0, stride, rows, columns);
+            if (high == SL_LANES && wide == SL_LANES) {
+                for (int64_t k = 0; k < SL_LANES; ++k)
+                    memcpy(into + k * to_stride, &square[k], sizeof square[k]);
+            } else {
+                memcpy(block, square, sizeof block);
+                sl_copy_rows(into, 0, to_stride, block, 0, SL_LANES, high, wide);
+            }
+        }
+}
+#else
+#define SL_TILE 16
+#define SL_LANES SL_TILE
+
+#define sl_transpose_strip sl_transpose_plain
+
+SL_APART void sl_transpose_tile(element *restrict to, int64_t to_stride, const element *restrict from,
+                                int64_t stride)
+{
+    sl_transpose_plain(to, to_stride, from, stride, SL_TILE, SL_TILE);
+}
+#endif
+
+/* For 0 <= i < rows, 0 <= j < columns: tiles, 16 by 16 of them at a time, since pages are few too; what is left
+ * beside and below them in strips. */
+SL_APART void sl_transpose_tiles(element *restrict to, int64_t to_stride, const element *restrict from,
+                                 int64_t stride, int64_t rows, int64_t columns)
+{
+    const int64_t high = rows - rows % SL_TILE, wide = columns - columns % SL_TILE;
+    for (int64_t top = 0; top < high; top += 16 * SL_TILE)
+        for (int64_t left = 0; left < wide; left += 16 * SL_TILE)
+            for (int64_t i = top; i < sl_min(high, top + 16 * SL_TILE); i += SL_TILE)
+                for (int64_t j = left; j < sl_min(wide, left + 16 * SL_TILE); j += SL_TILE)
+                    sl_transpose_tile(to + i * to_stride + j, to_stride, from + i + j * stride, stride);
+    if (wide < columns) {
+        const int64_t j = sl_max(0, sl_min(wide, columns - SL_LANES));
+        sl_transpose_strip(to + j, to_stride, from + j * stride, stride, high, columns - j);
+    }
+    if (high < rows) {
+        const int64_t i = sl_max(0, sl_min(high, rows - SL_LANES));
+        sl_transpose_strip(to + i * to_stride, to_stride, from + i, stride, rows - i, columns);
+    }
+}
+
+/* to[at + c*to_step + i*to_stride + j] = from[start + c*step + i + j*stride] for 0 <= i < rows, 0 <= j < columns,
+ * 0 <= c < count, by the way that the strides ask for. */
+SL_APART void sl_transpose(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
+                           int64_t start, int64_t stride, int64_t rows, int64_t columns, int64_t count,
+                           int64_t to_step, int64_t step)
+{
+    if (rows == stride && rows == 2)
+        sl_split_2(to, at, to_stride, from, start, columns, count, to_step, step);
+    else if (rows == stride && rows == 3)
+        sl_split_3(to, at, to_stride, from, start, columns, count, to_step, step);
+    else if (rows == stride && rows == 4)
+        sl_split_4(to, at, to_stride, from, start, columns, count, to_step, step);
+    else if (columns == to_stride && columns == 2)
+        sl_join_2(to, at, from, start, stride, rows, count, to_step, step);
+    else if (columns == to_stride && columns == 3)
+        sl_join_3(to, at, from, start, stride, rows, count, to_step, step);
+    else if (columns == to_stride && columns == 4)
+        sl_join_4(to, at, from, start, stride, rows, count, to_step, step);
+    else
+        for (int64_t c = 0; c < count; ++c)
+            sl_transpose_tiles(to + at + c * to_step, to_stride, from + start + c * step, stride, rows, columns);
 }
 
 #endif

@@ -30,12 +30,9 @@ int32_t transpose_nchw_to_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, i
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end, i2_begin, i2_end;
-    sl_share(&share, N, &i0_begin, &i0_end);
-    sl_share_last(&share, H*W, &i2_begin, &i2_end);
-    for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-        sl_transpose(to, C*i2_begin + C*H*W*i0, C, from0, i2_begin + C*H*W*i0, H*W, i2_end - i2_begin, C);
-    }
+    int64_t i0_begin, i0_end;
+    sl_share_last(&share, N, &i0_begin, &i0_end);
+    sl_transpose(to, C*H*W*i0_begin, C, from0, C*H*W*i0_begin, H*W, H*W, C, i0_end - i0_begin, C*H*W, C*H*W);
     return SL_OK;
 }
 
