@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint bench fuzz promises clean
+.PHONY: help demo test lint bench fuzz promises images clean
 
 help:
 	@echo "make demo    the examples: OpenVINO models and a photograph"
@@ -14,6 +14,7 @@ help:
 	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
+	@echo "make images  draw the pictures of the documentation again"
 	@echo "make clean   remove what these targets made"
 
 demo: $(VENV)/demo.stamp
@@ -37,6 +38,12 @@ fuzz: $(VENV)/test.stamp
 promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.cache
 	$(BIN)/python -m tests.promises.compiler
+
+images: $(VENV)/test.stamp
+	$(BIN)/symlayout show "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --dims N=1,H=4,W=4,C=1 --at 0,1,1,0 \
+	    --svg docs/images/space_to_batch.svg
+	$(BIN)/symlayout show "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)" --dims N=1,C=1,h=2,w=3 \
+	    --at 0,1,1,2 --svg docs/images/space_to_depth.svg
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

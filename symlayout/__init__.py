@@ -51,14 +51,20 @@ from symlayout.witness import Witness
 
 if TYPE_CHECKING:
     from symlayout.image import Image
+    from symlayout.picture import Picture
     from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.solve import Solution, Status, solve_shape
+    from symlayout.walk import Trace, trace
+    from symlayout.why import Reason, reasons
 
 __version__ = "0.1.0"
 
 _LATER = {  # imported when first asked for
     "Image": "image",
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "properties"),
+    "Picture": "picture",
+    **dict.fromkeys(("Reason", "reasons"), "why"),
+    **dict.fromkeys(("Trace", "trace"), "walk"),
     **dict.fromkeys(("Solution", "Status", "solve_shape"), "solve"),
 }
 
@@ -74,12 +80,15 @@ __all__ = [
     "Inverse",
     "Kernel",
     "MissingFileError",
+    "Picture",
     "Proof",
+    "Reason",
     "ShapeError",
     "Solution",
     "Status",
     "SymlayoutError",
     "Tensor",
+    "Trace",
     "UnknownOpError",
     "Verdict",
     "Witness",
@@ -112,6 +121,7 @@ __all__ = [
     "prove_equal",
     "ravel",
     "reads_all",
+    "reasons",
     "repeat",
     "reshape",
     "resize_nearest",
@@ -127,6 +137,7 @@ __all__ = [
     "tensorflow",
     "tile",
     "torch",
+    "trace",
     "transpose",
     "unpack",
     "window",

@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn, TextIO
 
-from symlayout.commands import bench, cache, doctor, emit, infer, ops, prove, run, show
+from symlayout.commands import bench, cache, doctor, emit, explain, infer, ops, prove, run, show
 from symlayout.commands.report import Report
 from symlayout.errors import SymlayoutError
 
 COMMANDS: dict[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module for module in (infer, show, prove, emit, run, bench, ops, doctor, cache)
+    module.__name__.rpartition(".")[2]: module
+    for module in (infer, show, explain, prove, emit, run, bench, ops, doctor, cache)
 }
 HOLDS, FAILS, USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from symlayout import latex
 from symlayout.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Dim, Facts, Requirement
-from symlayout.fold import Apply, Sum, atom, canonical, fold, fold_fixed, number
+from symlayout.fold import Sum, atom, canonical, fold, fold_fixed, number
 from symlayout.infer import requirements
+from symlayout.literal import Literal, literal
 from symlayout.normalise import Read, Window, normalise, output_digits
-from symlayout.polynomial import Extent
 from symlayout.spell import spell
 from symlayout.tensor import Tensor
 
@@ -166,8 +165,8 @@ def _steps(t: Tensor, read: Read, coordinate: Tuple, names: dict[str, str]) -> I
             break
         case = node.declared.cases[chosen]
         source = node.inputs[case.source]
-        given = [_Literal(e, read.facts) for e in at.entries]
-        as_declared = Tuple(tuple(_literal(c, read.facts).e for c in case.coords(*given)))
+        given = [Literal(e, read.facts) for e in at.entries]
+        as_declared = Tuple(tuple(literal(c, read.facts).e for c in case.coords(*given)))
         at = Tuple(tuple(fold(e, read.facts, names) for e in coords))
         rewritten = () if _same(at, as_declared) else (" = ", at)
         what = source.name if source.declared is None else "its input"
@@ -193,49 +192,6 @@ def _same(a: Tuple, b: Tuple) -> bool:
 
 def _window(w: Window, facts: Facts, names: dict[str, str]) -> Relation:
     return Relation(Sum(()), (("<=", fold(w.value, facts, names)), ("<", fold(w.extent, facts, names))))
-
-
-class _Literal:
-    """A coordinate that declarations compute with, and that stays as it is written."""
-
-    __slots__ = ("e", "facts")
-
-    def __init__(self, e: Sum, facts: Facts) -> None:
-        self.e, self.facts = e, facts
-
-    def _other(self, other: Any) -> Sum:
-        return _literal(other, self.facts).e
-
-    def __add__(self, other: Any) -> _Literal:
-        return _Literal(self.e + self._other(other), self.facts)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> _Literal:
-        return _Literal(self.e + -self._other(other), self.facts)
-
-    def __rsub__(self, other: Any) -> _Literal:
-        return _Literal(self._other(other) + -self.e, self.facts)
-
-    def __mul__(self, other: Any) -> _Literal:
-        return _Literal(self.e * self._other(other), self.facts)
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Any) -> _Literal:
-        divisor = self._other(other)
-        return self if divisor == number(1) else _Literal(atom(Apply("//", (self.e, divisor))), self.facts)
-
-    def __mod__(self, other: Any) -> _Literal:
-        divisor = self._other(other)
-        return _Literal(Sum(()) if divisor == number(1) else atom(Apply("%", (self.e, divisor))), self.facts)
-
-
-def _literal(value: Any, facts: Facts) -> _Literal:
-    if isinstance(value, _Literal):
-        return value
-    e: Extent = value
-    return _Literal(fold_fixed(facts.reduce(e), facts), facts)
 
 
 # ---------------------------------------------------------------------- text and LaTeX

@@ -14,7 +14,7 @@ from symlayout.fold import Sum, fold
 from symlayout.merge import Piece, merge, written
 from symlayout.normalise import Read, Window, normalise
 from symlayout.polynomial import symbol
-from symlayout.spell import spell
+from symlayout.spell import axis_names, spell
 
 if TYPE_CHECKING:
     from symlayout.image import Image
@@ -118,9 +118,7 @@ class IndexMap:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What the axes of the output coordinate are called."""
-        taken = set(self._t.facts.dims)
-        prefix = next(p for p in ("i", "o", "k", "index_") if not any(f"{p}{k}" in taken for k in range(self._t.rank)))
-        return tuple(f"{prefix}{k}" for k in range(self._t.rank))
+        return axis_names(self._t.rank, self._t.facts.dims)
 
     # ------------------------------------------------------------------ with other maps
 
@@ -200,6 +198,11 @@ class IndexMap:
             rows.append((inner, where + conditions))
             rows += [(latex.fill(fill), where + conditions[:first]) for fill, first, _ in self._otherwise(piece)]
         return latex.index_map(list(self.names), rows)
+
+    def _repr_html_(self) -> str | None:
+        from symlayout.picture import of_tensor
+
+        return of_tensor(self._t)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

@@ -6,7 +6,7 @@ evaluated on integer arrays, from the output to the leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,12 +107,14 @@ def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return result
 
 
-def gathers(t: Tensor) -> Iterator[Gather]:
+def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gather]:
     """Yield disjoint parts that cover the output of *t*, which is not empty and whose extents are ints.
 
-    Those that read a leaf come in the order of the cases, the output's own first, as in the normal form.
+    Those that read a leaf come in the order of the cases, the output's own first, as in the normal form.  With a
+    *grid*, one array of coordinates per axis, each of the output's rank, they cover only these coordinates.
     """
-    grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
+    if grid is None:
+        grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
     whole = np.ones((1,) * t.rank, dtype=np.bool_)
     todo: list[tuple[Tensor, list[Any], BoolArray]] = [(t, list(grid), whole)]
     while todo:

@@ -123,6 +123,13 @@ class Proof:
 
         return explain_latex(*self._sides, self._facts, self._conclusion())
 
+    def _repr_html_(self) -> str:
+        from symlayout.picture import of_claim
+
+        dims = {} if self.witness is None else self.witness.dims
+        coord = None if self.witness is None else self.witness.coord
+        return of_claim(*self._sides, self._conclusion(), self.explain(), dims, coord)
+
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from symlayout.facts import Facts
 from symlayout.fold import Apply, Factor, Sum, fold
@@ -90,3 +90,13 @@ def _divisor(e: Sum) -> str:
 def spell_coordinate(e: Extent, facts: Facts, names: Mapping[str, str]) -> str:
     """Return a coordinate of the normal form as text; *names* are those of the digits."""
     return spell(fold(e, facts, names))
+
+
+def axis_names(rank: int, taken: Collection[str]) -> tuple[str, ...]:
+    """Return what the axes of a coordinate are called: by a letter whose names are not *taken* by dims.
+
+    >>> axis_names(2, ()), axis_names(2, {"i1"})
+    (('i0', 'i1'), ('o0', 'o1'))
+    """
+    prefix = next(p for p in ("i", "o", "k", "index_") if not any(f"{p}{k}" in taken for k in range(rank)))
+    return tuple(f"{prefix}{k}" for k in range(rank))

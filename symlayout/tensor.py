@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from symlayout.assume import Relation
     from symlayout.index_map import IndexMap
+    from symlayout.picture import Picture
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -145,6 +146,36 @@ class Tensor:
             if node.declared is None:
                 seen.setdefault(node.key, node)
         return list(seen.values())
+
+    # ------------------------------------------------------------------ as people see it
+
+    def show(self, dims: Mapping[Any, Any] | None = None, at: Sequence[int] | None = None) -> Picture:
+        """Return a picture of the map on small sizes: it shows itself in notebooks, and prints as text.
+
+        Parameters
+        ----------
+        dims : mapping, optional
+            Values of dims, by dim or name; the others get small ones that satisfy the requirements.
+        at : sequence of int, optional
+            A coordinate of the output to follow.
+
+        See `symlayout.picture.picture`.
+
+        >>> print(tensor("2, 3", name="x")[:, ::-1].show())
+        2 1 0
+        5 4 3
+        """
+        from symlayout.picture import picture
+
+        return picture(self, dims, at)
+
+    def _repr_html_(self) -> str | None:
+        from symlayout.picture import of_tensor
+
+        return of_tensor(self)
+
+    def _repr_latex_(self) -> str:
+        return self.index_map._repr_latex_()
 
     # ------------------------------------------------------------------ binding
 

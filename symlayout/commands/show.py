@@ -1,21 +1,26 @@
 """Print the index map, the digits that it becomes, and a picture on small dims.
 
 The picture shows for each output element the number of the element that it reads, in row-major
-order, and a dot where it is fill.  Dims that are not given are chosen small.
+order, and a dot where it is fill. Dims that are not given are chosen small. With --svg it is drawn
+to a file, with the chain and the loops; --at marks one element on both sides.
 
 for example:
   symlayout show "N,C,2*h,2*w" "space_to_depth(2)"
   symlayout show "1,H,W,1" "space_to_batch([2,2], [[1,1],[1,1]])" --dims H=4,W=4 --svg map.svg
+  symlayout show "H,W" "transpose()" --dims H=3,W=4 --at 3,1 --svg map.svg --json
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
-from symlayout import picture, show
+from symlayout import show
+from symlayout.cells import cells
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
+from symlayout.picture import assignments, picture
 from symlayout.write import write_file
 
 
@@ -24,26 +29,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subject.add_arguments(parser)
     parser.add_argument("--dims", metavar="NAME=INT,...", help="dims of the picture, for example H=4,W=6")
     parser.add_argument("--svg", metavar="FILE", type=Path, help="also draw the picture to FILE")
+    parser.add_argument("--at", metavar="I,J,...", help="a coordinate of the output to mark in the drawing")
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Show."""
+    arguments.subject = subject.expand(arguments.subject)  # so that the drawing says what was read
     (t,) = subject.read(arguments)
+    given = subject.parse_dims(arguments.dims)
+    subject.check_dims(t, given)
+    at = None if arguments.at is None else subject.parse_coordinate(arguments.at)
+    drawn = picture(t, given, at, made_by=_command(arguments))
     digits = show.digits(t)
+    chosen = assignments(drawn.dims)
     rows = [
         ("shape", show.shape(t.shape)),
         ("requires", "\n".join(map(show.words, t.requires)) or "nothing"),
         ("map", str(t.index_map)),
         ("digits", "\n".join(digits)),
+        ("picture", (f"{chosen}\n" if chosen else "") + drawn.text),
     ]
-    data = {**show.facts(t), "index_map": str(t.index_map), "digits": digits}
-    bound, dims = picture.small(subject.bind(t, arguments.dims))
-    dims = subject.parse_dims(arguments.dims) | dims
-    drawn = picture.cells(bound)
-    chosen = ", ".join(f"{name} = {value}" for name, value in dims.items())
-    rows.append((f"{'picture'}", (f"{chosen}\n" if chosen else "") + picture.text(drawn)))
-    data |= {"dims": dims, "picture": drawn.numbers.tolist()}
+    seen = cells(t.subs(drawn.dims))
+    data = {
+        **show.facts(t),
+        "index_map": str(t.index_map),
+        "digits": digits,
+        "dims": drawn.dims,
+        "picture": seen.numbers.clip(-1).tolist(),
+        "shown": [list(axis) for axis in seen.output.axes],
+    }
     if arguments.svg:
-        write_file(arguments.svg, picture.svg(drawn).encode("utf-8"))
+        write_file(arguments.svg, drawn.svg.encode("utf-8"))
+        rows.append(("drawn", str(arguments.svg)))
         data["svg"] = str(arguments.svg)
     return Report(columns(rows), data)
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return the command line that draws the picture again."""
+    options = {"--dtype": arguments.dtype, "--output": arguments.output, "--dims": arguments.dims, "--at": arguments.at}
+    given = [word for name, value in options.items() if value for word in (name, value)]
+    return shlex.join(["symlayout", "show", *arguments.subject, *given, "--svg", str(arguments.svg)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import itertools
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -173,13 +174,30 @@ def parse_dims(text: str | None) -> dict[str, int]:
     return values
 
 
+def parse_coordinate(text: str) -> tuple[int, ...]:
+    """Return the coordinate that ``--at`` gives.
+
+    >>> parse_coordinate("0,1,2"), parse_coordinate("(3,)"), parse_coordinate("")
+    ((0, 1, 2), (3,), ())
+    """
+    inner = re.fullmatch(r"\s*[(\[]?\s*((?:\d{1,18}\s*(?:,\s*\d{1,18}\s*)*,?)?)\s*[)\]]?\s*", text, re.ASCII)
+    if inner is None:
+        raise argparse.ArgumentError(None, f"--at {text!r:.80} is no coordinate: write --at 0,1,2")
+    return tuple(int(part) for part in inner[1].split(",") if part.strip())
+
+
 def bind(t: sl.Tensor, text: str | None) -> sl.Tensor:
     """Return *t* with the dims of ``--dims`` bound; `FormatError` for a name that it does not have."""
     values = parse_dims(text)
+    check_dims(t, values)
+    return t.subs(values) if values else t
+
+
+def check_dims(t: sl.Tensor, values: Mapping[str, int]) -> None:
+    """Raise `FormatError` for a name in *values* that is no dim of *t*."""
     if unknown := sorted(values.keys() - t.facts.dims.keys()):
         known = ", ".join(t.facts.dims) or "none"
         raise FormatError(f"--dims: {', '.join(unknown)} is not a dim here\n  known: {known}")
-    return t.subs(values) if values else t
 
 
 def _is_entry(value: Any) -> bool:

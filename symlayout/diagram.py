@@ -1,0 +1,154 @@
+"""Diagrams of a tensor: the chain as a strip of shapes, and the nest of loops that its map becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from symlayout import show
+from symlayout.errors import InconclusiveError
+from symlayout.lower import lower
+from symlayout.svg import Canvas, shortened, width_of
+from symlayout.tensor import Tensor
+from symlayout_codegen.cir import evaluate
+from symlayout_codegen.nest import Affine, Digit, Local, Piece
+
+_MOST_STAGES = 12
+_MOST_PIECES = 3
+_LONGEST = 30  # characters of a shape or a name
+_BOX = 36.0  # height of a box of the strip
+_LOOP = 21.0  # height of the head of a loop
+_FLOOR = 4.0  # below what is inside of it
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A box of the strip: what leads to it, and its lines of text."""
+
+    by: str
+    lines: tuple[str, ...]
+
+
+def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Stage]:
+    """Return the chain: inputs, then each operation; *example* is *t* on small sizes, *walked* adds a line to each."""
+    found = []
+    pairs = list(zip(t.nodes(), example.nodes(), strict=True))
+    leaves = [pair for pair in pairs if pair[0].declared is None]
+    for k, (node, small) in enumerate([*leaves, *(pair for pair in pairs if pair[0].declared is not None)]):
+        written = show.shape(node.shape)
+        head = f"{node.name} {written}" if node.declared is None else written
+        lines = [head, *([show.shape(small.shape)] if node.facts.dims else []), *walked[k : k + 1]]
+        by = node.name if node.declared is not None else ""
+        if len(node.inputs) > 1:
+            by += f" of {len(node.inputs)}"
+        found.append(Stage(by, tuple(shortened(line, _LONGEST) for line in lines)))
+    if len(found) > _MOST_STAGES:
+        left_out = len(found) - _MOST_STAGES + 1
+        half = _MOST_STAGES // 2
+        found[half:-half] = [Stage("", (f"{left_out} more steps",))]
+    return found
+
+
+def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) -> float:
+    """Draw the chain from (x, y) on, in lines of width *limit*; return the height."""
+    left, top, bottom = x, y, y
+    for k, stage in enumerate(chain):
+        width = max(map(width_of, stage.lines)) + 16
+        label = width_of(stage.by) * 0.95 + 18 if stage.by else 0.0
+        if not stage.by and k:
+            label = 12.0
+        if left > x and left + label + width > x + limit:
+            left, top = x, bottom + 10
+        height = max(_BOX - 12, 13.0 * len(stage.lines) + 10)
+        if stage.by:
+            canvas.text(left + label / 2, top + 10, stage.by, "soft", anchor="middle", size=10)
+            canvas.arrow(left + 4, top + 16, left + label - 5, top + 16)
+        left += label
+        canvas.rect(left, top, width, height, "box", radius=5)
+        for row, line in enumerate(stage.lines):
+            classes = ("mono",) if row == 0 else ("mono", "soft")
+            canvas.text(left + width / 2, top + 16 + 13 * row, line, *classes, anchor="middle", size=10.5)
+        left += width
+        bottom = max(bottom, top + height)
+    return bottom - y
+
+
+def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: Mapping[str, int]) -> float:
+    """Draw the nest of loops of *t* from (x, y) on; return the height.
+
+    Each loop has at its right by how many elements it moves in the output and in the source, for the *values*.
+    """
+    try:
+        nest, fills = lower(t)
+    except InconclusiveError as error:
+        canvas.text(x, y + 12, shortened(f"no nest of loops: {str(error).splitlines()[0]}", 80), "soft")
+        return 16
+    canvas.text(x, y + 10, "loops, the innermost last", "strong")
+    canvas.text(x + limit, y + 10, "elements moved by a step, in the example", "soft", anchor="end", size=10)
+    names = [leaf.name for leaf in t.leaves()]
+    known = dict(values)
+    for step in nest.prelude:
+        if isinstance(step, Local):
+            known[step.name] = evaluate(step.value, known)
+    top = y + 18
+    for piece in nest.pieces[:_MOST_PIECES]:
+        heads = [(*_head(digit), _moves(piece, k, names, known)) for k, digit in enumerate(piece.digits)]
+        top += _nested(canvas, x, top, limit, heads, _body(piece, names, fills)) + 8
+    if len(nest.pieces) > _MOST_PIECES:
+        canvas.text(x, top + 10, f"{len(nest.pieces) - _MOST_PIECES} more pieces", "soft")
+        top += 24
+    return top - y - 8
+
+
+def _head(digit: Digit) -> tuple[str, str]:
+    """Return a loop as its range, and what it walks."""
+    place, _, extent = digit.comment.rpartition(" < ")
+    return f"{digit.name} < {extent}", place.removeprefix("output ")
+
+
+def _moves(piece: Piece, digit: int, names: list[str], values: Mapping[str, int]) -> str:
+    """Return by how much a step of a digit moves on both sides."""
+    carried = piece.carried and piece.offset is not None
+    moved = [f"output {_coefficient(piece.output, digit, values):+d}"]
+    if piece.source is not None and piece.offset is not None and not carried:
+        moved.append(f"{names[piece.source]} {_coefficient(piece.offset, digit, values):+d}")
+    return " · ".join(moved)
+
+
+def _coefficient(face: Affine, digit: int, values: Mapping[str, int]) -> int:
+    return sum(evaluate(coefficient, values) for number, coefficient in face.terms if number == digit)
+
+
+def _body(piece: Piece, names: list[str], fills: list[object]) -> str:
+    """Return in words what a point of a piece does."""
+    if piece.source is None:
+        return f"fill with {fills[piece.fill or 0]}"
+    done = f"copy from {names[piece.source]}"
+    if piece.guards:
+        others = ", ".join(dict.fromkeys(str(fills[guard.fill]) for guard in piece.guards))
+        done += f" if inside, else fill with {others}"
+    return f"inside this piece: {done}" if piece.windows else done
+
+
+def _nested(canvas: Canvas, x: float, y: float, limit: float, heads: list[tuple[str, str, str]], body: str) -> float:
+    """Draw boxes inside each other, one for each loop, and what is done inside all of them."""
+    depth = len(heads)
+    whole = (_LOOP + _FLOOR) * depth + _LOOP
+    for level, (head, place, moves) in enumerate(heads):
+        inset, top = 8.0 * level, y + _LOOP * level
+        canvas.rect(x + inset, top, limit - 2 * inset, whole - (_LOOP + _FLOOR) * level, "box", radius=5)
+        canvas.text(x + inset + 8, top + 14.5, f"for {head}", "mono", "strong", size=10.5)
+        right = x + limit - inset - 8
+        canvas.text(right, top + 14.5, moves, "mono", "soft", anchor="end", size=10)
+        room = limit - 2 * inset - 34 - width_of(f"for {head}") - width_of(moves)
+        if (said := shortened(place, int(room / 5.6))) == place:
+            canvas.text(x + inset + 16 + width_of(f"for {head}"), top + 14.5, said, "soft", size=10)
+    most = max(20, int((limit - 16.0 * depth - 8) / 6.35))
+    canvas.text(x + 8.0 * depth + 2, y + _LOOP * depth + 14, shortened(body, most), "mono", size=10.5)
+    return whole
+
+
+def words(chain: list[Stage]) -> Iterator[str]:
+    """Yield the chain in words, for a description."""
+    for stage in chain:
+        yield f"{stage.by} gives {stage.lines[0]}" if stage.by else stage.lines[0]

@@ -1,0 +1,260 @@
+"""Walk one element from the output through each step to the input that it is read from, or to the fill.
+
+Nothing here knows an operation: the declared maps are evaluated on one coordinate, as integers for the walk and
+as they are written for the formula.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from symlayout import example
+from symlayout.declare import Case
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.fold import atom
+from symlayout.interpret import int_extents
+from symlayout.literal import Literal, literal
+from symlayout.spell import axis_names, spell
+from symlayout.tensor import Tensor
+
+Coordinate = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation on the way: the coordinate of its output, and where that reads its input.
+
+    Attributes
+    ----------
+    name : str
+        The operation.
+    number : int
+        Its place in ``Tensor.nodes``.
+    shape, coord : tuple of int
+        The output's shape, and the coordinate in it.
+    source : str
+        What is read: the name of an input, or of the operation before.
+    source_shape, read : tuple of int
+        Its shape, and the coordinate in it; outside where the step fills.
+    formula : str
+        The declared map, ``(i0, i1) -> (i1, i0)``.
+    values : str
+        What the formula's right side says with the numbers in it.
+    where : str
+        Why this case of a map of several cases is taken; empty if there is one.
+    """
+
+    name: str
+    number: int
+    shape: Coordinate
+    coord: Coordinate
+    source: str
+    source_shape: Coordinate
+    read: Coordinate
+    formula: str
+    values: str
+    where: str
+
+    @property
+    def outside(self) -> list[int]:
+        """The axes on which the coordinate that is read is not in the source."""
+        return [k for k, (c, e) in enumerate(zip(self.read, self.source_shape, strict=True)) if not 0 <= c < e]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The way of one element.
+
+    Attributes
+    ----------
+    dims : dict
+        The sizes, those that were given and those that were chosen.
+    shape, coord : tuple of int
+        The output's shape, and the coordinate in it.
+    steps : tuple of Step
+        From the output to the input.
+    source : str or None
+        The input that is read; None where the element is a fill.
+    read : tuple of int or None
+        The coordinate in it.
+    fill : object
+        The fill, where *source* is None.
+    """
+
+    dims: dict[str, int]
+    shape: Coordinate
+    coord: Coordinate
+    steps: tuple[Step, ...]
+    source: str | None
+    read: Coordinate | None
+    fill: Any = None
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, names: Mapping[int, str] | None = None) -> list[str]:
+        """Return the account as text; *names* are other names of operations, by their number."""
+        lines = [", ".join(f"{name} = {value}" for name, value in self.dims.items())] if self.dims else []
+        lines += [f"output {_tuple(self.shape)} at {_tuple(self.coord)}"]
+        for step in self.steps:
+            name = (names or {}).get(step.number, step.name)
+            lines += [f"{name}: reads {step.source} {_tuple(step.source_shape)} at {_tuple(step.read)}"]
+            lines += [f"  map     {step.formula}"]
+            if step.values != _tuple(step.read):
+                lines += [f"  here    {step.values} = {_tuple(step.read)}"]
+            if step.where:
+                lines += [f"  where   {step.where}"]
+            lines += [
+                f"  outside axis {k}: 0 <= {step.read[k]} < {step.source_shape[k]} does not hold" for k in step.outside
+            ]
+        return [*lines, self.conclusion()]
+
+    def conclusion(self) -> str:
+        """Return in one line what the element is."""
+        if self.source is None:
+            return f"so it is the fill {self.fill} of {self.steps[-1].name}"
+        return f"so it is {self.source}[{', '.join(map(str, self.read or ()))}]"
+
+
+def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None) -> Trace:
+    """Return the way of the element of *t* at *coord* to what it reads.
+
+    Parameters
+    ----------
+    coord : sequence of int
+        A coordinate of the output, ``0 <= coord[k] < shape[k]``.
+    dims : mapping, optional
+        Values of dims, by dim or name; the others get small ones that satisfy the requirements and have the coordinate.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` if *coord* has another number of axes, ``bad_coord`` if no element is there; *dims* do not satisfy *t*.
+    InconclusiveError
+        No small sizes were found that have the coordinate.
+
+    Examples
+    --------
+    >>> from symlayout.ops.flip import flip
+    >>> from symlayout.tensor import tensor
+    >>> print(trace(flip(tensor("N", name="x"), 0), (1,), dims={"N": 5}))
+    N = 5
+    output (5,) at (1,)
+    flip: reads x (5,) at (3,)
+      map     (i0,) -> (N - i0 - 1,)
+      here    (5 - 1 - 1,) = (3,)
+    so it is x[3]
+    """
+    at = tuple(coord)
+    given = {str(key): int(value) for key, value in (dims or {}).items()}
+    bound, chosen = _bound(t.subs(given), at)
+    check_coordinate(bound, at)
+    values = {**given, **chosen}
+    numbers = {id(node): k for k, node in enumerate(bound.nodes())}
+    written = t.nodes()
+    node, steps = bound, []
+    while node.declared is not None:
+        step, case = _step(node, written[numbers[id(node)]], numbers[id(node)], at, values)
+        steps.append(step)
+        if step.outside:
+            return Trace(values, int_extents(bound), tuple(coord), tuple(steps), None, None, _fill(case, step))
+        node, at = node.inputs[case.source], step.read
+    return Trace(values, int_extents(bound), tuple(coord), tuple(steps), node.name, at)
+
+
+def check_coordinate(t: Tensor, at: Coordinate) -> None:
+    """Raise `ShapeError`, ``rank`` or ``bad_coord``, if *at* is no coordinate of *t*, whose extents are integers."""
+    if len(at) != t.rank:
+        raise ShapeError(f"coordinate {_tuple(at)} has {len(at)} axes, the output has {t.rank}", "rank")
+    if not _has(t, at):
+        raise ShapeError(f"coordinate {_tuple(at)} is not in the output {_tuple(int_extents(t))}", "bad_coord")
+
+
+def number_of(found: Trace, shape: Sequence[int]) -> int:
+    """Return the row-major number of the element that is read, in its input of the given shape."""
+    return sum(c * prod(shape[k + 1 :]) for k, c in enumerate(found.read or ()))
+
+
+def _bound(t: Tensor, at: Coordinate) -> example.Example:
+    """Return *t* on sizes that have the coordinate, pleasant ones where they do."""
+    bound, values = example.telling(t)
+    if not t.facts.dims or len(at) != t.rank or _has(bound, at):
+        return bound, values
+    near = [m * (c + 1) for c in at for m in (1, 2, 4)]
+    try:
+        return example.small(t, lambda bound: _has(bound, at), tuple(dict.fromkeys((*example.LEAST, *near))))
+    except InconclusiveError:
+        shape = ", ".join(map(t.facts.spell, t.extents))
+        raise InconclusiveError(f"some small sizes have the coordinate {_tuple(at)} in ({shape})") from None
+
+
+def _has(t: Tensor, at: Coordinate) -> bool:
+    return all(0 <= c < e for c, e in zip(at, int_extents(t), strict=True))
+
+
+def _step(node: Tensor, written: Tensor, number: int, at: Coordinate, values: Mapping[str, int]) -> tuple[Step, Case]:
+    """Return the step of *node*, and the case that is taken; *written* is the node in the user's dims."""
+    declared, said = node.declared, written.declared
+    if declared is None or said is None:
+        raise InconclusiveError(f"{node.name} has a map")
+    k, case = next((k, c) for k, c in enumerate(declared.cases) if _holds(c, at))
+    if len(said.cases) != len(declared.cases):  # with the sizes known the declaration needs other cases
+        written, said = node, declared
+    source = node.inputs[case.source]
+    names = axis_names(node.rank, {*written.facts.dims, *values})
+    numbers = {**values, **dict(zip(names, at, strict=True))}
+    given = [Literal(atom(name), written.facts) for name in names]
+    reads = [_spelled(c, written) for c in said.cases[k].coords(*given)]
+    windows = said.cases[k].where(*given) if said.cases[k].where is not None else ()  # type: ignore[misc]
+    conditions = [f"0 <= {_spelled(value, written)} < {_spelled(extent, written)}" for value, extent in windows]
+    where = " and ".join(conditions)
+    return (
+        Step(
+            node.name,
+            number,
+            int_extents(node),
+            at,
+            source.name,
+            int_extents(source),
+            tuple(int(c) for c in case.coords(*at)),
+            f"{_listed(names)} -> {_listed(reads)}",
+            _with_numbers(_listed(reads), numbers),
+            f"{where}, that is {_with_numbers(where, numbers)}" if where else "",
+        ),
+        case,
+    )
+
+
+def _holds(case: Case, at: Coordinate) -> bool:
+    return case.where is None or all(0 <= value < extent for value, extent in case.where(*at))
+
+
+def _fill(case: Case, step: Step) -> Any:
+    if case.fill is None:
+        raise InconclusiveError(f"{step.name} reads inside its input at {_tuple(step.read)}")
+    return case.fill.value
+
+
+def _spelled(value: Any, node: Tensor) -> str:
+    return spell(literal(value, node.facts).e)
+
+
+def _with_numbers(formula: str, numbers: Mapping[str, int]) -> str:
+    """Return a formula with the values of its names.
+
+    >>> _with_numbers("2*i1 + ceil_div(H, b)", {"i1": 3, "H": 5, "b": 2})
+    '2*3 + ceil_div(5, 2)'
+    """
+    return re.sub(r"[A-Za-z_][\w.]*(?![\w.]*\()", lambda m: str(numbers.get(m[0], m[0])), formula)
+
+
+def _listed(items: Sequence[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _tuple(values: Sequence[int]) -> str:
+    return _listed([str(v) for v in values])
