@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,27 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def element_type(dtype: Any) -> np.dtype[Any]:
-    """Return *dtype* as a NumPy dtype of fixed size; ``ArrayError`` if it is none."""
+    """Return *dtype* as a NumPy dtype of fixed size; ``ArrayError`` if it is none.
+
+    Names of the types of ml_dtypes, such as ``"bfloat16"``, ``"float8_e4m3fn"`` and ``"int4"``, need that package.
+    """
     try:
-        made: np.dtype[Any] = np.dtype(dtype)
+        made: np.dtype[Any] = np.dtype(_extended(dtype) if isinstance(dtype, str) else dtype)
     except TypeError as error:
         raise ArrayError(f"{dtype!r:.80} is no element type: {error}") from error
     _check(made, "dtype")
     return made
+
+
+def _extended(name: str) -> Any:
+    """Return what the element type *name* is called by: by the type of ml_dtypes, if it is one."""
+    if not re.fullmatch(r"bfloat16|u?int[124]|float[468]_\w{1,20}", name, re.ASCII):
+        return name
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ArrayError(f"element type {name} needs ml_dtypes\n  help: pip install symlayout[ml_dtypes]") from None
+    return getattr(ml_dtypes, name, name)
 
 
 def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, name: str) -> None:

@@ -1,0 +1,52 @@
+"""What the documents, docstrings and example scripts of each extra show is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+# By the packages that they need: a module, its page, and its script.
+CASES = {
+    "torch": (["torch"], "torch", "howto-torch.md", "torch_op.py"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_docstrings_and_page(name: str) -> None:
+    packages, module, page, _ = CASES[name]
+    for package in packages:
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    shown = doctest.testmod(importlib.import_module(f"symlayout.interop.{module}"), optionflags=OPTIONS)
+    assert (shown.failed, shown.attempted > 0) == (0, True)
+    shown = doctest.testfile(str(ROOT / "docs" / page), module_relative=False, optionflags=OPTIONS)
+    assert (shown.failed, shown.attempted > 3) == (0, True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_script(name: str, tmp_path: Path) -> None:
+    packages, _, _, script = CASES[name]
+    for package in packages:
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), str(ROOT / "codegen")]))
+    command = [sys.executable, str(ROOT / "examples" / script)]
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert "False" not in done.stdout
+
+
+def test_shape_function() -> None:
+    """Its module needs no package."""
+    shown = doctest.testmod(importlib.import_module("symlayout.interop.shape_function"), optionflags=OPTIONS)
+    assert (shown.failed, shown.attempted > 0) == (0, True)

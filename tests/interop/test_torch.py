@@ -1,0 +1,143 @@
+"""A tensor as an operator of PyTorch: PyTorch's own checks of operators pass, values and gradients are right."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.errors import ArrayError, FormatError, ShapeError
+
+torch: Any = pytest.importorskip("torch", reason="the extra torch is not installed")
+
+from symlayout.interop.torch import custom_op  # noqa: E402  # needs torch
+
+NUMBERS = itertools.count()
+
+
+def operator(y: sl.Tensor) -> Any:
+    return custom_op(f"symlayout_test::op{next(NUMBERS)}", y)
+
+
+def blocks() -> sl.Tensor:
+    return sl.space_to_depth(sl.pad(sl.tensor("N, C, H, W", name="x"), [(0, 0), (0, 0), (1, 1), (1, 1)]), 2)
+
+
+def joined() -> sl.Tensor:
+    pair = [sl.tensor("N, C", name="a"), sl.tensor("N, D", name="b")]
+    return sl.repeat(sl.concatenate(pair, axis=1), sl.dim("r", min=1), axis=0)
+
+
+def arguments(*shapes: tuple[int, ...], dtype: Any = None, free: tuple[int, ...] = ()) -> tuple[Any, ...]:
+    made = [torch.randn(*shape, dtype=dtype or torch.float64, requires_grad=True) for shape in shapes]
+    return (*made, *free)
+
+
+CASES = {
+    "blocks": (blocks, arguments((2, 3, 4, 6))),
+    "joined": (joined, arguments((2, 3), (2, 1), free=(3,))),
+    "window": (lambda: sl.window(sl.tensor("L", name="s"), [3], axis=[0]), arguments((7,))),
+    "flipped part": (lambda: sl.flip(sl.tensor("N, M", name="x"), 1)[1:, ::2], arguments((4, 5))),
+    "fixed": (lambda: sl.transpose(sl.tensor((2, 3), name="x")), arguments((2, 3))),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_opcheck_and_gradients(name: str) -> None:
+    make, given = CASES[name]
+    op = operator(make())
+    torch.library.opcheck(op, given)
+    tensors, free = [x for x in given if not isinstance(x, int)], [x for x in given if isinstance(x, int)]
+    assert torch.autograd.gradcheck(lambda *xs: op(*xs, *free), tensors)
+    assert torch.autograd.gradgradcheck(lambda *xs: op(*xs, *free), tensors)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_are_the_interpreters(name: str) -> None:
+    make, given = CASES[name]
+    y = make()
+    arrays = [x.detach().numpy() for x in given if not isinstance(x, int)]
+    dims = {"r": given[-1]} if isinstance(given[-1], int) else None
+    assert np.array_equal(operator(y)(*given).detach().numpy(), sl.interpret(y, *arrays, dims=dims))
+
+
+def test_compiled_with_dynamic_shapes() -> None:
+    op = operator(blocks())
+    compiled = torch.compile(lambda x: op(2 * x).relu(), backend="aot_eager", dynamic=True, fullgraph=True)
+    torch._dynamo.utils.counters.clear()
+    for shape in [(2, 3, 4, 6), (3, 4, 8, 10), (5, 2, 2, 4), (4, 7, 6, 6)]:
+        (x,) = arguments(shape)
+        y = compiled(x)
+        y.backward(torch.ones_like(y))
+        assert torch.equal(y, op(2 * x).relu())
+        assert torch.equal(x.grad, torch.where(x > 0, 2.0, 0.0))
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+    with pytest.raises(Exception, match=r"\(H \+ 2\) % 2 == 0 does not hold"):
+        compiled(torch.zeros(2, 3, 3, 4))
+
+
+def test_exported_with_dynamic_shapes() -> None:
+    op = operator(blocks())
+
+    class Model(torch.nn.Module):  # type: ignore[misc]  # PyTorch's types are not read
+        def forward(self, x: Any) -> Any:
+            return op(x)
+
+    dynamic = torch.export.Dim.DYNAMIC
+    program = torch.export.export(
+        Model(), arguments((2, 3, 4, 6)), dynamic_shapes=({0: dynamic, 1: dynamic, 2: dynamic, 3: dynamic},)
+    )
+    (x,) = arguments((3, 5, 8, 2))
+    assert torch.equal(program.module()(x), op(x))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float16", "int32", "bool", "complex64", "uint8"]
+)
+def test_element_types(dtype: str) -> None:
+    if dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        pytest.importorskip("ml_dtypes", reason="the extra ml_dtypes is not installed")
+    y = sl.pad(sl.transpose(sl.tensor("N, M", name="x")), 1, mode="constant", constant_values=1)
+    x = torch.arange(6).reshape(2, 3).to(getattr(torch, dtype))
+    found = operator(y)(x)
+    assert found.dtype == x.dtype
+    expected = torch.nn.functional.pad(x.float().T if dtype != "complex64" else x.T, (1, 1, 1, 1), value=1)
+    assert torch.equal(found.to(expected.dtype), expected)
+
+
+def test_gradient_of_bfloat16_is_summed_in_float32() -> None:
+    pytest.importorskip("ml_dtypes", reason="the extra ml_dtypes is not installed")
+    x = torch.ones(2, dtype=torch.bfloat16, requires_grad=True)
+    operator(sl.repeat(sl.tensor("N", name="x"), 1000))(x).sum().backward()
+    assert x.grad.dtype == torch.bfloat16
+    assert x.grad.tolist() == [1000, 1000]
+
+
+def test_views_conjugates_and_empty_tensors() -> None:
+    op = operator(sl.transpose(sl.tensor("N, M", name="x")))
+    x = torch.randn(6, 8, dtype=torch.complex64)
+    assert torch.equal(op(x.T[1::2].conj()), x.T[1::2].conj().T.resolve_conj())
+    assert op(torch.zeros(0, 3)).shape == (3, 0)
+
+
+def test_errors_have_the_kinds_of_the_tensor() -> None:
+    op = operator(blocks())
+    with pytest.raises(ShapeError) as caught:
+        op(torch.zeros(1, 1, 3, 4))
+    assert caught.value.kind == "non_divisible"
+    with pytest.raises(ArrayError, match=r"element types torch.float32, torch.float64"):
+        operator(joined())(torch.zeros(1, 1), torch.zeros(1, 1, dtype=torch.float64), 1)
+    with pytest.raises(FormatError, match="is not namespace::name"):
+        custom_op("blocks", blocks())
+
+
+def test_a_fill_that_is_not_0_has_no_second_derivative() -> None:
+    op = operator(sl.pad(sl.tensor("N", name="x"), 1, constant_values=-1))
+    (x,) = arguments((3,))
+    (first,) = torch.autograd.grad((op(x) ** 2).sum(), x, create_graph=True)
+    assert torch.equal(first, 2 * x)
+    with pytest.raises(RuntimeError, match="no second derivative"):
+        first.sum().backward()
