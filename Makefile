@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint bench fuzz promises images clean
+.PHONY: help demo test lint docs bench fuzz promises images clean
 
 help:
 	@echo "make demo    the examples: OpenVINO models and a photograph"
 	@echo "make test    all tests, with doctests and the README's snippets"
 	@echo "make lint    ruff and mypy"
+	@echo "make docs    the site, in site/"
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
 	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
@@ -27,6 +28,10 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The variable silences an announcement of the theme about its successor.
+docs: $(VENV)/docs.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks
@@ -52,4 +57,4 @@ $(VENV)/%.stamp: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build demo-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site demo-output *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

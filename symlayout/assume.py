@@ -62,9 +62,8 @@ def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
 
     Parameters
     ----------
-    x : Tensor, optional
-        The tensor that is to know them; without it a block is returned.
-    *relations : SymPy relation or str
+    *given : Tensor or none, then SymPy relations or str
+        The tensor that is to know them; without it a block is returned.  A relation is
         Eq, ``>=``, ``<=``, ``>``, ``<`` and And of expressions in dims, with exact ``/``, floor, ceiling, Mod, Min
         and Max; or text such as ``"H % 4 == 0"``, ``"1 <= H <= 2*W"``, ``"a*b <= c, a == b"``.  A name in a
         text is the tensor's dim of that name, else a dim that is at least 0.

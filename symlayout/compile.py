@@ -139,7 +139,8 @@ class Kernel:
         *arrays : array
             The leaves' arrays in order of first use, with any strides; or pass them by name.
         out : ndarray, optional
-            Where the result goes: of the result's shape and dtype, writeable, and apart from the inputs.
+            Where the result goes: of the result's shape and dtype, writeable, and apart from the inputs.  It may be
+            a memory-mapped file.
         dims : mapping, optional
             Values of dims that the shapes do not determine.
 
@@ -164,7 +165,7 @@ class Kernel:
         self, arrays: tuple[Any, ...], out: Array | None, dims: Mapping[Any, Any] | None, named: Mapping[str, Any]
     ) -> Array:
         inputs = [_whole_strides(a) for a in match_arrays(self._input, arrays, named)]
-        if out is not None and type(out) is not np.ndarray:
+        if out is not None and type(out) not in (np.ndarray, np.memmap):
             raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
         key = (
             tuple((a.shape, a.strides, a.dtype) for a in inputs),

@@ -157,12 +157,12 @@ class IndexMap:
     def image(self, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:
         """Return what the elements of an output box read: one `Image` for each input, in order of first use.
 
+        The same as `symlayout.image.image`, which says more.
+
         Parameters
         ----------
         box : sequence of (start, stop) or None
             For each axis of the output a half-open range of ints, dims or expressions; None is the whole axis.
-
-        See `symlayout.image.image`.
         """
         from symlayout.image import image
 

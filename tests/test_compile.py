@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,11 @@ def test_an_extent_that_only_the_size_needs_is_computed() -> None:
     for shape in ((8, 5), (6, 3), (4, 9), (0, 2)):
         x = np.arange(shape[0] * shape[1], dtype="i4").reshape(shape)
         assert kernel(x).tolist() == x[2:-3, 1:-1].tolist()
+
+
+def test_out_may_be_a_mapped_file(tmp_path: Path) -> None:
+    x = np.arange(6, dtype=np.int16).reshape(2, 3)
+    out = np.lib.format.open_memmap(tmp_path / "out.npy", mode="w+", dtype=np.int16, shape=(3, 2))
+    assert sl.compile(sl.transpose(sl.tensor("N, C")), strict=True)(x, out=out) is out
+    out.flush()
+    assert np.array_equal(np.load(tmp_path / "out.npy"), x.T)

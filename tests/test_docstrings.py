@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, get_overloads
+from typing import Any
 
 import pytest
 
@@ -37,9 +37,8 @@ def section(value: object, title: str) -> str:
 
 def parameters(function: Callable[..., Any]) -> set[str]:
     """Return the names that have to be explained: all but the operand of a core operation."""
-    signatures = map(inspect.signature, get_overloads(function) or [function])
-    names = [list(signature.parameters) for signature in signatures]
-    return {name for each in names for name in each[function.__module__.startswith("symlayout.ops.") :]}
+    names = list(inspect.signature(function).parameters)
+    return set(names[1:] if function.__module__.startswith("symlayout.ops.") else names)
 
 
 def explained(function: Callable[..., Any]) -> set[str]:
