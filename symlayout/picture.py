@@ -40,6 +40,17 @@ class Picture:
         The small sizes that were chosen or given.
     html : str
         The picture to be part of a page, with the colours of its theme.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> picture = sl.transpose(sl.tensor("2, 3", name="x")).show()
+    >>> print(picture)
+    0 3
+    1 4
+    2 5
+    >>> picture.svg.partition(" ")[0]
+    '<svg'
     """
 
     svg: str

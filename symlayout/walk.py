@@ -83,6 +83,18 @@ class Trace:
         The coordinate in it.
     fill : object
         The fill, where *source* is None.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> way = sl.trace(sl.pad(sl.tensor((3,), name="x"), 1), (0,))
+    >>> print(way)
+    output (5,) at (0,)
+    pad: reads x (3,) at (-1,)
+      map     (i0,) -> (i0 - 1,)
+      here    (0 - 1,) = (-1,)
+      outside axis 0: 0 <= -1 < 3 does not hold
+    so it is the fill 0 of pad
     """
 
     dims: dict[str, int]
@@ -125,6 +137,8 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
 
     Parameters
     ----------
+    t : Tensor
+        Of any number of inputs.
     coord : sequence of int
         A coordinate of the output, ``0 <= coord[k] < shape[k]``.
     dims : mapping, optional

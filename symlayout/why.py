@@ -54,6 +54,15 @@ class Reason:
         Small sizes that meet all other requirements and break this one; empty if none were found.
     message : str
         What the operation says of them.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> (reason,) = sl.reasons(sl.space_to_depth(sl.tensor("1, 3, H, 8", name="x"), 4))
+    >>> reason.relation, reason.kind, reason.breaks
+    (Eq(Mod(H, 4), 0), 'non_divisible', {'H': 1})
+    >>> print(reason.rule)
+    an axis is split into parts of equal length, without a rest
     """
 
     relation: Any
@@ -70,6 +79,8 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
 
     Parameters
     ----------
+    t : Tensor
+        Whose requirements are meant.
     stages : sequence of Tensor, optional
         Tensors on the way to *t*, which is the last: `Reason.stages` counts them.  By default ``t.nodes()``.
 
