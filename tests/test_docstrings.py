@@ -16,7 +16,7 @@ import pytest
 import symlayout as sl
 from symlayout.frontends import registry
 
-# Whatever `check` is given is a certificate or is refused; `reasons` are of a tensor that was made; the others answer UNKNOWN.
+# `check` refuses what is no certificate, `reasons` are of a tensor that was made, and the others answer UNKNOWN.
 RAISES_NOTHING = {"check", "is_identity", "is_injective", "is_surjective", "reasons"}
 PUBLIC = {name: getattr(sl, name) for name in sl.__all__}
 FUNCTIONS = {name: value for name, value in PUBLIC.items() if inspect.isfunction(value)}
