@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,21 @@ import numpy as np
 from symlayout.adjoint import Adjoint, check_numbers
 from symlayout.arrays import element_type, fill_element
 from symlayout.bind import bind_shapes
-from symlayout.errors import ArrayError, CompilerError, InconclusiveError, ShapeError
+from symlayout.call import (
+    Call,
+    Plan,
+    check_threads,
+    contiguous_strides,
+    element_strides,
+    remember,
+    whole_strides,
+    worthwhile,
+)
+from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.index_map import IndexMap
 from symlayout.interpret import interpret, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
-from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.nest import NUMBERS
 
 if TYPE_CHECKING:
@@ -30,45 +38,7 @@ Array = np.ndarray[Any, Any]
 
 _DEFAULT = np.dtype(np.float32)  # where no element type was named
 _MAX_PLANS = 256  # shapes whose checks one kernel remembers
-_READ_ONLY = "out= is read-only\n  help: pass a writeable array"
-_SHARED = "out= shares memory with an input\n  help: pass an array of its own"
 _fallback_warned = threading.Event()
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a call with given shapes, strides and dtypes comes to, all checks of them done."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    arguments: tuple[int, ...]
-    native: CompiledKernel | None
-    fills: Array | None
-    dims: dict[str, int]
-    empty: bool
-
-
-class _Fast:
-    """A call on one contiguous array and a contiguous output, of shapes and dtypes that were checked."""
-
-    __slots__ = ("arguments", "dtype", "fills", "from_buffer", "function", "native")
-
-    def __init__(self, plan: _Plan, native: CompiledKernel) -> None:
-        self.native, self.dtype, self.arguments = native, plan.dtype, (0, 1, *plan.arguments)
-        self.function, self.from_buffer = native.function, native.from_buffer
-        self.fills = () if plan.fills is None else (native.from_buffer(plan.fills),)
-
-    def __call__(self, a: Array, out: Array) -> Array:
-        """Copy *a* into *out*, once it is writeable memory of its own."""
-        if not out.flags.writeable:
-            raise ArrayError(_READ_ONLY)
-        if np.may_share_memory(a, out):  # for contiguous arrays this is exact
-            raise ArrayError(_SHARED)
-        status = self.function(*self.arguments, self.from_buffer(a), self.from_buffer(out), *self.fills)
-        if status:
-            error = self.native.failure(self.arguments[2:], status)
-            raise ShapeError(str(error), error.kind)
-        return out
 
 
 class Kernel:
@@ -92,16 +62,19 @@ class Kernel:
     (i0, i1) -> (i1, i0)
     """
 
-    def __init__(self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool) -> None:
+    def __init__(self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool, threads: int) -> None:
         self.tensor = t
         self._input = t.cotangent if isinstance(t, Adjoint) else t
+        leaves = self._input.leaves()
+        self._only = leaves[0].name if len(leaves) == 1 else ""
         self._dtype = dtype
         self._strict = strict
+        self._threads = threads
         self._adds = isinstance(t, Adjoint) and not t.copies
         self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
         self._nests: dict[tuple[str, bool], tuple[Nest, list[object]]] = {}
-        self._plans: dict[Any, _Plan] = {}
-        self._fast: dict[Any, _Fast] = {}
+        self._plans: dict[Any, Plan] = {}
+        self._known: dict[Any, Call] = {}
         self._lock = threading.Lock()
         if dtype is not None:
             self._native(dtype, strided=False)
@@ -130,7 +103,12 @@ class Kernel:
         return f"Kernel({self.tensor!r}, {dtype})"
 
     def __call__(
-        self, *arrays: Any, out: Array | None = None, dims: Mapping[Any, Any] | None = None, **named: Any
+        self,
+        *arrays: Any,
+        out: Array | None = None,
+        dims: Mapping[Any, Any] | None = None,
+        threads: int | None = None,
+        **named: Any,
     ) -> Array:
         """Return the elements of the tensor for the given inputs.
 
@@ -143,6 +121,8 @@ class Kernel:
             a memory-mapped file.
         dims : mapping, optional
             Values of dims that the shapes do not determine.
+        threads : int, optional
+            On how many threads to work, instead of what `compile` was told; small arrays take one.
 
         Raises
         ------
@@ -152,53 +132,64 @@ class Kernel:
             A shape does not fit or a requirement fails, with the kind that construction has.  *out* is
             untouched then: everything is checked before the first element is written.
         """
-        if out is not None and len(arrays) == 1 and dims is None and not named:
-            (a,) = arrays
-            if type(a) is np.ndarray and type(out) is np.ndarray:
-                fast = self._fast.get((a.shape, a.strides, out.shape, out.strides))
-                # a dtype that is not the very same object takes the way below, which compares
-                if fast is not None and a.dtype is fast.dtype and out.dtype is fast.dtype:
-                    return fast(a, out)
-        return self._call(arrays, out, dims, named)
+        if dims is None and threads is None:
+            a = arrays[0] if len(arrays) == 1 and not named else self._named(arrays, named)
+            done = None
+            if type(a) is np.ndarray:
+                known = self._known.get(a.shape)
+                done = known and known(a, out)
+            elif a is None and len(arrays) > 1 and not named and all(type(a) is np.ndarray for a in arrays):
+                known = self._known.get(tuple([a.shape for a in arrays]))
+                done = known and known(arrays, out)
+            if done is not None:
+                return done
+        return self._call(arrays, out, dims, threads, named)
+
+    def _named(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """Return the one input, if it was passed by name, else None."""
+        return None if arrays or len(named) != 1 else named.get(self._only)
 
     def _call(
-        self, arrays: tuple[Any, ...], out: Array | None, dims: Mapping[Any, Any] | None, named: Mapping[str, Any]
+        self,
+        arrays: tuple[Any, ...],
+        out: Array | None,
+        dims: Mapping[Any, Any] | None,
+        threads: int | None,
+        named: Mapping[str, Any],
     ) -> Array:
-        inputs = [_whole_strides(a) for a in match_arrays(self._input, arrays, named)]
+        inputs = [whole_strides(a) for a in match_arrays(self._input, arrays, named)]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
             raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
+        wanted = self._threads if threads is None else check_threads(threads)
         key = (
             tuple((a.shape, a.strides, a.dtype) for a in inputs),
             None if out is None else out.strides,
             tuple((str(k), v) for k, v in dims.items()) if dims else None,
+            wanted,
         )
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plan(inputs, out, dims)
+            plan = self._plan(inputs, out, dims, wanted)
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-                self._fast.clear()
+                self._known.clear()
             self._plans[key] = plan
         if out is None:
             out = np.empty(plan.shape, plan.dtype)
         else:
-            _check_out(out, plan, inputs)
-        if plan.empty:
+            plan.check(out, inputs)
+        if 0 in plan.shape:
             return out
         if plan.native is None or any(s % out.itemsize for s in out.strides):
             np.copyto(out, interpret(self.tensor, *inputs, dims=plan.dims))
             return out
-        fills = () if plan.fills is None else (plan.fills,)
-        try:
-            plan.native(plan.arguments, [_memory(a) for a in inputs], _memory(out), *fills)
-        except PreconditionFailed as error:
-            raise ShapeError(str(error), error.kind) from error
-        if len(inputs) == 1 and not dims and out.flags.c_contiguous and inputs[0].flags.c_contiguous:
-            a = inputs[0]
-            self._fast[a.shape, a.strides, out.shape, out.strides] = _Fast(plan, plan.native)
+        plan.run(plan.native, inputs, out)
+        if not dims and threads is None and all(a.flags.c_contiguous for a in (out, *inputs)):
+            shapes = tuple([a.shape for a in inputs])
+            self._known[shapes if len(shapes) > 1 else shapes[0]] = remember(plan, plan.native, inputs)
         return out
 
-    def _plan(self, inputs: list[Array], out: Array | None, dims: Mapping[Any, Any] | None) -> _Plan:
+    def _plan(self, inputs: list[Array], out: Array | None, dims: Mapping[Any, Any] | None, threads: int) -> Plan:
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(f"the kernel was compiled for {self._dtype}, the array has {dtype}")
@@ -213,11 +204,11 @@ class Kernel:
         fills = None
         if native is not None:
             if strided:
-                arguments += _contiguous(shape) if out is None else _element_strides(out)
-                arguments += tuple(s for a in inputs for s in _element_strides(a))
+                arguments += contiguous_strides(shape) if out is None else element_strides(out)
+                arguments += tuple(s for a in inputs for s in element_strides(a))
             held = self._nest(self._number(dtype), strided=strided)[1]
             fills = np.frombuffer(b"".join(fill_element(f, dtype).tobytes() for f in held), np.uint8) if held else None
-        return _Plan(shape, dtype, arguments, native, fills, values, 0 in shape)
+        return Plan(shape, dtype, arguments, native, fills, values, worthwhile(threads, prod(shape) * dtype.itemsize))
 
     def _number(self, dtype: np.dtype[Any]) -> str:
         """Return the type in which elements add up, by the backend's name; "" where they only move.
@@ -266,7 +257,12 @@ class Kernel:
 
 
 def compile(
-    t: Tensor | Adjoint, dims: Mapping[Any, Any] | None = None, dtype: Any = None, *, strict: bool = False
+    t: Tensor | Adjoint,
+    dims: Mapping[Any, Any] | None = None,
+    dtype: Any = None,
+    *,
+    strict: bool = False,
+    threads: int = 1,
 ) -> Kernel:
     """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
 
@@ -281,13 +277,15 @@ def compile(
         The element type; without it the kernel serves every element type, compiled for the sizes it meets.
     strict : bool
         Raise where there is no compiler or it fails, instead of computing in NumPy with a warning.
+    threads : int
+        On how many threads a call works, at most, unless it says otherwise.
 
     Raises
     ------
     CompilerError, InconclusiveError
         With *strict*: the C could not be built, or not be shown to be right.
     ShapeError
-        A dim's value is out of bounds or breaks a requirement.
+        A dim's value is out of bounds or breaks a requirement; *threads* is not an integer from 1.
 
     Examples
     --------
@@ -310,49 +308,7 @@ def compile(
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
-    kernel = Kernel(t, chosen, strict)
+    kernel = Kernel(t, chosen, strict, check_threads(threads))
     if strict and chosen is None:
         kernel._native(_DEFAULT, strided=False)
     return kernel
-
-
-def _memory(a: Array) -> Any:
-    return a if a.flags.c_contiguous else a.__array_interface__["data"][0]
-
-
-def _whole_strides(a: Array) -> Array:
-    """Return *a*, or a copy where a stride is no whole number of elements, as in a field of a structure."""
-    return np.ascontiguousarray(a) if any(s % a.itemsize for s in a.strides) else a
-
-
-def _check_out(out: Array, plan: _Plan, inputs: list[Array]) -> None:
-    if out.shape != plan.shape:
-        raise ShapeError(f"out= has shape {out.shape}, the result has {plan.shape}", "size_mismatch")
-    if out.dtype != plan.dtype:
-        raise ArrayError(f"out= has dtype {out.dtype}, the result has {plan.dtype}")
-    if not out.flags.writeable:
-        raise ArrayError(_READ_ONLY)
-    for a in inputs:
-        if np.may_share_memory(a, out) and np.shares_memory(a, out):
-            raise ArrayError(_SHARED)
-    if not out.flags.c_contiguous and _overlaps_itself(out):
-        raise ArrayError("out= overlaps itself: two of its elements are one place in memory")
-
-
-def _overlaps_itself(a: Array) -> bool:
-    """Return whether two elements may share memory; strides that nest, as all views of arrays have, may not."""
-    reach = a.itemsize
-    for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
-        if stride < reach:
-            return True
-        reach = stride * (n - 1) + reach
-    return False
-
-
-def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides, in elements, of a row-major array."""
-    return tuple(prod(shape[k + 1 :]) for k in range(len(shape)))
-
-
-def _element_strides(a: Array) -> tuple[int, ...]:
-    return tuple(s // a.itemsize for s in a.strides)

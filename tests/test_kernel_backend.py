@@ -18,6 +18,10 @@ MARGIN = 64
 """Elements on each side of the output that must stay as they are."""
 
 
+def pointers(*addresses: int) -> list[object]:
+    return [foreign_functions().cast("void *", address) for address in addresses]
+
+
 def source_bounds(written: dict[int, tuple[Term, ...]], name: str) -> tuple[int, int]:
     """Return the least and one past the greatest offset that is read from source *name*."""
     offsets = [offset for terms in written.values() for source, offset in terms if source == name]
@@ -63,11 +67,13 @@ def check(kernel: CompiledKernel, nest: Nest, arguments: tuple[int, ...]) -> Non
         if nest.combine is not None:
             numbers = np.stack([element(term) for term in terms]).view(nest.combine.number)
             expected[MARGIN + at] = numbers.sum(0, numbers.dtype).view(np.uint8)
+    fill = [fills.ctypes.data] if nest.fills else []
     for parts in (1, 5):
         out = before.copy()
         for part in reversed(range(parts)):
             at = out.ctypes.data + MARGIN * size
-            kernel(arguments, addresses, at, fills if nest.fills else None, part=part, parts=parts)
+            status = kernel.function(part, parts, *arguments, *pointers(*addresses, at, *fill))
+            assert status == 0
         assert np.array_equal(out, expected), (values, parts, np.argwhere((out != expected).any(1)) - MARGIN)
 
 
@@ -168,6 +174,5 @@ def test_source_and_schedule_are_text() -> None:
 def test_function_takes_cffi_pointers_for_callers_in_a_hurry() -> None:
     kernel = compile_nest(nests.transpose(), 4)
     x, out = np.arange(6, dtype=np.float32).reshape(2, 3), np.empty((3, 2), np.float32)
-    pointer = foreign_functions().from_buffer
-    assert kernel.function(0, 1, 2, 3, pointer(x), pointer(out)) == 0
+    assert kernel.function(0, 1, 2, 3, kernel.pointer(x), kernel.pointer(out)) == 0
     assert np.array_equal(out, x.T)

@@ -6,12 +6,14 @@ Nothing about arrays is checked here: the caller knows the shapes, this module t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from symlayout_codegen.build import Function, build, foreign_functions
 from symlayout_codegen.cir import evaluate
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.nest import Local, Nest
+from symlayout_codegen.pool import run
 from symlayout_codegen.printer import (
     KERNELS_HEADER,
     RUNTIME_HEADER,
@@ -23,6 +25,9 @@ from symlayout_codegen.printer import (
 )
 from symlayout_codegen.rename import PARTED
 from symlayout_codegen.schedule import Program, schedule
+
+PARTS_EACH = 4
+"""Parts for each thread: those that are done earlier take more of them."""
 
 
 class CompiledKernel:
@@ -39,16 +44,19 @@ class CompiledKernel:
     function : Callable[..., int]
         The C function that does one part: the number of the part, that of all parts, the arguments, then a
         pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
-        object, such as ``from_buffer`` makes.
+        object, such as `pointer` makes.
+    pointer : Callable[[Any], Any]
+        Makes of a contiguous buffer its address, which keeps it; differences are in bytes.
     """
 
-    __slots__ = ("_cast", "_program", "_void", "element_size", "from_buffer", "function", "nest", "source")
+    __slots__ = ("_cast", "_from_buffer", "_program", "_void", "element_size", "function", "nest", "pointer", "source")
 
     def __init__(self, program: Program, nest: Nest, element_size: int, source: str, function: Function) -> None:
         self._program = program
         self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
         ffi = foreign_functions()
-        self.from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
+        self.pointer = partial(ffi.from_buffer, ffi.typeof("char *"))
+        self._from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
 
     @property
     def schedule(self) -> str:
@@ -56,16 +64,9 @@ class CompiledKernel:
         return describe(self._program)
 
     def __call__(
-        self,
-        arguments: tuple[int, ...],
-        sources: Sequence[Any],
-        out: Any,
-        fill: Any = None,
-        *,
-        part: int = 0,
-        parts: int = 1,
+        self, arguments: tuple[int, ...], sources: Sequence[Any], out: Any, fill: Any = None, threads: int = 1
     ) -> None:
-        """Run the kernel, or one part of it; the GIL is released meanwhile.
+        """Run the kernel; the GIL is released meanwhile.
 
         Parameters
         ----------
@@ -73,24 +74,33 @@ class CompiledKernel:
         sources : for each source its address, or a contiguous buffer.
         out : the output's address, or a contiguous buffer; must not overlap a source.
         fill : where the fill values lie, one after the other; left out if the nest has none.
-        part, parts : do number *part* of *parts* parts of the work, which may run at once.
+        threads : on how many threads to run.
 
         Raises
         ------
         PreconditionFailed
             The arguments break a rule; its ``kind`` says which.  `out` has not been written.
         """
-        cast, void, from_buffer = self._cast, self._void, self.from_buffer
-        pointers = [cast(void, s) if isinstance(s, int) else from_buffer(s) for s in sources]
-        pointers.append(cast(void, out) if isinstance(out, int) else from_buffer("char[]", out, True))
+        pointers = [self._memory(source) for source in sources]
+        pointers.append(self._cast(self._void, out) if isinstance(out, int) else self._from_buffer("char[]", out, True))
         if fill is not None:
-            pointers.append(cast(void, fill) if isinstance(fill, int) else from_buffer(fill))
+            pointers.append(self._memory(fill))
         try:
-            status = self.function(part, parts, *arguments, *pointers)
+            status = self.run((*arguments, *pointers), threads)
         except OverflowError:  # an argument is not an int64
             status = STATUS["overflow"]
         if status:
             raise self.failure(arguments, status)
+
+    def run(self, arguments: tuple[Any, ...], threads: int) -> int:
+        """Return the status of `function` for *arguments*, done in parts where there are *threads* to do them."""
+        if threads == 1:
+            return self.function(0, 1, *arguments)
+        parts = threads * PARTS_EACH
+        return run(lambda part: self.function(part, parts, *arguments), parts, threads)
+
+    def _memory(self, memory: Any) -> Any:
+        return self._cast(self._void, memory) if isinstance(memory, int) else self.pointer(memory)
 
     def failure(self, arguments: tuple[int, ...], status: int) -> PreconditionFailed:
         """Return the error of a call that returned *status*: the first rule that exact integers break."""

@@ -1,0 +1,164 @@
+"""Calls of a kernel: what is checked of the arrays, and what is remembered of the checks.
+
+The shapes, strides and types of a call make a *plan*, once.  Each call checks what a plan cannot know: that *out* is
+writeable and shares no memory with an input.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symlayout.errors import ArrayError, ShapeError
+from symlayout_codegen.errors import PreconditionFailed
+
+if TYPE_CHECKING:
+    from symlayout_codegen.kernel import CompiledKernel
+
+Array = np.ndarray[Any, Any]
+Call = Callable[..., Array | None]
+
+GRAIN = 1 << 18
+"""Bytes of output below which no thread of its own is worth it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a call with given shapes, strides and dtypes comes to, all checks of them done.
+
+    *native* is None where NumPy computes the result, with *dims*; *fills* has the bytes of the fills.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    arguments: tuple[int, ...]
+    native: CompiledKernel | None
+    fills: Array | None
+    dims: dict[str, int]
+    threads: int
+
+    def check(self, out: Array, inputs: list[Array]) -> None:
+        """Raise unless *out* can be written: of the shape and dtype, and memory of its own."""
+        if out.shape != self.shape:
+            raise ShapeError(f"out= has shape {out.shape}, the result has {self.shape}", "size_mismatch")
+        if out.dtype != self.dtype:
+            raise ArrayError(f"out= has dtype {out.dtype}, the result has {self.dtype}")
+        if not out.flags.writeable:
+            raise ArrayError("out= is read-only\n  help: pass a writeable array")
+        for a in inputs:
+            if np.may_share_memory(a, out) and np.shares_memory(a, out):
+                raise ArrayError("out= shares memory with an input\n  help: pass an array of its own")
+        if not out.flags.c_contiguous and _overlaps_itself(out):
+            raise ArrayError("out= overlaps itself: two of its elements are one place in memory")
+
+    def run(self, native: CompiledKernel, inputs: list[Array], out: Array) -> None:
+        """Have *native* write *out*, which has been checked."""
+        try:
+            native(self.arguments, [_memory(a) for a in inputs], _memory(out), self.fills, self.threads)
+        except PreconditionFailed as error:
+            raise ShapeError(str(error), error.kind) from error
+
+
+def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
+    """Return *plan* as a function of one input, or of a tuple of several, with the shapes of *inputs*; and of *out*.
+
+    What is left to check takes no time: it has a good part of a microsecond.  The function returns None, with nothing
+    done, where a type or *out* is not as planned, or *out* may share memory with an input.
+    """
+    shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
+    fills = () if plan.fills is None else (pointer(plan.fills),)
+    sizes = [a.nbytes for a in inputs]
+    size, behind = sizes[0], -prod(shape) * dtype.itemsize
+    alone = partial(native.function, 0, 1, *plan.arguments)
+
+    def one(a: Array, out: Array | None) -> Array | None:
+        if a.dtype != dtype or not a.flags.c_contiguous:
+            return None
+        if out is None:
+            out = np.empty(shape, dtype)
+        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype or not out.flags.carray:
+            return None
+        source, target = pointer(a), pointer(out)
+        if behind < target - source < size:
+            return None
+        if status := alone(source, target, *fills):
+            raise failure(status)
+        return out
+
+    def several(arrays: tuple[Array, ...], out: Array | None) -> Array | None:
+        if any(a.dtype != dtype or not a.flags.c_contiguous for a in arrays):
+            return None
+        if out is None:
+            out = np.empty(shape, dtype)
+        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype or not out.flags.carray:
+            return None
+        target, sources = pointer(out), [pointer(a) for a in arrays]
+        if any(behind < target - source < size for source, size in zip(sources, sizes, strict=True)):
+            return None
+        if status := native.run((*plan.arguments, *sources, target, *fills), plan.threads):
+            raise failure(status)
+        return out
+
+    def failure(status: int) -> ShapeError:
+        error = native.failure(plan.arguments, status)
+        return ShapeError(str(error), error.kind)
+
+    if len(inputs) > 1:
+        return several
+    return one if plan.threads == 1 else lambda a, out: several((a,), out)
+
+
+def whole_strides(a: Array) -> Array:
+    """Return *a*, or a copy where a stride is no whole number of elements, as in a field of a structure."""
+    return np.ascontiguousarray(a) if any(s % a.itemsize for s in a.strides) else a
+
+
+def check_threads(threads: Any) -> int:
+    """Return the number of threads; `ShapeError` unless it is an integer from 1."""
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise ShapeError(f"threads = {threads!r:.80} is not an integer", "attr_dtype")
+    if (n := int(threads.__index__())) < 1:
+        raise ShapeError(f"threads = {n} is less than 1", "infeasible")
+    return n
+
+
+def worthwhile(threads: int, nbytes: int) -> int:
+    """Return on how many of *threads* to write *nbytes*: no more than there are processors, each with enough to do."""
+    if threads == 1 or nbytes < 2 * GRAIN:
+        return 1
+    return min(threads, nbytes // GRAIN, processors())
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a row-major array."""
+    return tuple(prod(shape[k + 1 :]) for k in range(len(shape)))
+
+
+def element_strides(a: Array) -> tuple[int, ...]:
+    """Return the strides of *a* in elements."""
+    return tuple(s // a.itemsize for s in a.strides)
+
+
+def _memory(a: Array) -> Any:
+    return a if a.flags.c_contiguous else a.__array_interface__["data"][0]
+
+
+def _overlaps_itself(a: Array) -> bool:
+    """Return whether two elements may share memory; strides that nest, as all views of arrays have, may not."""
+    reach = a.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (n - 1) + reach
+    return False
