@@ -8,6 +8,7 @@ when this returns: `normalise` has proved it.  For an adjoint the same pieces ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import same_fill
@@ -23,6 +24,7 @@ from symlayout_codegen.cir import Literal
 from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.nest import Window as NestWindow
 
+_MOST_APART = 2
 PARAMETER = "@"  # the first character of a name that is no dim's
 
 
@@ -67,6 +69,7 @@ class _Lowering:
         self.facts = self.t.facts
         self.prelude = Prelude(self.facts)
         self.nonempty: tuple[NestWindow, ...] = ()
+        self._whole: list[dict[int, int]] = []  # for each piece of an adjoint, the axes that are a digit of its own
         self.output_strides = self._strides(self.output.extents, "out")
         self.source_strides = [self._strides(s.extents, f"src{k}") for k, s in enumerate(self.sources)]
 
@@ -83,6 +86,9 @@ class _Lowering:
                 background = self._background()
                 self.nonempty = self._nonempty()
         pieces = tuple(self._piece(read.path) for read in reads)
+        if background is not None:
+            background, *rest = self._apart(background, pieces)
+            pieces = tuple(rest)
         sizes = tuple(None if self.strided else self.prelude.expr(product(s.extents)) for s in self.sources)
         output_size = self.prelude.expr(product(self.output.extents))  # which may add to the prelude
         nest = Nest(
@@ -157,6 +163,8 @@ class _Lowering:
         if self.adjoint is not None:  # fills are constants: only where all guards hold does an element go through
             windows += [*self.nonempty, *(window for window, _ in guards)]
             guards = []
+        if self.adjoint is not None:
+            self._whole.append(self._axes(box, read, numbers))
         source = self._source(read)
         return Piece(
             digits=digits,
@@ -187,6 +195,32 @@ class _Lowering:
         )
         face = Affine(Literal(0), tuple((k, self.prelude.expr(s)) for k, s in enumerate(self.output_strides)))
         return Piece(digits, face, None, None, fill=self._fill(0))
+
+    def _axes(self, box: Box, read: Read, numbers: dict[str, int]) -> dict[int, int]:
+        """Return the axes of the leaf whose coordinate is one digit of the box over its whole extent, with the digit.
+
+        The other coordinates are inside the leaf, so that elements differ wherever this one does.
+        """
+        whole: dict[int, int] = {}
+        for axis, (coordinate, e) in enumerate(zip(read.coords, self.output.extents, strict=True)):
+            reduced = read.facts.reduce(coordinate)
+            name = next((name for name in box.extents if reduced == symbol(name)), None)
+            if name is not None and read.facts.reduce(box.extents[name] - e) == 0:
+                whole[axis] = numbers[name]
+        return whole
+
+    def _apart(self, background: Piece, pieces: Sequence[Piece]) -> list[Piece]:
+        """Return the pieces with what tells their elements apart: axes of the leaf on which each has one digit."""
+        shared = [
+            axis
+            for axis, e in enumerate(self.output.extents)
+            if e != 1 and all(axis in self._whole[k] for k in range(len(pieces)))
+        ][:_MOST_APART]
+        digits = [dict(zip(range(len(background.digits)), range(len(background.digits)), strict=True)), *self._whole]
+        return [
+            replace(piece, apart=tuple(found[axis] for axis in shared))
+            for piece, found in zip((background, *pieces), digits, strict=True)
+        ]
 
     def _nonempty(self) -> tuple[NestWindow, ...]:
         """Return the condition under which what is known inside the map holds: that the cotangent is not empty."""

@@ -17,13 +17,14 @@ def coalesce(piece: Piece, *, in_order: bool = False) -> Piece:
 
     Digits ``hi, lo`` with ``coefficient(hi) == extent(lo) * coefficient(lo)`` on the output and
     on the source, and in no window, guard or carried digit, are one digit of extent
-    ``extent(hi) * extent(lo)``; with *in_order*, only where ``lo`` comes right after ``hi``.
+    ``extent(hi) * extent(lo)``; with *in_order*, only where ``lo`` comes right after ``hi``.  The digits that
+    tell elements apart are left alone.
     """
     faces = (piece.output,) if piece.offset is None else (piece.output, piece.offset)
     coefficients = [face.coefficients() for face in faces]
-    tied = {k for affine in _conditions(piece) for k in affine.coefficients()}
+    tied = {k for affine in _conditions(piece) for k in affine.coefficients()} | set(piece.apart)
     extents = {k: digit.extent for k, digit in enumerate(piece.digits)}
-    for k in [k for k, extent in extents.items() if extent == ONE]:
+    for k in [k for k, extent in extents.items() if extent == ONE and k not in piece.apart]:
         del extents[k]
 
     def joined(hi: int, lo: int) -> bool:
@@ -56,6 +57,7 @@ def coalesce(piece: Piece, *, in_order: bool = False) -> Piece:
         offset=affine(piece.offset) if piece.offset is not None else None,
         windows=tuple(map(window, piece.windows)),
         guards=tuple(replace(g, window=window(g.window)) for g in piece.guards),
+        apart=tuple(number[k] for k in piece.apart),
     )
 
 

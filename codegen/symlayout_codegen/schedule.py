@@ -52,15 +52,16 @@ def schedule(nest: Nest) -> Program:
     body: list[Statement] = []
     digits: list[Expr] = []
     background = () if nest.background is None else (nest.background,)
+    together = bool(background) and not all(piece.apart for piece in (*background, *nest.pieces))
     for piece in (*background, *nest.pieces):
         adds = nest.combine is not None and piece.source is not None
         piece = coalesce(piece, in_order=adds)
         digits_in_order = tuple(range(len(piece.digits))) if adds else order(piece)
-        begin, ranges = share(piece, () if background else shared(piece, digits_in_order), taken)
+        begin, ranges = share(piece, () if together else piece.apart or shared(piece, digits_in_order), taken)
         done = Bounder(piece, digits_in_order, facts, taken, adds=adds).body(begin, ranges)
-        body += done if ranges or background else by_one(done)
+        body += done if ranges or together else by_one(done)
         digits += [Name(digit.name) for digit in piece.digits]
         digits += [name for ends in ranges.values() for name in ends]
-    chosen = select(by_one(tuple(body)) if background else tuple(body))
+    chosen = select(by_one(tuple(body)) if together else tuple(body))
     selected = unroll(gather_rows(distribute(chosen)))
     return Program(nest, prune(selected), facts.and_nonnegative(digits))

@@ -1,7 +1,9 @@
 """Share the work of a piece out between the parts of a kernel, which may run at once.
 
-Points that replace write apart from each other, whichever digits they differ in.  Pieces that write over a
-background do not: one part does it all.
+Points that replace write apart from each other, whichever digits they differ in.  Those that write over a
+background, or add to it, do so where they differ in a digit that tells elements apart; the background has the
+same digits, and so each part makes the background of what it writes itself.  Without such digits, one part does
+it all.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from symlayout_codegen.expressions import ONE
 from symlayout_codegen.loops import Body, If, Share
 from symlayout_codegen.nest import Piece
 from symlayout_codegen.rename import identifier
+from symlayout_codegen.unroll import is_short
 
 LONG = 64
 """A loop of at least this many steps is shared out by itself."""
@@ -29,10 +32,15 @@ def by_one(body: Body) -> Body:
 def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
     """Return the digits of *piece* that the parts of a kernel share out, outermost first.
 
-    They are the loops outside the inner two, which may be a transpose, down to the first that is sure to be long.
-    Where there are but these, the outer one is shared, and the inner one too, unless bounds cut it.
+    They are the loops outside the inner one, down to the first that is sure to be long; a short one next to the inner
+    stays whole, since the two may be a transpose.  Where there is but one loop outside the inner one, which may have
+    one step, the inner one is shared too, unless bounds cut it.
     """
-    inner = 2 if len(order) > 2 else 1 if piece.windows or piece.guards else 0
+    inner = 1
+    if len(order) > 2 and is_short(piece.digits[order[-2]].extent):
+        inner = 2
+    elif len(order) <= 2 and not piece.windows and not piece.guards:
+        inner = 0
     chosen: list[int] = []
     for digit in order[: max(1, len(order) - inner)][:MOST_SHARED]:
         extent = piece.digits[digit].extent
