@@ -33,11 +33,12 @@ int32_t slice_inner_x1_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end;
-    sl_share_last(&share, N, &i0_begin, &i0_end);
+    int64_t i0_begin, i0_end, i1_begin, i1_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, H - 2, &i1_begin, &i1_end);
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-        sl_copy_rows(to, (C*H*W - 2*C*H - 2*C*W + 4*C)*i0, C*W - 2*C, from0, C*H*W*i0 + C*W + C, C*W, H - 2,
-                (W - 2)*C);
+        sl_copy_rows(to, (C*W - 2*C)*i1_begin + (C*H*W - 2*C*H - 2*C*W + 4*C)*i0, C*W - 2*C, from0,
+                C*W*i1_begin + C*H*W*i0 + C*W + C, C*W, i1_end - i1_begin, (W - 2)*C);
     }
     return SL_OK;
 }

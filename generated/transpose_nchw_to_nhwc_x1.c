@@ -30,9 +30,11 @@ int32_t transpose_nchw_to_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, i
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end;
-    sl_share_last(&share, N, &i0_begin, &i0_end);
-    sl_transpose(to, C*H*W*i0_begin, C, from0, C*H*W*i0_begin, H*W, H*W, C, i0_end - i0_begin, C*H*W, C*H*W);
+    int64_t i0_begin, i0_end, i2_begin, i2_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, H*W, &i2_begin, &i2_end);
+    sl_transpose(to, C*H*W*i0_begin + C*i2_begin, C, from0, C*H*W*i0_begin + i2_begin, H*W, i2_end -
+            i2_begin, C, i0_end - i0_begin, C*H*W, C*H*W);
     return SL_OK;
 }
 

@@ -30,9 +30,11 @@ int32_t transpose_nhwc_to_nchw_x1_part(int64_t part, int64_t parts, int64_t N, i
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end;
-    sl_share_last(&share, N, &i0_begin, &i0_end);
-    sl_transpose(to, C*H*W*i0_begin, H*W, from0, C*H*W*i0_begin, C, C, H*W, i0_end - i0_begin, C*H*W, C*H*W);
+    int64_t i0_begin, i0_end, i1_begin, i1_end;
+    sl_share(&share, N, &i0_begin, &i0_end);
+    sl_share_last(&share, C, &i1_begin, &i1_end);
+    sl_transpose(to, C*H*W*i0_begin + H*W*i1_begin, H*W, from0, C*H*W*i0_begin + i1_begin, C, i1_end -
+            i1_begin, H*W, i0_end - i0_begin, C*H*W, C*H*W);
     return SL_OK;
 }
 
