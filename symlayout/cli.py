@@ -13,17 +13,31 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from types import ModuleType
 from typing import NoReturn, TextIO
 
-from symlayout.commands import bench, cache, doctor, emit, explain, infer, ops, prove, run, show
+from symlayout import __version__
+from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, paint, prove, run, show
+from symlayout.commands import help as help_command
+from symlayout.commands.describe import add_common
+from symlayout.commands.progress import progress
 from symlayout.commands.report import Report
 from symlayout.errors import SymlayoutError
 
 COMMANDS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
-    for module in (infer, show, explain, prove, emit, run, bench, ops, doctor, cache)
+    for module in (infer, show, explain, prove, emit, run, bench, ops, doctor, cache, completion, help_command)
 }
+EXAMPLES = """
+for example:
+  symlayout infer "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)"
+  symlayout prove "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" "batch_to_space([2,2], [[1,1],[1,1]])"
+  symlayout show "H,W" "pad(1)" "flip(0)" --svg map.svg
+  symlayout help explain
+
+exit status: 0 it holds, 1 it does not or cannot be done, 2 the command line is wrong
+"""
 HOLDS, FAILS, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -42,12 +56,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         arguments = parser.parse_args([_guarded(word) for word in words])
-        arguments.right = right
+        arguments.right, arguments.commands = right, COMMANDS
         if right and arguments.command != "prove":
             raise argparse.ArgumentError(None, f"-- is for prove, which compares; {arguments.command} does not")
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            report: Report = COMMANDS[arguments.command].run(arguments)
+            with nullcontext() if arguments.command == "bench" else progress(arguments.command, sys.stderr):
+                report: Report = COMMANDS[arguments.command].run(arguments)
         _print(report, as_json)
         return HOLDS if report.holds else FAILS
     except argparse.ArgumentError as error:
@@ -72,7 +87,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = _Parser(prog="symlayout", description="Tensor layouts as index maps: shapes, kernels and proofs.")
+    parser = _Parser(
+        prog="symlayout",
+        description="Tensor layouts as index maps: shapes, kernels and proofs.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"symlayout {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         text = module.__doc__ or ""
@@ -83,7 +104,7 @@ def make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
-        command.add_argument("--json", action="store_true", help="print one JSON object")
+        add_common(command)
     return parser
 
 
@@ -106,7 +127,7 @@ def _print(report: Report, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report.data, indent=2, ensure_ascii=True))
     elif report.text:
-        print(report.text)
+        print(paint.answer(report.text) if paint.wanted(sys.stdout) else report.text)
     sys.stdout.flush()
 
 
@@ -118,7 +139,8 @@ def _refuse(error: Exception, message: str, as_json: bool) -> int:
     if as_json:
         data = {"error": {"type": name, "kind": kind, "message": message}}
         print(json.dumps(data, indent=2, ensure_ascii=True), flush=True)
-    print(f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": "), file=sys.stderr)
+    said = f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": ")
+    print(paint.error(said) if paint.wanted(sys.stderr) else said, file=sys.stderr)
     return FAILS
 
 

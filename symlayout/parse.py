@@ -54,7 +54,7 @@ from symlayout.syntax import (
     names_of,
 )
 
-__all__ = ["evaluate", "names_of", "parse_relations", "parse_shape", "parse_step"]
+__all__ = ["evaluate", "names_of", "parse_relations", "parse_shape", "parse_step", "pointed"]
 
 MAX_TEXT = 64 * 1024
 MAX_NESTING = 64
@@ -169,6 +169,19 @@ def parse_relations(text: str) -> tuple[Comparison, ...]:
     return tuple(found)
 
 
+def pointed(text: str, at: int) -> str:
+    """Return two lines of an error: the text around position *at*, and a caret under it.
+
+    >>> print(pointed("flip(axes=0)", 5))
+      in: flip(axes=0)
+               ^
+    """
+    start, stop = max(0, at - 48), at + 24
+    excerpt = re.sub(r"[^ -~]", "?", text[start:stop])
+    before, after = "..." * (start > 0), "..." * (stop < len(text))
+    return f"  in: {before}{excerpt}{after}\n      {' ' * (len(before) + at - start)}^"
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     """A word of the text: what it is, its characters, and where it begins."""
@@ -218,13 +231,9 @@ class _Reader:
     def error(self, message: str, hint: str = "") -> FormatError:
         """Return an error that shows the text around the token at hand, with a caret under it."""
         at = self.token.position
-        start, stop = max(0, at - 48), at + 24
-        excerpt = re.sub(r"[^ -~]", "?", self._text[start:stop])
-        before, after = "..." * (start > 0), "..." * (stop < len(self._text))
         lines = [
             f"{message}, at column {at + 1} of {self._what}",
-            f"  in: {before}{excerpt}{after}",
-            "      " + " " * (len(before) + at - start) + "^",
+            pointed(self._text, at),
             *([f"  help: {hint}"] if hint else []),
         ]
         return FormatError("\n".join(lines))

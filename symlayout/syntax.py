@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from symlayout.errors import FormatError
@@ -155,20 +156,26 @@ def names_of(*trees: Tree) -> dict[str, tuple[int, int | None]]:
     return names
 
 
-def evaluate(tree: Tree, names: Mapping[str, Any]) -> Any:
+def evaluate(tree: Tree, names: Mapping[str, Any], *, fractions: bool = False) -> Any:
     """Return the Python value of *tree* where each dim has its value in *names*.
 
     Unknown entries are None, ranges are ``(low, high)``, lists are lists, slices are slices.
-    ``/`` of two integers must be exact; of symbols it is their quotient.
+    ``/`` of two integers must be exact, or with *fractions* makes a `Fraction`; of symbols it is their quotient.
 
     >>> evaluate(Chain(Int(2), (("*", Name("h")),)), {"h": 5})
     10
+    >>> evaluate(Chain(Int(3), (("/", Int(2)),)), {}, fractions=True)
+    Fraction(3, 2)
 
     Raises
     ------
     FormatError
         A dim has no value in *names*, a divisor is 0, or ``/`` of integers has a remainder.
     """
+
+    def within(part: Tree) -> Any:
+        return evaluate(part, names, fractions=fractions)
+
     match tree:
         case Int(value) | Constant(value):
             return value
@@ -180,27 +187,27 @@ def evaluate(tree: Tree, names: Mapping[str, Any]) -> Any:
         case Unknown():
             return None
         case Range(low, high):
-            return evaluate(low, names), None if high is None else evaluate(high, names)
+            return within(low), None if high is None else within(high)
         case Negative(operand):
-            return -evaluate(operand, names)
+            return -within(operand)
         case Power(base, exponent):
-            return evaluate(base, names) ** exponent
+            return within(base) ** exponent
         case Group(items, is_tuple):
-            values = [evaluate(item, names) for item in items]
+            values = [within(item) for item in items]
             return tuple(values) if is_tuple else values
         case Slice(start, stop, step):
             parts = (start, stop, step)
-            return slice(*(None if part is None else evaluate(part, names) for part in parts))
+            return slice(*(None if part is None else within(part) for part in parts))
         case Dots():
             return ...
         case Chain(first, rest):
-            operands = [(symbol, evaluate(operand, names)) for symbol, operand in rest]
+            operands = [(symbol, within(operand)) for symbol, operand in rest]
             if rest[0][0] in "+-":
                 terms = [-value if symbol == "-" else value for symbol, value in operands]
-                return _pairwise_sum([evaluate(first, names), *terms])
-            value = evaluate(first, names)
+                return _pairwise_sum([within(first), *terms])
+            value = within(first)
             for symbol, operand in operands:
-                value = _multiplicative(symbol, value, operand)
+                value = _multiplicative(symbol, value, operand, fractions)
             return value
 
 
@@ -239,12 +246,17 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def _multiplicative(symbol: str, left: Any, right: Any) -> Any:
-    """Return ``left symbol right``; ``/`` of two integers is exact or an error."""
+def _multiplicative(symbol: str, left: Any, right: Any, fractions: bool) -> Any:
+    """Return ``left symbol right``; ``/`` of two integers is exact, or a fraction or an error."""
     if symbol != "*" and right == 0:
         raise FormatError(f"{left} {symbol} 0 divides by zero")
     if symbol == "/" and isinstance(left, int) and isinstance(right, int):
-        if left % right:
+        if left % right and not fractions:
             raise FormatError(f"{left}/{right} is not an integer\n  help: // rounds down")
-        return left // right
-    return _OPERATORS[symbol](left, right)
+        return _whole(Fraction(left, right))
+    return _whole(_OPERATORS[symbol](left, right))
+
+
+def _whole(value: Any) -> Any:
+    """Return a fraction that is an integer as one, and anything else as it is."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value

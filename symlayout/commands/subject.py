@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import inspect
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.errors import FormatError, UnknownOpError
+from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
-from symlayout.parse import evaluate, names_of, parse_shape, parse_step
+from symlayout.parse import evaluate, names_of, parse_shape, parse_step, pointed
 from symlayout.syntax import Step
 
 MODELS = (".xml", ".onnx")
 MAX_STDIN = 1 << 20
+_MOST_MEANT = 5  # names that an error suggests
 CORE_OPS: tuple[str, ...] = (
     "transpose", "moveaxis", "swapaxes", "reshape", "ravel", "squeeze", "expand_dims",
     "pad", "flip", "roll", "tile", "repeat", "broadcast_to", "window", "resize_nearest",
@@ -112,24 +114,32 @@ def expand(words: Sequence[str]) -> list[str]:
 def apply(x: sl.Tensor, steps: Sequence[Step], dims: Mapping[str, Any]) -> sl.Tensor:
     """Return *x* after *steps*, whose names are *dims*."""
     for step in steps:
-        x = _apply_step(x, step, dims)
+        try:
+            x = _apply_step(x, step, dims)
+        except SymlayoutError as error:
+            if step.text[:40] not in str(error):
+                error.add_note(f"in: {re.sub('[^ -~]', '?', step.text[:100])}")
+            raise
     return x
 
 
 def _apply_step(x: sl.Tensor, step: Step, dims: Mapping[str, Any]) -> sl.Tensor:
-    values = [evaluate(tree, dims) for tree in step.positional]
-    keywords = {key: evaluate(tree, dims) for key, tree in step.keywords}
+    values = [evaluate(tree, dims, fractions=True) for tree in step.positional]
+    keywords = {key: evaluate(tree, dims, fractions=True) for key, tree in step.keywords}
     if step.name == "[]":
         return x[tuple(values)]
-    function = find(step.name)
+    try:
+        function = find(step.name)
+    except UnknownOpError as error:
+        first, *others = str(error).splitlines()
+        raise UnknownOpError("\n".join([first, pointed(step.text, 0), *others])) from None
     signature = inspect.signature(function)
     if len(values) >= len(signature.parameters) and all(_is_entry(value) for value in values):
         values = [tuple(values)]  # transpose(0, 2, 1) for transpose((0, 2, 1))
     try:
         signature.bind(x, *values, **keywords)
     except TypeError as error:
-        known = ", ".join(list(signature.parameters)[1:]) or "none"
-        raise FormatError(f"{step.name}: {error}\n  in: {step.text[:100]}\n  known: {known}") from None
+        raise FormatError(f"{step.name}: {error}\n{_arguments(step, signature)}") from None
     if registry.is_joint(step.name):
         raise FormatError(f"{step.name} takes several tensors, and a chain has one\n  help: use it from Python")
     result = function(x, *values, **keywords)
@@ -154,9 +164,34 @@ def find(name: str) -> Callable[..., Any]:
         return function
     if ":" in name:
         return registry.find(name)
-    frameworks = [op for op in registry.names() if op.partition(":")[2].partition("-")[0] == name]
-    meant = f"\n  help: {' or '.join(frameworks)}" if frameworks else ""
-    raise UnknownOpError(f"no core operation is called {name!r:.80}\n  known: {', '.join(CORE_OPS)}{meant}")
+    meant = nearest(name[:80], [*CORE_OPS, *registry.names()])
+    said = f"the nearest are {', '.join(meant)}" if meant else f"there are {', '.join(CORE_OPS)}"
+    raise UnknownOpError(f"no core operation is called {name!r:.80}\n  help: {said}")
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Return those of *known* that somebody who wrote *name* may have meant: the same in other letters, or nearly so.
+
+    >>> nearest("spacetodepth", ["space_to_depth", "onnx:SpaceToDepth", "flip"])
+    ['space_to_depth', 'onnx:SpaceToDepth']
+    """
+
+    def plain(op: str) -> str:
+        return re.sub(r"[^a-z]", "", op.lower().partition(":")[2].partition("-")[0] or op.lower())
+
+    names = list(known)
+    close = difflib.get_close_matches(plain(name), {plain(op) for op in names}, n=3, cutoff=0.6)
+    return [op for match in close for op in names if plain(op) == match][:_MOST_MEANT]
+
+
+def _arguments(step: Step, signature: inspect.Signature) -> str:
+    """Return the lines that say where a step has an argument that its operation does not, and which there are."""
+    parameters = list(signature.parameters)[1:]
+    unknown = [key for key, _ in step.keywords if key not in parameters]
+    found = re.search(rf"\b{unknown[0]}\s*=", step.text) if unknown else None
+    meant = difflib.get_close_matches(unknown[0], parameters, n=1) if unknown else []
+    lines = [pointed(step.text, found.start() if found else 0), f"  known: {', '.join(parameters) or 'none'}"]
+    return "\n".join(lines + [f"  help: the nearest is {name}" for name in meant])
 
 
 def parse_dims(text: str | None) -> dict[str, int]:

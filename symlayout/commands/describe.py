@@ -1,0 +1,68 @@
+"""What the command line consists of, as data: for completion, the reference page and its tests."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An argument of a command: ``names`` begin with ``-``, or it is positional and has none."""
+
+    names: tuple[str, ...]
+    metavar: str
+    help: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A command: its name, its text in paragraphs, the examples in it, its arguments."""
+
+    name: str
+    summary: str
+    text: str
+    examples: tuple[str, ...]
+    options: tuple[Option, ...]
+
+
+class _Recorder(argparse.ArgumentParser):
+    """A parser that keeps what is declared of it."""
+
+    def __init__(self) -> None:
+        super().__init__(add_help=False)
+        self.found: list[Option] = []
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        """Declare an argument, and keep it."""
+        action = super().add_argument(*names, **options)
+        metavar = action.metavar if isinstance(action.metavar, str) else ""
+        flags = tuple(name for name in names if name.startswith("-"))
+        choices = tuple(map(str, action.choices or ()))
+        self.found.append(Option(flags, metavar or ("" if flags else action.dest), action.help or "", choices))
+        return action
+
+
+def describe(name: str, module: ModuleType) -> Described:
+    """Return what the command *name* is, from its module."""
+    recorder = _Recorder()
+    module.add_arguments(recorder)
+    add_common(recorder)
+    summary, _, rest = (module.__doc__ or "").partition("\n")
+    text, _, listed = rest.partition("for example:")
+    examples = tuple(line.strip() for line in listed.splitlines() if line.strip())
+    return Described(name, summary, text.strip(), examples, tuple(recorder.found))
+
+
+def describe_all(commands: Mapping[str, ModuleType]) -> list[Described]:
+    """Return `describe` of each command."""
+    return [describe(name, module) for name, module in commands.items()]
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that all commands have."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
