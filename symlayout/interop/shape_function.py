@@ -126,12 +126,13 @@ class ShapeFunction:
         return Demand(r.relation, value, modulus, f"{r.where}: {r}")
 
     def _extent(self, e: Extent, facts: Facts, dims: Mapping[str, Size]) -> Size:
-        return self._sum(fold_fixed(e, facts), dims)
+        return self.evaluate(fold_fixed(e, facts), dims)
 
     def _polynomial(self, e: Extent, values: Mapping[str, Size]) -> Size:
-        return self._sum(Sum(tuple((c, monomial) for monomial, c in terms_of(e).items())), values)
+        return self.evaluate(Sum(tuple((c, monomial) for monomial, c in terms_of(e).items())), values)
 
-    def _sum(self, e: Sum, values: Mapping[str, Size]) -> Size:
+    def evaluate(self, e: Sum, values: Mapping[str, Size]) -> Size:
+        """Return a folded expression, with its names replaced by *values*."""
         total: Size = 0
         for coefficient, factors in e.terms:
             term: Size = coefficient
@@ -144,7 +145,7 @@ class ShapeFunction:
     def _factor(self, factor: Factor, values: Mapping[str, Size]) -> Size:
         if not isinstance(factor, Apply):
             return values[factor]
-        a, b = (self._sum(part, values) for part in factor.parts)
+        a, b = (self.evaluate(part, values) for part in factor.parts)
         if factor.form == "%":
             return a % b
         if factor.form in ("min", "max"):

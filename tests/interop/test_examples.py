@@ -17,6 +17,7 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # By the packages that they need: a module, its page, and its script.
 CASES = {
     "torch": (["torch"], "torch", "howto-torch.md", "torch_op.py"),
+    "jax": (["jax"], "jax", "howto-jax.md", "jax_function.py"),
 }
 
 

@@ -77,6 +77,7 @@ def test_compiled_with_dynamic_shapes() -> None:
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
     with pytest.raises(Exception, match=r"\(H \+ 2\) % 2 == 0 does not hold"):
         compiled(torch.zeros(2, 3, 3, 4))
+    torch._dynamo.reset()  # what it keeps would complain when Python ends
 
 
 def test_exported_with_dynamic_shapes() -> None:

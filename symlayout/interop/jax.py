@@ -1,0 +1,162 @@
+"""A tensor as a function of JAX: compiled forward, gradient by the adjoint, shapes under ``jit`` and ``jax.export``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+import symlayout as sl
+from symlayout.arrays import fill_element
+from symlayout.bind import bind_shapes
+from symlayout.digits import digit_name
+from symlayout.errors import ArrayError
+from symlayout.fold import fold
+from symlayout.interop.shape_function import ShapeFunction, Size
+from symlayout.normalise import Read, Window
+from symlayout.polynomial import Extent
+
+Array = Any  # a jax.Array, or what stands for one while JAX traces
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class _Sizes:
+    """The dims of a call, which are no arrays and yet pass from a function to its gradient."""
+
+    dims: tuple[tuple[str, Size], ...]
+
+
+def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
+    """Return *y* as a function of JAX arrays, one for each input of *y* in order of first use.
+
+    It calls the compiled kernel on the host (`jax.pure_callback`), under ``jit``, ``vmap`` and ``grad``.  Dims that the
+    shapes do not determine are passed by name, as ints.
+
+    Where sizes are symbols of `jax.export`, for which XLA has no callbacks, or *native* is true, the index map itself
+    becomes operations of XLA: a gather, on any device, slower than the kernel.  The shape of the result is then the
+    tensor's expression, and that the sizes meet what the tensor requires is up to the caller.
+
+    Parameters
+    ----------
+    y : Tensor
+        What the function computes.
+    native : bool
+        Whether to compute in XLA for known sizes too.
+
+    Raises
+    ------
+    ArrayError
+        Of the function: a wrong number of arrays, or of several element types.
+    ShapeError
+        Of the function: shapes that do not fit, with the kind that a kernel has.
+
+    Examples
+    --------
+    >>> blocks = function(sl.space_to_depth(sl.tensor("N, C, H, W", name="x"), 2))
+    >>> jax.jit(blocks)(np.zeros((1, 3, 4, 6), np.float32)).shape
+    (1, 12, 2, 3)
+    """
+    shape = ShapeFunction(y, jax.core.min_dim, jax.core.max_dim)
+    leaves, forward = y.leaves(), sl.compile(y)
+    numbers = [k for k, leaf in enumerate(leaves) if leaf.dtype is None or leaf.dtype.kind in "fc"]
+    backward = {k: sl.compile(sl.adjoint(y, leaves[k])) for k in numbers}
+
+    def moved(sizes: _Sizes, *arrays: Array) -> Array:
+        free = {name: n for name, n in sizes.dims if name in shape.free}
+        ranks = [leaf.rank for leaf in leaves]
+        return _callback(functools.partial(forward, dims=free), shape.of(dict(sizes.dims)), ranks, arrays)
+
+    def gradients(sizes: _Sizes, dy: Array) -> tuple[Array, ...]:
+        dims = dict(sizes.dims)
+        found = []
+        for k, leaf in enumerate(leaves):
+            if k in backward:
+                wanted = _summing(backward[k], dims)
+                found.append(_callback(wanted, shape.of(dims, leaf), [y.rank], [dy]))
+            else:
+                found.append(np.zeros(shape.of(dims, leaf), jax.dtypes.float0))
+        return tuple(found)
+
+    transposed = jax.custom_vjp(moved, nondiff_argnums=(0,))
+    transposed.defvjp(lambda sizes, *arrays: (moved(sizes, *arrays), None), lambda sizes, _, dy: gradients(sizes, dy))
+
+    def called(*arrays: Array, **dims: int) -> Array:
+        arrays = tuple(jax.numpy.asarray(a) for a in arrays)
+        if len(arrays) != len(leaves):
+            raise ArrayError(f"{y.name} takes {len(leaves)} arrays, got {len(arrays)}")
+        if len(dtypes := {a.dtype for a in arrays}) > 1:
+            raise ArrayError(f"the arrays have element types {', '.join(sorted(map(str, dtypes)))}")
+        shapes = [a.shape for a in arrays]
+        known = all(type(n) is int for s in shapes for n in s)
+        if known:
+            y.bind(bind_shapes(y, shapes, dims))  # so that an error has its kind
+        sizes = shape.dims(shapes, dims)
+        if native or not known:
+            return _gathered(y, shape, sizes, dict(zip((leaf.key for leaf in leaves), arrays, strict=True)))
+        return transposed(_Sizes(tuple(sizes.items())), *arrays)
+
+    return called
+
+
+def _summing(adjoint: sl.Kernel, dims: dict[str, Size]) -> Callable[..., Any]:
+    """Return the kernel of a gradient, in which short floats add up in float32."""
+
+    def summed(dy: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
+        short = dy.dtype.kind not in "fc"
+        found = adjoint(dy.astype(np.float32) if short else dy, dims=dims)
+        np.copyto(out, found.astype(dy.dtype) if short else found)
+
+    return summed
+
+
+def _callback(
+    kernel: Callable[..., Any], shape: tuple[Size, ...], ranks: Sequence[int], arrays: Sequence[Array]
+) -> Array:
+    """Return what *kernel* writes for the arrays; axes in front of their *ranks* are vmap's."""
+
+    def on_host(*given: Any) -> np.ndarray[Any, Any]:
+        hosted = [np.asarray(a) for a in given]
+        batch = hosted[0].shape[: hosted[0].ndim - ranks[0]]
+        out = np.empty((*batch, *shape), hosted[0].dtype)
+        for index in np.ndindex(*batch):
+            kernel(*(a[index] for a in hosted), out=out[index])
+        return out
+
+    result = jax.ShapeDtypeStruct(shape, arrays[0].dtype)
+    return jax.pure_callback(on_host, result, *arrays, vmap_method="broadcast_all")
+
+
+def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays: dict[str, Array]) -> Array:
+    """Return the elements of *y* by the index map, in XLA."""
+    jnp, extents = jax.numpy, shape.of(dims)
+    (dtype,) = {a.dtype for a in arrays.values()}
+    values = {name: n if isinstance(n, int) else jnp.asarray(n) for name, n in dims.items()}
+    grid = {digit_name(k): jax.lax.broadcasted_iota(int, extents, k) for k in range(y.rank)}
+    values |= grid
+
+    def value(e: Extent, read: Read) -> Array:
+        return shape.evaluate(fold(e, read.facts, {}), values)
+
+    def holds(window: Window, read: Read) -> Array:
+        at = value(window.value, read)
+        return (at >= 0) & (at < value(window.extent, read))
+
+    result = jnp.zeros(extents, dtype)
+    for read in y.index_map.reads:
+        if read.leaf is None:
+            found = jnp.full(extents, fill_element(read.fill, dtype), dtype)
+        else:
+            coords = [jnp.broadcast_to(value(e, read), extents) for e in read.coords]
+            found = arrays[read.leaf.key].at[tuple(coords)].get(mode="fill", fill_value=0)
+        for guard in reversed(read.guards):
+            found = jnp.where(holds(guard.window, read), found, jnp.asarray(fill_element(guard.fill, dtype)))
+        inside = jnp.ones((), bool)
+        for window in read.windows:
+            inside = inside & holds(window, read)
+        result = jnp.where(inside, found, result)
+    return result
