@@ -325,11 +325,11 @@ class Recorder(Facts):
             self._without_factor(e)
         super().require_zero(e, kind, where, rule=rule)
 
-    def learn(self, e: Extent) -> None:
+    def learn(self, e: Extent, where: str = "") -> None:
         """As `Intervals.learn`."""
         if isinstance(e, Poly) and e not in self.known and not self.holds_at_lows(e):
             self.show(e)
-        super().learn(e)
+        super().learn(e, where)
 
     def suppose(self, e: Extent) -> None:
         """As `Facts.suppose`: the checker adds it too."""

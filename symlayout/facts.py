@@ -188,7 +188,7 @@ class Facts(Inequalities):
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
         if not isinstance(e, Poly) or e in self.known:
             return
-        self.learn(e)
+        self.learn(e, where)
         self.tighten(where)
         for name in sorted(names_of(e)):
             if e == symbol(name) - 1:
@@ -268,11 +268,10 @@ class Facts(Inequalities):
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
         """Add that each extent is >= 1: a coordinate lies inside, as was shown here or is *taken* for granted."""
-        before = len(self.known), len(self.solved)
-        for e in extents:
-            if not self.nonnegative(e - 1):
-                self.assume_nonnegative(e - 1)
-        if self.definitions and before != (len(self.known), len(self.solved)):
+        news = [e for e in extents if not self.nonnegative(e - 1)]
+        for e in news:
+            self.assume_nonnegative(e - 1)
+        if self.definitions and news:
             self._resolve_maxima()
 
     def vanishes(self, e: Extent) -> bool:

@@ -94,9 +94,34 @@ class Inequalities(Intervals):
             known: Derivation | None = self._proofs[e]
             return known
         except KeyError:
-            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e) or self._search(e)
+            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e)
+            if proof is None and not self._fails_at_bounds(e):
+                proof = self._search(e)
             self._proofs[e] = proof
             return proof
+
+    def _fails_at_bounds(self, e: Poly) -> bool:
+        """Return whether *e* is a sum of multiples of symbols with nothing but bounds, and so negative somewhere."""
+        for monomial in e.terms:
+            if len(monomial) > 1:
+                return False
+            for name in monomial:
+                if name in self.definitions or name in self.bounded:
+                    return False
+        for fact in self.known:
+            if not fact.names.isdisjoint(e.names) and not self._is_definition(fact):
+                return False
+        if any(name in e.names for monomial, _ in self.rules for name in monomial):
+            return False
+        least = self.interval(e)[0]
+        return least is None or least < 0
+
+    def _is_definition(self, fact: Poly) -> bool:
+        """Return whether *fact* says ``max(0, s) >= s``, which leaves the symbols of *s* as free as they are."""
+        for name in fact.names:
+            if (d := self.definitions.get(name)) is not None and d.form == "max":
+                return fact == symbol(name) - self.reduce(d.right)
+        return False
 
     def _search(self, e: Poly) -> Derivation | None:
         """Search for a proof, with few facts first."""
@@ -438,10 +463,8 @@ class Inequalities(Intervals):
     def _excess(self, e: Extent) -> Extent:
         """Return ``max(0, e)``: 0 or *e* if that is proved, else in terms of one symbol."""
         e = self.reduce(e)
-        if self.nonnegative(e):
-            return e
-        if self.nonnegative(-e) or not isinstance(e, Poly):
-            return 0
+        if isinstance(e, int):
+            return max(0, e)
         lead = max((m for m in e.terms if m), key=lambda m: (len(m), m))
         if e.terms[lead] < 0:  # max(0, e) = e + max(0, -e)
             return e + self._excess(-e)
@@ -449,6 +472,10 @@ class Inequalities(Intervals):
             d, split = self.definitions[inner], coefficient_of(e, inner)
             if d.form == "max" and split is not None and split[0] == 1 and self.nonnegative(-split[1]):
                 return self._excess(self.reduce(d.right) + split[1])  # max(0, max(0, s) - k) = max(0, s - k)
+        if self.nonnegative(e):
+            return e
+        if self.nonnegative(-e):
+            return 0
         name = short(f"max(0, {text(e)})")
         if name in self.solved:
             return self.reduce(symbol(name))

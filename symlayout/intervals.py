@@ -104,18 +104,36 @@ class Intervals(System):
             most = None if most is None or high is None else most * (high - start)
         return least, most if least is not None or len(names) == 1 else None
 
-    def learn(self, e: Extent) -> None:
-        """Store ``e >= 0``, where it says more than the bounds of its symbols do."""
+    def learn(self, e: Extent, where: str = "") -> None:
+        """Store ``e >= 0``, where it says more than the bounds of its symbols do.
+
+        Raises
+        ------
+        ShapeError
+            ``infeasible`` if it bounds one symbol, and that has no value left.
+        """
         if not isinstance(e, Poly) or e in self.known or self.holds_at_lows(e):
             return
-        self.known[e] = None
         self._fresh.append(e)
+        if (name := self._bounded_by(e)) is not None:
+            self._tighten_one(e, name, where)
+            return
+        self.known[e] = None
         form, constant = e.form, e.terms.get((), 0)
         if form not in self._best or self._best[form] < -constant:
             self._best[form] = -constant
         self.forget()
         if self._samples:
             self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)]
+
+    def _bounded_by(self, fact: Poly) -> str | None:
+        """Return the symbol of which *fact* is a bound and nothing else, or None."""
+        if len(fact.names) > 1:
+            return None
+        (name,) = fact.names
+        if (name,) not in fact.terms or len(fact.terms) > 1 + (() in fact.terms):
+            return None
+        return None if name not in self.low or name in self.floors or name[0] == DIGIT else name
 
     def holds_at_lows(self, e: Extent) -> bool:
         """Shift each symbol to its lower bound: then non-negative coefficients suffice."""
@@ -209,6 +227,8 @@ class Intervals(System):
 
     def _tighten_by(self, fact: Poly, where: str) -> list[str]:
         """Return the symbols whose bounds *fact* moved."""
+        if (bounded := self._bounded_by(fact)) is not None:  # when it was learnt
+            return [bounded]
         # a bound on one symbol needs a bound on the sum of all terms without it
         names = fact.names
         for m, c in fact.terms.items():

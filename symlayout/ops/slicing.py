@@ -54,7 +54,10 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
             domain.append(1)
             continue
         n = x.shape[axis]
-        if isinstance(item, slice):
+        if isinstance(item, slice) and item == slice(None):
+            reads.append((0, 1, len(domain)))
+            domain.append(n)
+        elif isinstance(item, slice):
             start, step, count = _range(x, item, n, axis, bounds)
             reads.append((start, step, len(domain)))
             domain.append(count)
