@@ -19,6 +19,8 @@ SAMPLES = {
         "removes its folder",
         "absent",
     ],
+    "guard": ["6"],
+    "sanitize": ["3"],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 
