@@ -7,7 +7,7 @@ result is a tree that `spell` writes as text, `latex` as LaTeX and `symbols` as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from symlayout.facts import Facts
@@ -43,20 +43,21 @@ class Sum:
     terms: tuple[tuple[int, tuple[Factor, ...]], ...]
 
     def __add__(self, other: Sum) -> Sum:
-        total: dict[tuple[Factor, ...], int] = {}
-        for coefficient, factors in (*self.terms, *other.terms):
-            total[factors] = total.get(factors, 0) + coefficient
-        return Sum(tuple((c, factors) for factors, c in total.items() if c))
+        return collected((*self.terms, *other.terms))
 
     def __mul__(self, other: Sum) -> Sum:
-        result = Sum(())
-        for a, left in self.terms:
-            for b, right in other.terms:
-                result = result + Sum(((a * b, left + right),))
-        return result
+        return collected((a * b, left + right) for a, left in self.terms for b, right in other.terms)
 
     def __neg__(self) -> Sum:
         return Sum(tuple((-c, factors) for c, factors in self.terms))
+
+
+def collected(terms: Iterable[tuple[int, tuple[Factor, ...]]]) -> Sum:
+    """Return the sum of *terms*, those of the same factors as one, in the order of their first one."""
+    total: dict[tuple[Factor, ...], int] = {}
+    for coefficient, factors in terms:
+        total[factors] = total.get(factors, 0) + coefficient
+    return Sum(tuple((c, factors) for factors, c in total.items() if c))
 
 
 Factor = str | Apply
@@ -177,13 +178,13 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
         if d.form == "floor" and terms_of(d.left).get((), 0) == -1:  # floor((n - 1)/d) + 1 = ceil(n/d)
             rounded_up = substitute(e, {name: symbol(_CEILING + name) - 1})
             e = rounded_up if len(terms_of(rounded_up)) < len(terms_of(e)) else e
-    total = Sum(())
+    terms: list[tuple[int, tuple[Factor, ...]]] = []
     for monomial, c in terms_of(e).items():
         term = number(c)
         for name in monomial:
             term = term * _fold_symbol(name, facts)
-        total = total + term
-    return total
+        terms += term.terms
+    return collected(terms)
 
 
 def _fold_symbol(name: str, facts: Facts) -> Sum:

@@ -64,6 +64,8 @@ MAX_FACTORS = 64
 MAX_EXPONENT = 64
 MAX_BITS = 4096
 MAX_TERMS = 65_536
+MAX_NAMES = 256
+MAX_QUOTIENTS = 64
 
 SIGNS = ("==", ">=", "<=", ">", "<")
 WORDS = frozenset({"mode", "data_format", "pad_mode"})
@@ -212,6 +214,8 @@ class _Reader:
 
     def __init__(self, text: str, what: str) -> None:
         self._text, self._what, self._depth = text, what, 0
+        self._names: set[str] = set()
+        self._quotients = 0
         if len(text) > MAX_TEXT:
             raise FormatError(f"{what} has at most {MAX_TEXT} characters, not {len(text)}")
         self.token = self._scan(0)
@@ -405,6 +409,9 @@ class _Reader:
         while self.token.text in signs:
             self._check_number(operands[-1])
             taken.append(self.take().text)
+            self._quotients += taken[-1] in ("/", "//", "%")
+            if self._quotients > MAX_QUOTIENTS:
+                raise self.error(f"{self._what} has at most {MAX_QUOTIENTS} divisions")
             operands.append(operand())
         if not taken:
             return operands[0]
@@ -460,6 +467,9 @@ class _Reader:
         if token.text in CONSTANTS and in_step:
             return Constant(CONSTANTS[self.take().text])
         if token.kind == "name" and token.text not in CONSTANTS and token.text != "None":
+            self._names.add(token.text)
+            if len(self._names) > MAX_NAMES:
+                raise self.error(f"{self._what} has at most {MAX_NAMES} different names")
             return Name(self.take().text)
         if self.accept("("):
             return self._parenthesis(in_step)

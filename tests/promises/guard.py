@@ -44,14 +44,17 @@ class Guarded:
             if LIBC.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(page), 0):
                 raise OSError(ctypes.get_errno(), "mprotect")
         start = page + room - size if at_end else page
-        self.bytes = np.frombuffer(self.memory, np.uint8, size, start)
+        self.bytes: Array = np.ndarray(size, np.uint8, self.memory, start)
 
 
 def guarded(a: Array, *, at_end: bool) -> Array:
     """Return an array equal to *a*, of its strides, whose bytes fill guarded memory."""
-    low, high = np.lib.array_utils.byte_bounds(a) if hasattr(np.lib, "array_utils") else np.byte_bounds(a)
+    low = a.__array_interface__["data"][0]
+    high = low + a.itemsize
+    for n, stride in zip(a.shape, a.strides, strict=True):
+        low, high = low + min(0, (n - 1) * stride), high + max(0, (n - 1) * stride)
     memory = Guarded(high - low, at_end=at_end).bytes
-    memory[:] = np.frombuffer((ctypes.c_char * (high - low)).from_address(low), np.uint8)
+    memory[:] = np.frombuffer(ctypes.string_at(low, high - low), np.uint8)
     return np.ndarray(a.shape, a.dtype, memory, a.__array_interface__["data"][0] - low, a.strides)
 
 

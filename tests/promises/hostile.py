@@ -1,0 +1,337 @@
+"""Feed hostile text and files to everything that reads: ``python -m tests.promises.hostile N``.
+
+Shapes, steps, relations, names, attributes, OpenVINO IR and ONNX models: known bombs, and N random changes of valid
+ones for each.  Every outcome is a result or a `SymlayoutError`, within a second of processor time and 256 MiB more
+memory than the process had.  What can be said of a result (shape, requirements, map, LaTeX) is said too, in the same
+second.  Each reader runs in a process with these limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import signal
+import string
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import symlayout as sl
+from symlayout.commands import subject
+from symlayout.errors import SymlayoutError
+from tests import onnx_writer
+from tests.promises.forked import forked
+from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEP_BOMBS, STEPS, TOKENS
+
+SECONDS = 1.0
+BYTES = 256 << 20
+BATCH = 20  # items in one process
+LONGEST = 70_000  # characters of an error: it may show a text of 64 KiB
+MODELS = Path(__file__).parents[2] / "examples" / "models"
+
+
+def spoken(t: sl.Tensor) -> None:
+    """Say everything of a tensor."""
+    str(t), str(t.shape), str(t.requires), t.bounds(), str(t.index_map), t.index_map.latex()
+
+
+def mutated(seeds: Sequence[str], rnd: random.Random) -> str:
+    """Return one of *seeds* with a few changes."""
+    text = rnd.choice(seeds)
+    for _ in range(rnd.choice((1, 1, 2, 3, 5))):
+        i, k = sorted((rnd.randint(0, len(text)), rnd.randint(0, len(text))))
+        match rnd.randrange(5):
+            case 0:
+                text = text[:i] + rnd.choice(TOKENS) + text[i:]
+            case 1:
+                text = text[:i] + rnd.choice(TOKENS) + text[k:]
+            case 2:
+                text = text[:i] + text[k:]
+            case 3:
+                text = text[:k] + text[i:k] * rnd.choice((1, 2, 50)) + text[k:]
+            case _:
+                other = rnd.choice(seeds)
+                text = text[:i] + other[rnd.randint(0, len(other)) :]
+    return text
+
+
+def changed(seeds: Sequence[bytes], rnd: random.Random) -> bytes:
+    """Return one of *seeds* with a few bytes changed, removed, repeated, or replaced by numbers that are extreme."""
+    data = bytearray(rnd.choice(seeds))
+    for _ in range(rnd.choice((1, 1, 1, 2, 4, 16))):
+        i, k = sorted((rnd.randint(0, len(data)), rnd.randint(0, len(data))))
+        match rnd.randrange(6):
+            case 0:
+                data[i : i + 1] = bytes([rnd.randrange(256)])
+            case 1:
+                data[i : i + 1] = bytes([data[i] ^ 1 << rnd.randrange(8)]) if i < len(data) else b""
+            case 2:
+                del data[i : i + rnd.choice((1, 2, 8, k - i))]
+            case 3:
+                data[i:i] = data[i : i + rnd.choice((1, 8, 64))] * rnd.choice((1, 2, 100))
+            case 4:
+                data[i:i] = rnd.choice(
+                    (b"\xff" * 10, b"\xff" * 9 + b"\x01", b"\x00", b"-1", b"9" * 19, b"9" * 5000, b"&#0;")
+                )
+            case _:
+                number = rnd.choice(
+                    (b"-8", b"0", b"9223372036854775807", b"9223372036854775808", b"2147483648", b"1,1", b"?", b"")
+                )
+                data = bytearray(_with_number(bytes(data), number, rnd))
+    return bytes(data)
+
+
+def _with_number(data: bytes, number: bytes, rnd: random.Random) -> bytes:
+    """Return *data* with one of its runs of digits replaced."""
+    starts = [i for i, c in enumerate(data) if c in b"0123456789"]
+    if not starts:
+        return data
+    i = rnd.choice(starts)
+    k = i
+    while k < len(data) and data[k] in b"0123456789":
+        k += 1
+    return data[:i] + number + data[k:]
+
+
+Item = tuple[str, Callable[[], object]]
+
+
+def shapes(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
+    """Yield shapes, as strings and on the command line."""
+    for text in [*BOMBS, *(f"{b}, N" for b in BOMBS), *(mutated(SHAPES, rnd) for _ in range(count))]:
+        yield text, partial(_shape, text)
+
+
+def steps(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
+    """Yield operations on a shape of four axes."""
+    applied = [
+        f"{name}({bomb})"
+        for name in subject.CORE_OPS
+        for bomb in (BOMBS[8], BOMBS[14], "[" + "N*" * 63 + "N]", f"{10**39}")
+    ]
+    for text in [*BOMBS, *STEP_BOMBS, *applied, *(mutated(STEPS, rnd) for _ in range(count))]:
+        yield text, partial(_step, text)
+
+
+def relations(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
+    """Yield relations between dims, assumed of a tensor."""
+    applied = [f"{bomb} == 0" for bomb in BOMBS] + [f"N % {n} == 0" for n in TOKENS[:14]]
+    for text in [*BOMBS, *applied, *(mutated(RELATIONS, rnd) for _ in range(count))]:
+        yield text, partial(_relation, text)
+
+
+def names(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
+    """Yield names of dims, tensors, operations and files."""
+    letters = string.printable + "".join(TOKENS)
+    texts = [
+        "",
+        " ",
+        "<script>",
+        "]]>",
+        "&amp;",
+        'x" onload="',
+        "\\input{x}",
+        "*/ int f;",
+        "a\nb",
+        "N" * 10_000,
+        *BOMBS,
+        *TOKENS,
+    ]
+    texts += ["".join(rnd.choices(letters, k=rnd.randint(0, 12))) for _ in range(count)]
+    for text in texts:
+        yield f"dim {text}", partial(_dim, text)
+        yield f"tensor {text}", partial(_leaf, text)
+        yield f"C {text}", partial(_plain_c, text)
+        yield f"op {text}", partial(sl.op, text)
+        yield f"dtype {text}", partial(sl.tensor, (2, 3), dtype=text)
+
+
+def _shape(text: str) -> None:
+    t = sl.tensor(text)
+    str(t), str(t.shape), str(t.requires), t.bounds()
+
+
+def _step(text: str) -> None:
+    spoken(subject.build(["N, 2*h, 2*w, C", text])[0])
+
+
+def _relation(text: str) -> None:
+    t = sl.assume(sl.tensor("H, W, a, b, N"), text)
+    str(t), str(t.requires), t.bounds()
+
+
+def _dim(text: str) -> None:
+    spoken(sl.flip(sl.tensor((sl.dim(text), 2))))
+
+
+def _leaf(text: str) -> None:
+    spoken(sl.flip(sl.tensor((2, 3), name=text)))
+
+
+def _plain_c(text: str) -> None:
+    """Assert that a name that is accepted is an identifier, and that its C is plain text without surprises."""
+    source = sl.compile(sl.flip(sl.tensor((sl.dim(text), 2), name=text))).source
+    assert text.isidentifier(), "a dim is no identifier"
+    assert source.isascii(), "the C is not ASCII"
+    assert source.count("*/") == source.count("/*"), "a comment is closed early"
+
+
+def openvino(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
+    """Yield OpenVINO models with their constants."""
+    files = sorted(MODELS.glob("*.xml"))
+    seeds = [path.read_bytes() for path in files]
+    bombs = [
+        b"", b"<", b"<net>" * 100_000, b"<net " + b'a="1" ' * 100_000 + b"/>", b"\xff\xfe<\0n\0",
+        seeds[0] * 2, seeds[0][:-200],
+        b'<!DOCTYPE net [<!ENTITY a "' + b"a" * 50_000 + b'">]><net>' + b"&a;" * 50_000 + b"</net>",
+        b"\xef\xbb\xbf" + seeds[0],
+        b"<?xml version='1.0' encoding='utf-7'?>" + seeds[0].partition(b"?>")[2], b"<net xmlns:xi='http://www.w3.org/2001/XInclude'/>",
+        seeds[0].replace(b"<net", b"<!-- " + b"-" * 3 + b" --><net", 1), b"<a>" + b"&#x41;" * 1_000_000 + b"</a>",
+        b"<net>" + b"<![CDATA[" + b"x" * 7_000_000 + b"]]></net>", b"<net " + b"a" * 7_000_000 + b"='1'/>",
+        b"<net a='" + b"1" * 7_000_000 + b"'/>",
+    ]  # fmt: skip
+    path = folder / "model.xml"
+
+    def load(data: bytes, constants: bytes) -> None:
+        path.write_bytes(data)
+        path.with_suffix(".bin").write_bytes(constants)
+        for t in sl.load(path).values():
+            spoken(t)
+
+    for data in [*bombs, *(changed(seeds, rnd) for _ in range(count))]:
+        held = rnd.choice(files).with_suffix(".bin").read_bytes()
+        yield repr(data[:3000]), partial(load, data, held)
+    for data in (changed([path.with_suffix(".bin").read_bytes() for path in files], rnd) for _ in range(count // 4)):
+        yield f"constants {data!r}", partial(load, rnd.choice(seeds), data)
+
+
+def onnx(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
+    """Yield ONNX models."""
+    w = onnx_writer
+    x = w.value_info("x", ("N", "C", "2*h", 8))
+    axes = w.tensor([0, 2, 3, 1], name="p")
+    shapes_ = [
+        w.node("Shape", "x", "s"), w.node("Constant", "", "k", value=w.tensor([0])), w.node("Gather", "s,k", "n",
+        axis=0),
+        w.node("Constant", "", "m", value=w.tensor([-1])), w.node("Concat", "n,m", "t", axis=0), w.node("Reshape",
+        "x,t", "y"),
+    ]  # fmt: skip
+    seeds = [
+        w.model([w.node("Transpose", "x", "y", perm=[0, 2, 3, 1])], [x]),
+        w.model([w.node("SpaceToDepth", "x", "y", blocksize=2)], [x]),
+        w.model(shapes_, [x]),
+        w.model(
+            [w.node("Pad", "x,p", "y", mode="constant")], [x], constants=[w.tensor([0, 0, 1, 1, 0, 0, 2, 2], name="p")]
+        ),
+        w.model([w.node("Tile", "x,p", "y")], [x], constants=[axes]),
+    ]
+    bombs = [
+        b"", b"\x00", b"\xff" * 100_000, b"\x0a" * 100_000, b"\x3a\xff\xff\xff\xff\x0f",
+        seeds[0] * 3, w.field(7, b"\x0a\x00" * 300_000),
+        w.field(7, w.field(1, w.field(5, w.field(6, b"")))), b"\x0b" * 50_000, w.model([], [x] * 5000), b"\x08" + b"\x80" * 10_000 + b"\x01",
+        w.model([w.node("Identity", f"a{k}", f"a{k + 1}") for k in range(3000)], [x]),
+        w.model([w.node("Transpose", "x", "y", perm=list(range(100_000)))], [x]),
+        w.model([w.node("Identity", "x", "y")], [w.value_info("x", [BOMBS[14][:50_000]])]),
+        w.model([w.node("Identity", "x", "y")], [w.value_info("x", ["(a+b+c+d+e)**64", "N" + "//2" * 1000])]),
+        w.model([w.node("Reshape", "x,p", "y")], [x], constants=[w.tensor([1] * 50_000, name="p")]),
+        w.model([w.node("Reshape", "x,p", "y")], [x], constants=[w.tensor([2], [1 << 62], name="p")]),
+    ]  # fmt: skip
+    path = folder / "model.onnx"
+
+    def load(data: bytes) -> None:
+        path.write_bytes(data)
+        for t in sl.load(path).values():
+            spoken(t)
+
+    for data in [*bombs, *(changed(seeds, rnd) for _ in range(count))]:
+        yield repr(data[:3000]), partial(load, data)
+
+
+READERS: dict[str, Callable[[int, random.Random, Path], Iterator[Item]]] = {
+    "shapes": shapes, "steps": steps, "relations": relations, "names": names, "openvino": openvino, "onnx": onnx,
+}  # fmt: skip
+
+
+def attack(items: Sequence[Item], folder: Path) -> Counter[str]:
+    """Try each item, within the limits, a few in each process; return how often what came of them."""
+    counts: Counter[str] = Counter()
+    notes = folder / "notes"
+    todo = list(items)
+    while todo:
+        notes.write_text("", encoding="ascii")
+        status = forked(partial(_try, todo[:BATCH], notes), 1e6)
+        lines = notes.read_text("ascii").splitlines()
+        text = "nothing"
+        for line in lines:
+            kind, _, rest = line.partition(" ")
+            if kind == "begin":
+                text = rest
+            else:
+                counts[rest.partition(":")[0]] += 1
+                if rest.startswith("BROKEN"):
+                    print(f"{rest}\n  in: {text}", flush=True)
+        done = sum(line.startswith("end ") for line in lines)
+        if status:
+            print(f"BROKEN, process ended with {status}\n  in: {text}", flush=True)
+            counts["BROKEN, process ended"] += 1
+            done += 1
+        todo = todo[done:]
+    return counts
+
+
+def _try(items: Sequence[Item], notes: Path) -> None:
+    limit = _virtual() + BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    with notes.open("a", encoding="ascii", buffering=1) as file:
+        for text, work in items:
+            file.write(f"begin {text[:200]!a} ({len(text)} characters)\n")
+            signal.setitimer(signal.ITIMER_PROF, 20)  # ends the process
+            started = time.process_time()
+            try:
+                work()
+                outcome = "result"
+            except SymlayoutError as error:
+                outcome = type(error).__name__
+                if len(str(error)) > LONGEST:
+                    outcome = f"BROKEN, {outcome} of {len(str(error))} characters"
+            except Exception as error:
+                outcome = f"BROKEN, {type(error).__name__}: {str(error)[:200]!a}"
+            spent = time.process_time() - started
+            if spent > SECONDS:
+                outcome = f"BROKEN, {spent:.1f} s: {outcome}"
+            file.write(f"end {outcome}\n")
+
+
+def _virtual() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line; return 0 unless something breaks a limit or is no typed error."""
+    parser = argparse.ArgumentParser(prog="python -m tests.promises.hostile", description=__doc__.splitlines()[0])
+    parser.add_argument("count", type=int, nargs="?", default=3000, help="random changes for each reader (3000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the changes (0)")
+    parser.add_argument("--only", nargs="*", choices=READERS, default=list(READERS), help="which readers")
+    options = parser.parse_args(arguments)
+    spoken(sl.pad(sl.tensor("n, 2*m"), 1))  # imports, before the limits are set
+    sl.load(MODELS / "space_to_depth.xml")
+    sl.compile(sl.flip(sl.tensor("n"))).source  # noqa: B018
+    broken = []
+    with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as name:
+        for reader in options.only:
+            counts = attack(list(READERS[reader](options.count, random.Random(options.seed), Path(name))), Path(name))
+            print(f"{reader}:", ", ".join(f"{number} {what}" for what, number in counts.most_common()), flush=True)
+            if any(what.startswith("BROKEN") for what in counts):
+                broken.append(reader)
+    print(f"promise broken by: {', '.join(broken)}" if broken else "the promise holds")
+    return int(bool(broken))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
