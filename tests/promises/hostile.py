@@ -142,6 +142,7 @@ def names(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
         *BOMBS,
         *TOKENS,
     ]
+    texts += ["3i4", "(2,3)f8", "i4," * 3000, "V2147483647", "S99999999999", "O", "f4,O", "M8[ns]", ">c16"]
     texts += ["".join(rnd.choices(letters, k=rnd.randint(0, 12))) for _ in range(count)]
     for text in texts:
         yield f"dim {text}", partial(_dim, text)
@@ -233,7 +234,8 @@ def onnx(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
     bombs = [
         b"", b"\x00", b"\xff" * 100_000, b"\x0a" * 100_000, b"\x3a\xff\xff\xff\xff\x0f",
         seeds[0] * 3, w.field(7, b"\x0a\x00" * 300_000),
-        w.field(7, w.field(1, w.field(5, w.field(6, b"")))), b"\x0b" * 50_000, w.model([], [x] * 5000), b"\x08" + b"\x80" * 10_000 + b"\x01",
+        w.field(7, w.field(1, w.field(5, w.field(6, b"")))), b"\x0b" * 50_000, w.model([], [x] * 5000),
+        b"\x08" + b"\x80" * 10_000 + b"\x01",
         w.model([w.node("Identity", f"a{k}", f"a{k + 1}") for k in range(3000)], [x]),
         w.model([w.node("Transpose", "x", "y", perm=list(range(100_000)))], [x]),
         w.model([w.node("Identity", "x", "y")], [w.value_info("x", [BOMBS[14][:50_000]])]),
