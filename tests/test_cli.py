@@ -579,3 +579,17 @@ def test_an_interrupt_ends_quietly(symlayout: Command, monkeypatch: pytest.Monke
 
 def test_nothing_is_shown_on_standard_error_without_a_terminal(symlayout: Command) -> None:
     assert symlayout("bench", "N,M", "transpose(1,0)", "--seconds", "0", "--peers", "numpy").err == ""
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["(" * 5000, "(-2,)", "(9223372036854775807,)", "(10000000000,)", "(1.5,)", "__import__('os')", "()" * 4000],
+)
+def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path, shape: str) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    done = symlayout("run", "n", "flip", "-i", str(path), "-o", str(tmp_path / "y.npy"))
+    assert done.status == 1
+    assert "is not a .npy array" in done.err
+    assert "defect" not in done.err

@@ -311,3 +311,13 @@ def test_text_that_states_no_relation_is_refused(text: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse_relations(text)
     assert "of a relation" in str(caught.value)
+
+
+def test_names_and_divisions_are_counted() -> None:
+    assert len(names_of(*parse_shape("+".join(f"n{k}" for k in range(256))))) == 256
+    with pytest.raises(FormatError, match="at most 256 different names"):
+        parse_shape("+".join(f"n{k}" for k in range(257)))
+    parse_shape("+".join(f"(N//{k})" for k in range(1, 65)))
+    for sign in ("/", "//", "%"):
+        with pytest.raises(FormatError, match="at most 64 divisions"):
+            parse_shape("+".join(f"(N{sign}{k})" for k in range(1, 66)))

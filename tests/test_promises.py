@@ -21,6 +21,7 @@ SAMPLES = {
     ],
     "guard": ["6"],
     "sanitize": ["3"],
+    "hostile": ["25"],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 

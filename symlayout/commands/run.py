@@ -14,6 +14,7 @@ import argparse
 import io
 import sys
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,13 @@ def _load(path: str) -> Any:
         if path == "-":
             return np.lib.format.read_array(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False)
         return np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, EOFError, SyntaxError) as error:
+    except (
+        ValueError,
+        EOFError,
+        SyntaxError,
+        TokenError,
+        RecursionError,
+        MemoryError,
+    ) as error:  # numpy parses a header
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(f"{path} is not a .npy array: {reason}") from None
