@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs bench fuzz promises images clean
+.PHONY: help demo test lint docs bench fuzz promises images strict-c clean
 
 help:
 	@echo "make demo    the examples: OpenVINO models and a photograph"
@@ -16,6 +16,7 @@ help:
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
 	@echo "make images  draw the pictures of the documentation again"
+	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, all warnings errors"
 	@echo "make clean   remove what these targets made"
 
 demo: $(VENV)/demo.stamp
@@ -53,6 +54,9 @@ images: $(VENV)/test.stamp
 	    --svg docs/images/space_to_batch.svg
 	$(BIN)/symlayout show "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)" --dims N=1,C=1,h=2,w=3 \
 	    --at 0,1,1,2 --svg docs/images/space_to_depth.svg
+
+strict-c: $(VENV)/test.stamp
+	$(BIN)/python -m tests.compile_generated
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

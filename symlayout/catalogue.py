@@ -6,6 +6,7 @@ the specifications, with their shapes fixed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -18,7 +19,11 @@ class Row:
     steps: tuple[str, ...]
 
 
-ELEMENT_SIZES = (1, 4)
+EXAMPLE_SIZES = (1, 4)
+"""The element sizes of the examples, in bytes."""
+
+ELEMENT_SIZES = (1, 2, 4, 8)
+"""Those of the dynamic kernels."""
 
 DYNAMIC = (
     Row("transpose_nhwc_to_nchw", "N, H, W, C", ("transpose(0, 3, 1, 2)",)),
@@ -102,3 +107,11 @@ EXAMPLES = (
         ("tensorflow:SpaceToBatchND(block_shape=[2,2], paddings=[[0,0],[2,0]])",),
     ),
 )
+
+
+def kernels() -> Iterator[tuple[Row, int, str]]:
+    """Yield each kernel of the folder: its row, the size of its elements, and its name in C."""
+    for rows, sizes in ((DYNAMIC, ELEMENT_SIZES), (EXAMPLES, EXAMPLE_SIZES)):
+        for row in rows:
+            for size in sizes:
+                yield row, size, f"{row.name}_x{size}"

@@ -20,7 +20,7 @@ from symlayout.prelude import Prelude
 from symlayout.refine import Box, refine
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
-from symlayout_codegen.cir import Literal
+from symlayout_codegen.cir import Literal, mul
 from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.nest import Window as NestWindow
 
@@ -90,7 +90,8 @@ class _Lowering:
             background, *rest = self._apart(background, pieces)
             pieces = tuple(rest)
         sizes = tuple(None if self.strided else self.prelude.expr(product(s.extents)) for s in self.sources)
-        output_size = self.prelude.expr(product(self.output.extents))  # which may add to the prelude
+        # A product of the extents, not of their expanded sums: it is shorter, and may still add to the prelude.
+        output_size = mul(*(self.prelude.expr(e) for e in self.output.extents))
         nest = Nest(
             name=name,
             parameters=parameters,

@@ -330,7 +330,7 @@ def test_emit_keeps_text_inside_its_comment(symlayout: Command, tmp_path: Path) 
     done = symlayout("emit", "N,M\t", hostile, "-o", tmp_path, "--name", "k")
     assert done.status == 0
     assert (tmp_path / "k.c").read_text().count("*/\n#include") == 1
-    for name in ("a b", "../k", "1k", "", "k;", "k" * 64):
+    for name in ("a b", "../k", "1k", "", "k;", "k" * 41, "while", "class", "int64_t", "sl_min"):
         assert symlayout("emit", "N", "-o", tmp_path, "--name", name).err.startswith("FormatError: ")
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
+    from symlayout_codegen.header import print_header
     from symlayout_codegen.kernel import CompiledKernel, compile_nest
     from symlayout_codegen.nest import Nest, simulate
-    from symlayout_codegen.printer import print_header, print_kernel
+    from symlayout_codegen.printer import print_kernel
 
 __all__ = [
     "CompiledKernel",
@@ -35,7 +36,7 @@ _HOME = {
     "PreconditionFailed": "errors",
     "SymlayoutError": "errors",
     "compile_nest": "kernel",
-    "print_header": "printer",
+    "print_header": "header",
     "print_kernel": "printer",
     "simulate": "nest",
 }

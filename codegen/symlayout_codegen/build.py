@@ -30,7 +30,7 @@ from typing import Any
 
 from symlayout_codegen import cache
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.printer import VERSION
+from symlayout_codegen.header import VERSION
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra")
 TIME_LIMIT = 30.0

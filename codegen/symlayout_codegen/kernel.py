@@ -12,19 +12,13 @@ from typing import Any
 from symlayout_codegen.build import Function, build, foreign_functions
 from symlayout_codegen.cir import evaluate
 from symlayout_codegen.errors import PreconditionFailed
+from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, template
 from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.pool import run
-from symlayout_codegen.printer import (
-    KERNELS_HEADER,
-    RUNTIME_HEADER,
-    STATUS,
-    describe,
-    print_header,
-    print_program,
-    template,
-)
+from symlayout_codegen.printer import describe, print_program
 from symlayout_codegen.rename import PARTED
 from symlayout_codegen.schedule import Program, schedule
+from symlayout_codegen.status import STATUS
 
 PARTS_EACH = 4
 """Parts for each thread: those that are done earlier take more of them."""

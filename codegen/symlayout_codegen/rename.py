@@ -18,11 +18,15 @@ PARTED = "_part"
 """What the name of a kernel has at its end where it is the function that does one part."""
 
 _LONGEST = 40
-_KEYWORDS = frozenset(  # C's own, and the names that the printed text itself uses
+_KEYWORDS = frozenset(  # C's and C++'s own, since the header serves both, and the names that the text itself uses
     """auto break case char const continue default do double else enum extern float for goto if inline int
     long register restrict return short signed sizeof static struct switch typedef union unsigned void
-    volatile while asm bool true false typeof
-    dst fill to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of 56 strings is no easier to read
+    volatile while asm bool true false typeof alignas alignof and and_eq bitand bitor catch char8_t char16_t
+    char32_t class compl concept const_cast consteval constexpr constinit co_await co_return co_yield decltype
+    delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr operator or
+    or_eq private protected public reinterpret_cast requires static_assert static_cast template this
+    thread_local throw try typeid typename using virtual wchar_t xor xor_eq
+    dst fill to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of strings is no easier to read
 )
 # Macros and types of the two standard headers, and what the templates define.
 _TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|\w*_t$)")

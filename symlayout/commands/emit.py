@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from symlayout.catalogue import DYNAMIC, ELEMENT_SIZES, EXAMPLES
+from symlayout.catalogue import kernels
 from symlayout.commands import subject
 from symlayout.commands.report import Report
 from symlayout.emit import Unit, emit
@@ -56,12 +56,8 @@ def run(arguments: argparse.Namespace) -> Report:
 
 def catalogue() -> dict[str, str]:
     """Return the files of the catalogue, by name."""
-    units = []
-    for row in (*DYNAMIC, *EXAMPLES):
-        (t,) = subject.build([row.shape, *row.steps])
-        for size in ELEMENT_SIZES:
-            name = f"{row.name}_x{size}"
-            units.append(Unit(t, name, size, "symlayout emit --catalogue generated"))
+    chains = {row: subject.build([row.shape, *row.steps])[0] for row, _, _ in kernels()}
+    units = [Unit(chains[row], name, size, "symlayout emit --catalogue generated") for row, size, name in kernels()]
     return emit(units)
 
 

@@ -1,0 +1,106 @@
+"""What docs/c-interface.md teaches: its program runs as C and as C++, and what it says of the header is so."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from symlayout.catalogue import kernels
+from symlayout.commands import subject
+from symlayout.emit import Unit, emit
+from symlayout_codegen.status import MEANING, status_name
+from tests.compile_generated import WARNINGS
+
+ROOT = Path(__file__).parent.parent
+GENERATED = ROOT / "generated"
+HEADER = (GENERATED / "symlayout_kernels.h").read_text("ascii")
+PAGE = (ROOT / "docs" / "c-interface.md").read_text("utf-8")
+PROGRAM, PRINTED = re.findall(r"^```c\n(.*?)^```.*?^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
+USED = [f"{name}.c" for name in sorted(set(re.findall(r"\b(\w+_x4)(?:_part)?\(", PROGRAM)))]
+CONSUMER = """\
+cmake_minimum_required(VERSION 3.14)
+project(consumer LANGUAGES C CXX)
+find_package(symlayout_kernels REQUIRED)
+add_executable(as_c program.c)
+target_link_libraries(as_c symlayout::symlayout_kernels)
+add_executable(as_cpp program.cpp)
+target_link_libraries(as_cpp symlayout::symlayout_kernels_shared)
+"""
+
+
+def run(*command: str | Path, timeout: float = 300) -> str:
+    """Run *command* and return what it printed; fail with that if it fails."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def block(start: str) -> str:
+    """Return the fenced block of the page that begins with *start*."""
+    (found,) = re.findall(rf"^```\w+\n({re.escape(start)}.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+@pytest.mark.parametrize(("c", "cpp"), [("gcc", "g++"), ("clang", "clang++")])
+def test_the_program_runs_as_c_and_as_cpp(c: str, cpp: str, tmp_path: Path) -> None:
+    if not shutil.which(c) or not shutil.which(cpp):
+        pytest.skip(f"{c} or {cpp} is not installed")
+    for name in ("program.c", "program.cpp"):
+        (tmp_path / name).write_text(PROGRAM)
+    for file in USED:
+        run(c, "-std=c11", "-O1", *WARNINGS, "-c", GENERATED / file, "-o", tmp_path / f"{file}.o")
+    objects = [tmp_path / f"{file}.o" for file in USED]
+    for compiler, standard, name in ((c, "-std=c11", "program.c"), (cpp, "-std=c++17", "program.cpp")):
+        run(compiler, standard, *WARNINGS, f"-I{GENERATED}", tmp_path / name, *objects, "-o", tmp_path / "program")
+        assert run(tmp_path / "program") == PRINTED
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="cmake is not installed")
+def test_cmake_installs_libraries_that_a_project_finds(tmp_path: Path) -> None:
+    source, build, prefix, consumer = (tmp_path / name for name in ("source", "build", "prefix", "consumer"))
+    source.mkdir()
+    units = [
+        Unit(subject.build([row.shape, *row.steps])[0], name, size, "none")
+        for row, size, name in kernels()
+        if f"{name}.c" in USED
+    ]
+    for name, text in emit(units).items():
+        (source / name).write_text(text, "ascii")
+    run("cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Debug")
+    run("cmake", "--build", build)
+    run("cmake", "--install", build, "--prefix", prefix)
+    assert [path.name for path in prefix.rglob("*.h")] == ["symlayout_kernels.h"]
+    consumer.mkdir()
+    (consumer / "CMakeLists.txt").write_text(CONSUMER)
+    for name in ("program.c", "program.cpp"):
+        (consumer / name).write_text(PROGRAM)
+    run("cmake", "-S", consumer, "-B", consumer / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", consumer / "build")
+    assert run(consumer / "build" / "as_c") == run(consumer / "build" / "as_cpp") == PRINTED
+
+
+@pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("nm"), reason="gcc or nm is not installed")
+def test_a_kernel_has_two_symbols_and_no_data(tmp_path: Path) -> None:
+    run("gcc", "-std=c11", "-O2", "-c", GENERATED / "pad_2d_x4.c", "-o", tmp_path / "pad.o")
+    symbols = [line.split()[-2:] for line in run("nm", tmp_path / "pad.o").splitlines()]
+    assert sorted(name for kind, name in symbols if kind == "T") == ["pad_2d_x4", "pad_2d_x4_part"]
+    assert {kind for kind, _ in symbols} <= {"T", "t", "U", "r"}
+    assert {name for kind, name in symbols if kind == "U"} <= {"memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"}
+
+
+def test_the_prototype_is_quoted_as_it_is() -> None:
+    comment, _, prototype = block("(i0, i1, i2, i3)").partition("\n\n")
+    assert "".join(f" * {line}\n" for line in comment.splitlines()) in HEADER
+    assert " ".join(prototype.split()) in " ".join(HEADER.split())
+
+
+def test_the_statuses_are_listed_with_their_meaning() -> None:
+    rows = re.findall(r"^\| `(SL_\w+)` (-?\d+) \| (.*) \|$", PAGE, re.MULTILINE)
+    assert rows[1:-1] == [(status_name(kind), str(code), text) for kind, (code, text) in MEANING.items()]
+    for name, code, text in rows:
+        assert re.search(rf"^    {name} = {code},? +/\* {text} \*/$", HEADER, re.MULTILINE), name
+        assert f'case {name}:\n        return "{text}";' in HEADER
