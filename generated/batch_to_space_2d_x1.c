@@ -50,18 +50,10 @@ int32_t batch_to_space_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
             sl_mul(-1, bottom, &overflow), &overflow), -1, &overflow), b0, &overflow);
     const int64_t v_0 = sl_checked_floor_div(sl_add(sl_add(sl_add(sl_mul(W, b1, &overflow), b1, &overflow),
             sl_mul(-1, right, &overflow), &overflow), -1, &overflow), b1, &overflow);
-    if (sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(C, H,
-            &overflow), N_b0_b1, &overflow), W, &overflow), b0, &overflow), b1, &overflow),
-            sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(-1, C, &overflow), H, &overflow), N_b0_b1, &overflow), b0,
-            &overflow), left, &overflow), &overflow), sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(-1, C, &overflow),
-            H, &overflow), N_b0_b1, &overflow), b0, &overflow), right, &overflow), &overflow),
-            sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(-1, C, &overflow), N_b0_b1, &overflow), W, &overflow), b1,
-            &overflow), bottom, &overflow), &overflow), sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(-1, C, &overflow),
-            N_b0_b1, &overflow), W, &overflow), b1, &overflow), top, &overflow), &overflow),
-            sl_mul(sl_mul(sl_mul(C, N_b0_b1, &overflow), bottom, &overflow), left, &overflow), &overflow),
-            sl_mul(sl_mul(sl_mul(C, N_b0_b1, &overflow), bottom, &overflow), right, &overflow), &overflow),
-            sl_mul(sl_mul(sl_mul(C, N_b0_b1, &overflow), left, &overflow), top, &overflow), &overflow),
-            sl_mul(sl_mul(sl_mul(C, N_b0_b1, &overflow), right, &overflow), top, &overflow), &overflow) == 0)
+    if (sl_mul(sl_mul(sl_mul(N_b0_b1, sl_add(sl_add(sl_mul(H, b0, &overflow), sl_mul(-1, bottom, &overflow),
+            &overflow), sl_mul(-1, top, &overflow), &overflow), &overflow), sl_add(sl_add(sl_mul(W, b1,
+            &overflow), sl_mul(-1, left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow),
+            &overflow), C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

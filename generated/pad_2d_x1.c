@@ -27,11 +27,8 @@ int32_t pad_2d_x1_part(int64_t part, int64_t parts, int64_t H, int64_t W, int64_
     if (right < 0)
         return SL_INFEASIBLE;  /* right >= 0 */
     int overflow = 0;
-    if (sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_mul(H, W, &overflow), sl_mul(H, left,
-            &overflow), &overflow), sl_mul(H, right, &overflow), &overflow), sl_mul(W, bottom, &overflow),
-            &overflow), sl_mul(W, top, &overflow), &overflow), sl_mul(bottom, left, &overflow), &overflow),
-            sl_mul(bottom, right, &overflow), &overflow), sl_mul(left, top, &overflow), &overflow),
-            sl_mul(right, top, &overflow), &overflow) == 0)
+    if (sl_mul(sl_add(sl_add(H, bottom, &overflow), top, &overflow), sl_add(sl_add(W, left, &overflow),
+            right, &overflow), &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;

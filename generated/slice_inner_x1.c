@@ -22,10 +22,8 @@ int32_t slice_inner_x1_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
-    if (sl_add(sl_add(sl_add(sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow),
-            sl_mul(sl_mul(sl_mul(-2, C, &overflow), H, &overflow), N, &overflow), &overflow),
-            sl_mul(sl_mul(sl_mul(-2, C, &overflow), N, &overflow), W, &overflow), &overflow),
-            sl_mul(sl_mul(4, C, &overflow), N, &overflow), &overflow) == 0)
+    if (sl_mul(sl_mul(sl_mul(N, sl_add(H, -2, &overflow), &overflow), sl_add(W, -2, &overflow), &overflow),
+            C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)
         return SL_OVERFLOW;
