@@ -6,6 +6,7 @@ from typing import Any
 
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError
+from symlayout.polynomial import Extent
 from symlayout.tensor import operation
 
 
@@ -41,9 +42,17 @@ def broadcast_to(x: Operand, shape: Any) -> Declared:
         raise ShapeError(f"{x.where}: shape has {len(target)} values, the rank is {x.rank}", "rank")
     for k, e in enumerate(target):
         x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
-    single = [n == 1 for n in x.shape]
-    for k, n in enumerate(x.shape):
-        if not single[k]:
-            e = target[new + k]
-            x.require_equal(n, e, "size_mismatch", "axis {}: extent {} is not 1 and not {}", k, n, e)
-    return index_map(target, lambda *o: [0 if one else c for c, one in zip(o[new:], single, strict=True)])
+    kept = [_fitting(x, k, n, e) for k, (n, e) in enumerate(zip(x.shape, target[new:], strict=True))]
+    return index_map(target, lambda *o: [c % n if one is None else 0 if one else c for c, n, one in zip(o[new:], x.shape, kept, strict=True)])
+
+
+def _fitting(x: Operand, axis: int, n: Extent, e: Extent) -> bool | None:
+    """Return whether an axis of extent *n* is repeated to fill *e*, and demand that it fits; None if nothing says."""
+    if n == 1:
+        return True
+    rule = "axis {}: extent {} is not 1 and not {}"
+    if e != 1 and not x.facts.positive(n - 1) and not x.facts.nonnegative(-n):
+        x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
+        return None
+    x.require_equal(n, e, "size_mismatch", rule, axis, n, e)
+    return False
