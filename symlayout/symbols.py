@@ -17,7 +17,7 @@ from symlayout import digits
 from symlayout.errors import FormatError, ShapeError
 from symlayout.facts import Dim, Facts, Requirement
 from symlayout.fold import Factor, Sum, fold_fixed
-from symlayout.polynomial import Extent, Monomial, Poly, collapse, symbol, terms_of
+from symlayout.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
 
 if TYPE_CHECKING:
     import sympy
@@ -432,12 +432,23 @@ def to_relation(r: Requirement, facts: Facts) -> Any:
     relation = sympy.Ge if r.relation == "nonnegative" else sympy.Eq
     if facts.extremes(e - constant) is not None:
         return relation(_relatum(e - constant, facts), -constant, evaluate=False)
+    if r.relation == "zero" and len(factors := _factors(e)) > 1:
+        return sympy.Eq(sympy.Mul(*(_relatum(f, facts) for f in factors)), 0, evaluate=False)
     if not any(c > 0 for m, c in terms_of(e).items() if m):
         e, relation = -e, sympy.Le if r.relation == "nonnegative" else sympy.Eq
     positive = {m: c for m, c in terms_of(e).items() if c > 0 and m}
     left = _relatum(_collapsed(positive), facts)
     right = _relatum(_collapsed(positive) - e, facts)
     return relation(left, right, evaluate=False)
+
+
+def _factors(e: Extent) -> list[Extent]:
+    """Return factors of *e*: those of the form ``s - 1``, for a symbol *s* of it, and what is left."""
+    for name in sorted(names_of(e)):
+        rest = exact_quotient(e, symbol(name) - 1)
+        if isinstance(rest, Poly):
+            return [symbol(name) - 1, *_factors(rest)]
+    return [e]
 
 
 def _relatum(e: Extent, facts: Facts) -> Any:

@@ -1,8 +1,7 @@
 """ONNX's own tests of the operations that we have, run as its package makes or keeps them through our frontend.
 
 These are the node tests, and the models among the others ("simple", and what PyTorch exported) that have no other
-operation.  Each runs with the shapes known, and again with none of the extents known before the operation: but for
-Expand, where an extent that is not known to be 1 has to be the target's.
+operation.  Each runs with the shapes known, and again with none of the extents known before the operation.
 """
 
 from __future__ import annotations
@@ -93,7 +92,6 @@ def test_onnx_keeps_models_of_our_operations() -> None:
 
 
 KNOWN = sorted(set(TESTS) - OTHER_TYPES)
-LATE = [name for name in KNOWN if all(node.op_type != "Expand" for node in TESTS[name].graph.node)]
 
 
 @pytest.mark.skipif(not TESTS, reason="onnx, whose package has the tests, is not installed")
@@ -103,7 +101,7 @@ def test_known_shapes(name: str) -> None:
 
 
 @pytest.mark.skipif(not TESTS, reason="onnx, whose package has the tests, is not installed")
-@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("name", KNOWN)
 def test_unknown_extents(name: str) -> None:
     check(TESTS[name], late=True)
 

@@ -194,18 +194,6 @@ def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
     return copied
 
 
-def broadcast_shape(x: Tensor, name: str, value: Any) -> list[Any]:
-    """Return the shape of *x* broadcast with another one, where either may have an extent of 1.
-
-    Extents that are not known to be 1 have to be equal, which `broadcast_to` demands.
-    """
-    target = fill(name, vector(name, value), 0)
-    missing = x.rank - len(target)
-    target = [1] * missing + target
-    kept = [None] * (len(target) - x.rank) + list(x.shape)
-    return [n if t == 1 and n is not None else t for t, n in zip(target, kept, strict=True)]
-
-
 def at_least(value: Any, low: int) -> bool:
     """Return whether ``value >= low`` is proved for all values that the dims in it may take."""
     facts = Facts()

@@ -20,7 +20,7 @@ from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.frontends.slices import sliced
 from symlayout.ops import space_depth
 from symlayout.ops.axes import expand_dims
-from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.broadcast import broadcast_with
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.split import split_ceil, split_sizes
 from symlayout.ops.tile import tile as core_tile
@@ -306,7 +306,7 @@ def expand(input: Tensor, shape: Any) -> Tensor:
     (5, 2, 3)
     """
     require_rank("Expand", input, 0)
-    return broadcast_to(input, attributes.broadcast_shape(input, "shape", shape))
+    return broadcast_with(input, attributes.fill("shape", attributes.vector("shape", shape), 0))
 
 
 @register("onnx:Split")

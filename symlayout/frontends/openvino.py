@@ -29,7 +29,7 @@ from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.frontends.slices import sliced
 from symlayout.ops import space_batch, space_depth
 from symlayout.ops.axes import expand_dims
-from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.broadcast import broadcast_to, broadcast_with
 from symlayout.ops.channel_shuffle import channel_shuffle
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
@@ -423,9 +423,9 @@ def broadcast(data: Tensor, target_shape: Any, axes_mapping: Any = None, mode: s
     if (axes_mapping is not None) != (mode == "explicit"):
         kind = "attr_missing" if axes_mapping is None else "attr_unknown"
         raise AttributeNameError("Broadcast-3 has axes_mapping if mode is 'explicit', and only then", kind)
-    if mode == "bidirectional":
-        return broadcast_to(data, attributes.broadcast_shape(data, "target_shape", target_shape))
     target = attributes.fill("target_shape", attributes.vector("target_shape", target_shape), 0)
+    if mode == "bidirectional":
+        return broadcast_with(data, target)
     if mode == "explicit":
         mapping = attributes.constants("axes_mapping", axes_mapping)
         if len(mapping) != rank:

@@ -12,12 +12,13 @@ from symlayout.tensor import operation
 
 @operation
 def broadcast_to(x: Operand, shape: Any) -> Declared:
-    """Return *x* in another shape: ``i = 0`` on an axis of extent 1, ``i = o`` on others, new axes first.
+    """Return *x* in another shape: ``i = o % n``, on an axis whose extent *n* is 1 or that of *shape*; new axes first.
 
     Parameters
     ----------
     shape : int, dim, expression, or a sequence of them
-        An extent that is not proved to be 1 has to be the one that *shape* says.
+        At least as many extents as *x* has axes.  Where it is not known which of the two an extent ``n`` is, that
+        it is one of them becomes a requirement: ``(n - 1)*(n - 5) == 0``.
 
     Raises
     ------
@@ -42,17 +43,80 @@ def broadcast_to(x: Operand, shape: Any) -> Declared:
         raise ShapeError(f"{x.where}: shape has {len(target)} values, the rank is {x.rank}", "rank")
     for k, e in enumerate(target):
         x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
-    kept = [_fitting(x, k, n, e) for k, (n, e) in enumerate(zip(x.shape, target[new:], strict=True))]
-    return index_map(target, lambda *o: [c % n if one is None else 0 if one else c for c, n, one in zip(o[new:], x.shape, kept, strict=True)])
+    repeated = [_is_repeated(x, k, n, e) for k, (n, e) in enumerate(zip(x.shape, target[new:], strict=True))]
+
+    def coords(*o: Any) -> list[Any]:
+        return [c % n if again else c for c, n, again in zip(o[new:], x.shape, repeated, strict=True)]
+
+    return index_map(target, coords)
 
 
-def _fitting(x: Operand, axis: int, n: Extent, e: Extent) -> bool | None:
-    """Return whether an axis of extent *n* is repeated to fill *e*, and demand that it fits; None if nothing says."""
-    if n == 1:
-        return True
+@operation
+def broadcast_with(x: Operand, shape: Any) -> Declared:
+    """Return *x* broadcast together with another shape: as `broadcast_to`, where *shape* may have extents of 1 too.
+
+    Parameters
+    ----------
+    shape : int, dim, expression, or a sequence of them
+        Extents of the last axes, where there are fewer than *x* has.  Of two extents that are both not known one
+        is 1, or they are equal; the result has the larger one, or 0 if one of them is 0.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` for two extents that are not equal and not 1, or one that is negative; ``overflow``.
+
+    References
+    ----------
+    `numpy.broadcast_shapes`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> W = sl.dim("W")
+    >>> broadcast_with(sl.tensor((4, W)), (5, 1, 1)).shape
+    (5, 4, W)
+    """
+    given = x.extents(shape, "shape")
+    target = [1] * (x.rank - len(given)) + given
+    new = len(target) - x.rank
+    for k, e in enumerate(target):
+        x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
+    domain = target[:new] + [_joint(x, k, n, e) for k, (n, e) in enumerate(zip(x.shape, target[new:], strict=True))]
+
+    def coords(*o: Any) -> list[Any]:
+        return [c if n == m else c % n for c, n, m in zip(o[new:], x.shape, domain[new:], strict=True)]
+
+    return index_map(domain, coords)
+
+
+def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:
+    """Return the extent of an axis that is broadcast from *n* and *e*, and demand that these fit."""
+    if e == 1 or n == e:
+        return n
+    if n == 1 or _is_not_one(x, e):
+        _is_repeated(x, axis, n, e)
+        return e
+    rule = "axis {}: extents {} and {} are not equal, and neither is 1"
+    if _is_not_one(x, n):
+        x.require_equal((e - 1) * (e - n), 0, "size_mismatch", rule, axis, n, e)
+        return n
+    x.require_equal((n - 1) * (e - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
+    return x.minimum(x.maximum(n, e), n * e)
+
+
+def _is_not_one(x: Operand, n: Extent) -> bool:
+    return x.facts.positive(n - 1) or x.facts.nonnegative(-n)
+
+
+def _is_repeated(x: Operand, axis: int, n: Extent, e: Extent) -> bool:
+    """Demand that an axis of extent *n* fills *e*; return False if it does so without repeating elements."""
     rule = "axis {}: extent {} is not 1 and not {}"
-    if e != 1 and not x.facts.positive(n - 1) and not x.facts.nonnegative(-n):
-        x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
-        return None
-    x.require_equal(n, e, "size_mismatch", rule, axis, n, e)
-    return False
+    if n in (1, e):
+        return bool(n == 1)
+    if e == 1 or _is_not_one(x, n):  # it can only be equal
+        x.require_equal(n, e, "size_mismatch", rule, axis, n, e)
+        return False
+    x.require(e * (n - 1), "size_mismatch", rule, axis, n, e)  # which follows, but is not seen to
+    x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
+    return True

@@ -46,7 +46,7 @@ def reshape(x: Operand, shape: Any) -> Declared:
     new: list[Extent] = [1 if k in free else x.extent(entry, "shape") for k, entry in enumerate(entries)]
     for k, e in enumerate(new):
         x.require(e, "size_mismatch", "extent {} of axis {} is negative", e, k)
-    size, others = product(x.shape), product(new)
+    size, others = product(x.shape), x.countable(product(new), "number of elements")
     if len(free) > 1:
         raise ShapeError(f"{x.where}: shape {entries} has more than one -1", "size_mismatch")
     if free:

@@ -30,7 +30,7 @@ def onnx_pads() -> Iterator[Use]:
         use = Use("onnx:Pad", SHAPE, {"pads": [1, 0, 2, 0, 2, 1], "mode": mode})
         use.ask(pads=[0] * 6).ask(pads=[1, 2, 3, 1, 2, 3]) if mode != "wrap" else use.ask(pads=[0] * 6).ask(pads=[2, 3, 4, 2, 3, 4])
         use.ask(pads=[0, -1, 0, 0, 0, 0]).ask(pads=[0, -1, 1, 0, 1, -2])
-        use.ask(pads=[1, 2], axes=[2]).ask(pads=[1, 0, 1, 2], axes=[0, -1]).ask(pads=[1, 0, 1, 2], axes=[2, 0])
+        use.ask(pads=[1, 2], axes=[2]).ask(pads=[1, 0, 1, 2], axes=[0, -1]).ask(pads=[2, 0, 1, 1], axes=[2, 0])
         use.ask("bad_axis", pads=[1, 2], axes=[3]).ask("bad_axis", pads=[1, 2], axes=[-4]).ask("bad_axis", pads=[1, 0, 1, 2], axes=[1, 1])
         use.each("length_mismatch", "pads", [1, 0, 2], [1, 0, 2, 0, 2], [1, 0, 2, 0, 2, 1, 0], [[1, 0, 2, 0, 2, 1]], 1)
         use.ask("length_mismatch", axes=[0, 1]).ask("crop_exceeds", pads=[0, -2, 0, 0, -2, 0])
@@ -100,7 +100,7 @@ def torch_pads() -> Iterator[Use]:
         use.ask("crop_exceeds", pad=[-3, -2]).ask("attr_missing", pad=_LEFT)
         if mode == "constant":
             use.ask(value=7).ask(mode=_LEFT).each("", "pad", [], [1, 1, 1, 1, 1, 1]).shapes("", (2, 3, 0), (0, 4), (4,))
-            use.each("bad_mode", "mode", "edge", "wrap", "Constant", "").ask(pad=[-4, 0]).ask(pad=[2, -6])
+            use.each("bad_mode", "mode", "edge", "wrap", "Constant", "").ask(pad=[-4, 0]).ask("crop_exceeds", pad=[2, -7])
             use.ask("overflow", pad=[FAR - 1, 0]).ask("length_mismatch", value=[7, 7])
         else:
             use.ask("attr_unknown", value=7).shapes("rank", (4,), (2, 2, 3, 4)).ask("rank", pad=[])

@@ -70,9 +70,12 @@ class Use:
         return self
 
     def partly(self, *known: Any) -> Use:
-        """Ask for results where only so much is known of the extents."""
+        """Ask for results where only so much is known of the extents, and where all of them are bounded."""
         for entries in known:
             self.ask(known=entries)
+            bounded = tuple((e[0], max(6, n)) if isinstance(e, tuple) and e[1] is None else e for e, n in zip(entries, self.shape, strict=True))
+            if bounded != entries:
+                self.ask(known=bounded)
         return self
 
 

@@ -98,7 +98,8 @@ def compare(case: Case, peer: Worker) -> list[Difference]:
 
 def _compared(case: Case, peer: Worker) -> Iterator[Difference]:
     ours = answered(case, late=False)
-    yield from _results(case, ours, peer)
+    if (found := difference(case, ours, peer)) is not None:
+        yield found
     yield from _late(case, ours)
     try:
         bounds = [y.bounds() for y in applied(case, case.known)]
@@ -109,28 +110,30 @@ def _compared(case: Case, peer: Worker) -> Iterator[Difference]:
     yield from _hull(case, bounds)
 
 
-def _results(case: Case, ours: Answer | Refused, peer: Worker) -> Iterator[Difference]:
-    """Yield what differs where the shapes are known."""
+def difference(case: Case, ours: Answer | Refused, peer: Worker) -> Difference | None:
+    """Return what differs from the framework's answer where the shapes are known, if anything."""
     try:
         theirs: list[Array] | str = peer.results(case)
     except PeerError as error:
         theirs = str(error)
 
-    def difference(what: str, mine: Any, other: Any) -> Difference:
+    def found(what: str, mine: Any, other: Any) -> Difference:
         reason = agreed(case, what, ours.kind if isinstance(ours, Refused) else "", theirs)
         return Difference(case, what, str(mine), str(other), reason)
 
     if isinstance(theirs, str):
         if isinstance(ours, Answer):
-            yield difference("only they refuse", ours.shapes, re.sub(r"\s+", " ", theirs)[-300:])
-    elif isinstance(ours, Refused):
-        yield difference("only we refuse", ours, [x.shape for x in theirs])
-    elif ours.shapes != [x.shape for x in ours.arrays]:
-        yield difference("our shape is not that of our array", ours.shapes, [x.shape for x in ours.arrays])
-    elif ours.shapes != [x.shape for x in theirs]:
-        yield difference("shapes", ours.shapes, [x.shape for x in theirs])
-    elif not _same(ours.arrays, theirs):
-        yield difference("values", [a.tolist() for a in ours.arrays], [b.tolist() for b in theirs])
+            return found("only they refuse", ours.shapes, re.sub(r"\s+", " ", theirs)[-300:])
+        return None
+    if isinstance(ours, Refused):
+        return found("only we refuse", ours, [x.shape for x in theirs])
+    if ours.shapes != [x.shape for x in ours.arrays]:
+        return found("our shape is not that of our array", ours.shapes, [x.shape for x in ours.arrays])
+    if ours.shapes != [x.shape for x in theirs]:
+        return found("shapes", ours.shapes, [x.shape for x in theirs])
+    if not _same(ours.arrays, theirs):
+        return found("values", [a.tolist() for a in ours.arrays], [b.tolist() for b in theirs])
+    return None
 
 
 def _same(left: list[Array], right: list[Array]) -> bool:

@@ -52,6 +52,19 @@ def _empty_and(*kinds: str) -> Callable[[Case, str, str], bool]:
     return lambda case, kind, theirs: _is_empty(case, kind, theirs) and kind in kinds
 
 
+def _is_scalar(case: Case, kind: str, theirs: str) -> bool:
+    return not case.shapes[0]
+
+
+def _nested(case: Case, kind: str, theirs: str) -> bool:
+    """Return whether a list stands where an integer does, or a list of lists where a list does."""
+    return kind == "length_mismatch" and any(str(value).startswith("[[") or name == "axis" for name, value in case.attributes.items())
+
+
+def _is_far(name: str, limit: int) -> Callable[[Case, str, str], bool]:
+    return lambda case, kind, theirs: any(abs(n) >= limit for n in case.attributes[name])
+
+
 def _narrow(case: Case, kind: str, theirs: str) -> bool:
     """Return whether a block is wider than its axis with the pads before it."""
     given = [case.attributes[name] for name in ("block_shape", "pads_begin")]
@@ -153,6 +166,18 @@ EXEMPTIONS = (
     ),
     Exemption(ONLY_WE, "tensorflow:", _of_kind("attr_dtype"), "TensorFlow truncates a float to an integer"),
     Exemption(ONLY_WE, "onnx:Reshape", _of_kind("attr_dtype"), "a flag is 0 or 1"),
+    Exemption(ONLY_WE, "onnx:Expand", _nested, "ONNX Runtime does not look at the rank of the shape"),
+    Exemption(ONLY_WE, "tensorflow:ConcatV2", _nested, "TensorFlow takes a list of one axis for the axis"),
+    Exemption(ONLY_THEY, ".*:Pad", _is_scalar, "a scalar is padded on none of its axes"),
+    Exemption(ONLY_WE, "tensorflow:Tile", _of_kind("overflow"), "TensorFlow's extents wrap around"),
+    Exemption(
+        ONLY_THEY,
+        "openvino:Roll",
+        lambda case, kind, theirs: isinstance(case.attributes["shift"], int),
+        "OpenVINO's inference takes one shift for all axes, its kernel does not",
+    ),
+    Exemption(VALUES, "openvino:Roll", _is_far("shift", 2**31), "OpenVINO's kernel has shifts of 32 bits"),
+    Exemption(VALUES, "openvino:Slice", _is_far("step", 2**62), "OpenVINO's kernel steps outside the array"),
     Exemption(ONLY_WE, "", _of_kind("attr_missing"), "defaults of a Python function that are not the specification's"),
     Exemption(ONLY_WE, "openvino:", _of_kind("bad_mode"), "modes match exactly"),
     Exemption(
@@ -203,10 +228,4 @@ EXEMPTIONS = (
         "no extents that are possible would do",
     ),
     Exemption(LATE, ".*:(Squeeze|Squeeze-1)", _of_kind("unknown_rank"), "the rank is always known"),
-    Exemption(
-        LATE,
-        ".*:(Expand|Broadcast)",
-        _of_kind("size_mismatch"),
-        "an extent that is not known to be 1 has to be the target's",
-    ),
 )
