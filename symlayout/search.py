@@ -30,8 +30,8 @@ from symlayout.statements import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the statements in one box
-_MOST_STATEMENTS = 2  # that are subtracted from what is sought
-_MOST_FORMS = 32  # that come of it
+_MOST_STATEMENTS = 3  # that are subtracted from what is sought
+_MOST_FORMS = 64  # that come of it
 _MOST_FREE = 40  # symbols of a search that is worth a try
 _PATIENCE = 60  # boxes, after which an expression without any bound is taken to have none
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first

@@ -244,7 +244,7 @@ SHAPES: Mapping[str, tuple[Callable[[], sl.Tensor], str, str]] = {
     "repeat": (lambda: sl.repeat(x2(), r, 0), "(H*r, W)", "()"),
     "repeat of all": (lambda: sl.repeat(x2(), 2), "(2*H*W,)", "()"),
     "broadcast_to": (lambda: sl.broadcast_to(sl.tensor((1, W), name="x"), (N, H, W)), "(N, H, W)", "()"),
-    "broadcast_to of another": (lambda: sl.broadcast_to(x2(), (5, W)), "(5, W)", "(Eq(H, 5),)"),
+    "broadcast_to of another": (lambda: sl.broadcast_to(x2(), (5, W)), "(5, W)", "(Eq((H - 5)*(H - 1), 0),)"),
     "squeeze": (lambda: sl.squeeze(x2(), 0), "(W,)", "(Eq(H, 1),)"),
     "squeeze of all": (lambda: sl.squeeze(sl.tensor((1, n, 1), name="x")), "(n,)", "()"),
     "expand_dims": (lambda: sl.expand_dims(x2(), (0, -1)), "(1, H, W, 1)", "()"),

@@ -20,7 +20,13 @@ from symlayout.parse import evaluate, names_of, parse_shape, parse_step
 
 INDEX = "x[...]"
 FRAMEWORKS = ("openvino", "tensorflow", "onnx", "torch")
-_SHOWN = {"getitem": INDEX, "broadcast_with": "broadcast_to", "equal_part": "split", "sized_part": "split", "ceil_part": "split"}
+_SHOWN = {
+    "getitem": INDEX,
+    "broadcast_with": "broadcast_to",
+    "equal_part": "split",
+    "sized_part": "split",
+    "ceil_part": "split",
+}
 
 # Operation: the shapes of its inputs, and its attributes.
 CORE_EXAMPLES: dict[str, tuple[str, str]] = {

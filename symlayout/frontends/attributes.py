@@ -14,7 +14,6 @@ from typing import Any
 from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.symbols import fresh, to_extent
-from symlayout.tensor import Tensor
 
 
 def scalar(name: str, value: Any, low: int) -> Any:

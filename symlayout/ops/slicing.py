@@ -106,11 +106,11 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
         for inside in (span, first, n - last) if step > 0 else (span, n - 1 - first, last + 1):
             x.require(inside, "crop_exceeds", rule)
     else:
-        span = _clamped_span(x, first, last, n, step)
         if bounds == "clamp_start" and step < 0 and isinstance(item.start, int) and item.start < -1:
-            # the start may be before the first element: that is then read, unless the stop is there or after it
-            span = x.maximum(span, x.minimum(x.minimum(n, x.maximum(-last, 0)), 1))
+            span = _span_from_first(x, first, last, n)
             first = x.maximum(first, 0)
+        else:
+            span = _clamped_span(x, first, last, n, step)
         first = x.maximum(first, 0) if step > 0 else x.minimum(first, n - 1)
     return first, step, x.floor_div(span + abs(step) - 1, abs(step))
 
@@ -131,6 +131,14 @@ def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, step: int)
     known = [max(e, 0) for e in limits if isinstance(e, int)]
     spans = [x.maximum(e, 0) for e in limits if not isinstance(e, int)] + ([min(known)] if known else [])
     return functools.reduce(x.minimum, spans)
+
+
+def _span_from_first(x: Operand, first: Extent, last: Extent, n: Extent) -> Extent:
+    """Return how far it is down from *first*, which is the first element where it lies before it, to *last*."""
+    below = x.maximum(x.minimum(last + 1, n) if isinstance(last, int) else last + 1, 0)  # elements up to the stop
+    span = x.maximum(first, 0) + 1 - below
+    ordered = isinstance(steps := first - last, int) and steps >= 0  # both count from the end
+    return x.minimum(span if ordered or below == 0 else x.maximum(span, 0), n)  # none of an empty axis
 
 
 def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, from_end: bool) -> Extent:

@@ -31,9 +31,12 @@ def uses() -> Iterator[Use]:
             yield depth(f"tensorflow:{name}", "block_size", deep, "data_format", layout, ranks, least=2)
     yield depth("torch:pixel_shuffle", "upscale_factor", True, "", "", range(3, 6), least=1)
     yield depth("torch:pixel_unshuffle", "downscale_factor", False, "", "", range(3, 6), least=1)
-    yield groups("openvino:ShuffleChannels-1", "group", (1, 2, 3, 4, 5)).each("", "axis", 1, -2).each(
-        "bad_axis", "axis", 3, -4
-    ).ask("length_mismatch", axis=[1])
+    yield (
+        groups("openvino:ShuffleChannels-1", "group", (1, 2, 3, 4, 5))
+        .each("", "axis", 1, -2)
+        .each("bad_axis", "axis", 3, -4)
+        .ask("length_mismatch", axis=[1])
+    )
     yield groups("torch:channel_shuffle", "groups", (3, 4, 5))
 
 
@@ -61,7 +64,9 @@ def openvino_blocks(name: str, what: str, shape: Any, third: Any) -> Iterator[Us
         use.partly((ANY, 4, 6, 3), (2, ANY, ANY, 3), ((1, 2), (2, 6), (0, 9), 3), (2, (1, None), 6, (3, 4)))
     else:
         use.shapes("non_divisible", (7, 4, 3, 2), (9, 4, 3, 2)).shapes("crop_exceeds", (12, 0, 3, 2), (12, 4, 0, 2))
-        use.shapes("", (12, 1, 3, 2), (0, 4, 3, 2), (12, 4, 1, 2), (12, 4, 3, 0)).ask("crop_exceeds", **{end: [0, 8, 1, 0]})
+        use.shapes("", (12, 1, 3, 2), (0, 4, 3, 2), (12, 4, 1, 2), (12, 4, 3, 0)).ask(
+            "crop_exceeds", **{end: [0, 8, 1, 0]}
+        )
         use.ask("crop_exceeds", **{begin: [0, 9, 2, 0]}).ask("overflow", block_shape=[1, 2**32, 2**32, 1])
         use.ask("overflow", of=(6, 2**62, 3, 2))
         use.partly((ANY, 4, 3, 2), (12, ANY, ANY, 2), ((6, 13), (0, 3), (1, 2), 2), (12, (1, None), 3, 2))
@@ -69,8 +74,14 @@ def openvino_blocks(name: str, what: str, shape: Any, third: Any) -> Iterator[Us
     use = Use(op, third, {"block_shape": [1, 2, 2], begin: [0, 0, 0], end: [0, 0, 0]})
     yield use.ask(**{begin: [0, 1, 0], end: [0, 1, 2]})
     blocks, none = [1, 2, 1, 2, 1], [0] * 5
-    yield Use(op, (4, 2, 3, 4, 2), {"block_shape": blocks, begin: none, end: none}).ask(**{begin: [0, 0, 0, 1, 0], end: [0, 2, 1, 1, 0]})
-    yield Use(op, (4, 2), {"block_shape": [1, 2], begin: [0, 0], end: [0, 0]}).ask(**{end: [0, 2]}).shapes("rank", (4,), ())
+    yield Use(op, (4, 2, 3, 4, 2), {"block_shape": blocks, begin: none, end: none}).ask(
+        **{begin: [0, 0, 0, 1, 0], end: [0, 2, 1, 1, 0]}
+    )
+    yield (
+        Use(op, (4, 2), {"block_shape": [1, 2], begin: [0, 0], end: [0, 0]})
+        .ask(**{end: [0, 2]})
+        .shapes("rank", (4,), ())
+    )
 
 
 def tensorflow_blocks(name: str, pairs: str, shape: Any) -> Iterator[Use]:
@@ -78,16 +89,29 @@ def tensorflow_blocks(name: str, pairs: str, shape: Any) -> Iterator[Use]:
     one = "pad" if pairs == "paddings" else "crop"
     use = Use(f"tensorflow:{name}", shape, {"block_shape": [2, 3], pairs: [[1, 1], [2, 1]]})
     use.ask(block_shape=[2], **{pairs: [[1, 1]]}).ask(block_shape=[], **{pairs: []})
-    use.ask(block_shape=[2, 3, 1], **{pairs: [[0, 2], [0, 0], [0, 0]]}).ask(block_shape=[1, 1], **{pairs: [[0, 0], [0, 0]]})
+    use.ask(block_shape=[2, 3, 1], **{pairs: [[0, 2], [0, 0], [0, 0]]}).ask(
+        block_shape=[1, 1], **{pairs: [[0, 0], [0, 0]]}
+    )
     use.each("block_lt_1", "block_shape", [0, 3], [2, 0], [-2, -3], [2, -3])
     use.each("length_mismatch", "block_shape", [2], [2, 3, 1], [[2, 3]], 2)
-    use.each("length_mismatch", pairs, [[1, 1]], [[1, 1], [2, 1], [0, 0]], [1, 1, 2, 1], [[1, 1, 0], [2, 1, 0]], [[1], [2]], 0)
+    use.each(
+        "length_mismatch",
+        pairs,
+        [[1, 1]],
+        [[1, 1], [2, 1], [0, 0]],
+        [1, 1, 2, 1],
+        [[1, 1, 0], [2, 1, 0]],
+        [[1], [2]],
+        0,
+    )
     use.each(f"negative_{one}", pairs, [[-1, 1], [2, 1]], [[1, 1], [2, -1]], [[-1, -1], [0, 0]])
     use.ask("attr_missing", block_shape=_LEFT).ask("attr_missing", **{pairs: _LEFT})
     use.shapes("rank", (12, 4), (12,), ())
     use.ask("rank", block_shape=[2, 3, 1, 1], **{pairs: [[0, 0]] * 4})
     if one == "pad":
-        use.shapes("non_divisible", (2, 5, 6, 3), (2, 4, 7, 3)).shapes("", (0, 4, 6, 3), (2, 0, 0, 3), (2, 4, 6), (2, 4, 6, 1, 2))
+        use.shapes("non_divisible", (2, 5, 6, 3), (2, 4, 7, 3)).shapes(
+            "", (0, 4, 6, 3), (2, 0, 0, 3), (2, 4, 6), (2, 4, 6, 1, 2)
+        )
         use.ask("overflow", block_shape=[2**32, 2**32], of=(4, 2**32, 2**32, 0), **{pairs: [[0, 0]] * 2})
         use.partly((ANY, 4, 6, 3), (2, ANY, ANY, 3), ((1, 2), (2, 6), (0, 9), 3))
     else:
@@ -139,13 +163,15 @@ def depth(op: str, name: str, deep: bool, choice: str, chosen: str, ranks: Any, 
     for each in ranks:
         use.ask(of=shape(each)).ask(of=shape(each, 3, 2), **{name: 3})
     for each in {0, 1, 2, 3, 4, 5, 6} - set(ranks):
-        if each < min(ranks) or each > max(ranks) and not op.startswith(("openvino", "torch")):
+        if each < min(ranks) or (each > max(ranks) and not op.startswith(("openvino", "torch"))):
             use.ask("rank", of=(4,) * each)
     if least == 1:
         use.ask(**{name: 1})
     else:
         use.ask("block_lt_2", **{name: 1})
-    use.each("block_lt_1", name, 0, -1, -2).ask("length_mismatch", **{name: [2]}).ask("overflow|non_divisible", **{name: 2**33})
+    use.each("block_lt_1", name, 0, -1, -2).ask("length_mismatch", **{name: [2]}).ask(
+        "overflow|non_divisible", **{name: 2**33}
+    )
     if op.startswith("openvino") or chosen in ("DCR", "NHWC"):
         use.ask("", **{choice: _LEFT}) if not op.startswith("openvino") else use.ask("attr_missing", **{choice: _LEFT})
     if op.startswith("openvino"):
@@ -171,6 +197,3 @@ def groups(op: str, name: str, ranks: Any) -> Use:
     if min(ranks) == 3:
         use.shapes("rank", (6,), (2, 6))
     return use.partly((2, ANY, 4), ((1, 2), (1, 7), ANY))
-
-
-

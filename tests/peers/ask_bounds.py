@@ -28,10 +28,14 @@ def onnx_pads() -> Iterator[Use]:
     """Yield ONNX's pads: the begins, then the ends."""
     for mode in ("constant", "reflect", "edge", "wrap"):
         use = Use("onnx:Pad", SHAPE, {"pads": [1, 0, 2, 0, 2, 1], "mode": mode})
-        use.ask(pads=[0] * 6).ask(pads=[1, 2, 3, 1, 2, 3]) if mode != "wrap" else use.ask(pads=[0] * 6).ask(pads=[2, 3, 4, 2, 3, 4])
+        use.ask(pads=[0] * 6).ask(pads=[1, 2, 3, 1, 2, 3]) if mode != "wrap" else use.ask(pads=[0] * 6).ask(
+            pads=[2, 3, 4, 2, 3, 4]
+        )
         use.ask(pads=[0, -1, 0, 0, 0, 0]).ask(pads=[0, -1, 1, 0, 1, -2])
         use.ask(pads=[1, 2], axes=[2]).ask(pads=[1, 0, 1, 2], axes=[0, -1]).ask(pads=[2, 0, 1, 1], axes=[2, 0])
-        use.ask("bad_axis", pads=[1, 2], axes=[3]).ask("bad_axis", pads=[1, 2], axes=[-4]).ask("bad_axis", pads=[1, 0, 1, 2], axes=[1, 1])
+        use.ask("bad_axis", pads=[1, 2], axes=[3]).ask("bad_axis", pads=[1, 2], axes=[-4]).ask(
+            "bad_axis", pads=[1, 0, 1, 2], axes=[1, 1]
+        )
         use.each("length_mismatch", "pads", [1, 0, 2], [1, 0, 2, 0, 2], [1, 0, 2, 0, 2, 1, 0], [[1, 0, 2, 0, 2, 1]], 1)
         use.ask("length_mismatch", axes=[0, 1]).ask("crop_exceeds", pads=[0, -2, 0, 0, -2, 0])
         use.ask(of=(2, 1, 4)) if mode in ("constant", "edge") else None
@@ -52,7 +56,9 @@ def openvino_pads() -> Iterator[Use]:
     """Yield OpenVINO's pads, which may be negative."""
     for mode in ("constant", "edge", "reflect", "symmetric"):
         use = Use("openvino:Pad-12", SHAPE, {"pads_begin": [1, 0, 2], "pads_end": [0, 2, 1], "pad_mode": mode})
-        use.ask(pads_begin=[0, 0, 0], pads_end=[0, 0, 0]).ask(pads_begin=[0, -1, 0]).ask(pads_begin=[0, -1, 0], pads_end=[0, 0, -2])
+        use.ask(pads_begin=[0, 0, 0], pads_end=[0, 0, 0]).ask(pads_begin=[0, -1, 0]).ask(
+            pads_begin=[0, -1, 0], pads_end=[0, 0, -2]
+        )
         use.ask(pads_begin=[1, 2, 3], pads_end=[1, 2, 3])
         for name in ("pads_begin", "pads_end"):
             use.each("length_mismatch", name, [1, 0], [1, 0, 2, 0], [[1, 0, 2]], 1).ask("attr_missing", **{name: _LEFT})
@@ -62,18 +68,21 @@ def openvino_pads() -> Iterator[Use]:
             use.each("bad_mode", "pad_mode", "CONSTANT", "wrap", "", "replicate").ask("attr_missing", pad_mode=_LEFT)
             use.ask("overflow", pads_begin=[FAR - 1, 0, 0]).ask("length_mismatch", pad_value=[7, 7])
         elif mode in MOST:
-            use.ask("size_mismatch", pads_begin=[3 - MOST[mode], 0, 0]).ask("size_mismatch", pads_end=[0, 4 - MOST[mode], 0])
+            use.ask("size_mismatch", pads_begin=[3 - MOST[mode], 0, 0]).ask(
+                "size_mismatch", pads_end=[0, 4 - MOST[mode], 0]
+            )
         yield use.partly((ANY, 3, (4, 6)), ((2, 5), (3, None), (3, 4)))
 
 
 def tensorflow_pads() -> Iterator[Use]:
     """Yield TensorFlow's pads, of which none is negative."""
-    for name, more in (
+    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("Pad", {}),
         ("PadV2", {"constant_values": 7}),
         ("MirrorPad", {"mode": "REFLECT"}),
         ("MirrorPad", {"mode": "SYMMETRIC"}),
-    ):
+    )
+    for name, more in kinds:
         use = Use(f"tensorflow:{name}", SHAPE, {"paddings": [[1, 0], [0, 2], [2, 1]], **more})
         use.ask(paddings=[[0, 0]] * 3).ask(paddings=[[1, 1], [2, 2], [3, 3]])
         use.each("negative_pad", "paddings", [[-1, 0], [0, 2], [2, 1]], [[1, 0], [0, -1], [2, 1]])
@@ -96,11 +105,15 @@ def torch_pads() -> Iterator[Use]:
     """Yield torch's pads: the last axis first."""
     for mode in ("constant", "reflect", "replicate", "circular"):
         use = Use("torch:pad", (2, 3, 4), {"pad": [1, 2], "mode": mode}).each("", "pad", [0, 0], [3, 3], [1, 0, 0, 2])
-        use.each("", "pad", [-1, 0], [0, -2], [-1, 1]).each("length_mismatch", "pad", [1], [1, 2, 3], [[1, 2]], [0] * 8, 1)
+        use.each("", "pad", [-1, 0], [0, -2], [-1, 1]).each(
+            "length_mismatch", "pad", [1], [1, 2, 3], [[1, 2]], [0] * 8, 1
+        )
         use.ask("crop_exceeds", pad=[-3, -2]).ask("attr_missing", pad=_LEFT)
         if mode == "constant":
             use.ask(value=7).ask(mode=_LEFT).each("", "pad", [], [1, 1, 1, 1, 1, 1]).shapes("", (2, 3, 0), (0, 4), (4,))
-            use.each("bad_mode", "mode", "edge", "wrap", "Constant", "").ask(pad=[-4, 0]).ask("crop_exceeds", pad=[2, -7])
+            use.each("bad_mode", "mode", "edge", "wrap", "Constant", "").ask(pad=[-4, 0]).ask(
+                "crop_exceeds", pad=[2, -7]
+            )
             use.ask("overflow", pad=[FAR - 1, 0]).ask("length_mismatch", value=[7, 7])
         else:
             use.ask("attr_unknown", value=7).shapes("rank", (4,), (2, 2, 3, 4)).ask("rank", pad=[])
@@ -124,7 +137,9 @@ def slices(op: str, start: str, stop: str, step: str) -> Iterator[Use]:
         use.ask(**{start: [a], stop: [b], step: [s]}, axes=[0])
         use.ask(**{start: [a], stop: [b], step: [s]}, axes=[0], known=(ANY, 6))
         use.ask(**{start: [a], stop: [b], step: [s]}, axes=[0], known=((2, 6), (0, 6)))
-    use.ask("bad_axis", axes=[0, 2]).ask("bad_axis", axes=[-3, 0]).ask("bad_axis", axes=[1, 1]).ask("bad_axis", axes=[1, -1])
+    use.ask("bad_axis", axes=[0, 2]).ask("bad_axis", axes=[-3, 0]).ask("bad_axis", axes=[1, 1]).ask(
+        "bad_axis", axes=[1, -1]
+    )
     use.ask("bad_axis", **{step: [0, 1]})
     for name in first:
         use.each("length_mismatch", name, [1], [1, 1, 1], [[1, 1]], 1)
@@ -145,12 +160,22 @@ def tensorflow_slices() -> Iterator[Use]:
     for mask in ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask"):
         use.each("", mask, 1, 2, 3)
     use.each("", "ellipsis_mask", 1, 2).ask("bad_axis", ellipsis_mask=3).ask(begin_mask=3, end_mask=3)
-    use.ask(new_axis_mask=1, shrink_axis_mask=2).ask(new_axis_mask=1, shrink_axis_mask=1).ask(ellipsis_mask=1, shrink_axis_mask=2)
-    use.ask(ellipsis_mask=2, new_axis_mask=1).ask(begin=[-1, -1], shrink_axis_mask=3).ask("bad_axis", begin=[5, 0], shrink_axis_mask=1)
-    use.ask("bad_axis", begin=[-6, 0], shrink_axis_mask=1).ask("bad_axis", strides=[0, 1]).ask("bad_axis", strides=[-1, 1], shrink_axis_mask=1)
+    use.ask(new_axis_mask=1, shrink_axis_mask=2).ask(new_axis_mask=1, shrink_axis_mask=1).ask(
+        ellipsis_mask=1, shrink_axis_mask=2
+    )
+    use.ask(ellipsis_mask=2, new_axis_mask=1).ask(begin=[-1, -1], shrink_axis_mask=3).ask(
+        "bad_axis", begin=[5, 0], shrink_axis_mask=1
+    )
+    use.ask("bad_axis", begin=[-6, 0], shrink_axis_mask=1).ask("bad_axis", strides=[0, 1]).ask(
+        "bad_axis", strides=[-1, 1], shrink_axis_mask=1
+    )
     for a, b, s in ((0, 100, 1), (-3, 100, 2), (4, 0, -1), (-1, -100, -2), (-6, -9, -1), (3, 1, 1), (-100, 3, 1)):
-        use.ask(begin=[a, 0], end=[b, 4], strides=[s, 1]).ask(begin=[a, 0], end=[b, 4], strides=[s, 1], known=((3, 6), ANY, 2))
+        use.ask(begin=[a, 0], end=[b, 4], strides=[s, 1]).ask(
+            begin=[a, 0], end=[b, 4], strides=[s, 1], known=((3, 6), ANY, 2)
+        )
     for name in ("begin", "end", "strides"):
         use.each("length_mismatch", name, [1], [1, 1, 1], [[1, 1]], 1).ask("attr_missing", **{name: _LEFT})
     use.ask("bad_axis", of=(5,)).ask(begin=[], end=[], strides=[]).shapes("", (0, 6, 2), (5, 6))
-    yield use.ask(begin=[0, 0, 0], end=[9, 9, 9], strides=[1, 1, 1]).ask("bad_axis", begin=[0] * 4, end=[9] * 4, strides=[1] * 4)
+    yield use.ask(begin=[0, 0, 0], end=[9, 9, 9], strides=[1, 1, 1]).ask(
+        "bad_axis", begin=[0] * 4, end=[9] * 4, strides=[1] * 4
+    )

@@ -1,4 +1,4 @@
-"""Uses of the operations that permute, reshape, add and remove axes, repeat, join and cut, each changed in one thing."""
+"""Uses of the operations that permute, reshape, squeeze, repeat, join and cut, each changed in one thing."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def reshapes() -> Iterator[Use]:
         ("tensorflow:Reshape", {}),
         ("torch:reshape", {}),
     ):
-        copies = op.startswith("onnx") and not more or more.get("special_zero") is True
+        copies = (op.startswith("onnx") and not more) or more.get("special_zero") is True
         use = Use(op, (2, 3, 4), {"shape": [4, 6], **more})
         use.each("", "shape", [24], [-1], [4, -1], [-1, 4, 3], [2, 3, 4], [1, 24, 1], [2, -1, 1, 4])
         use.each("size_mismatch", "shape", [5, 5], [23], [], [2, 3], [-1, -1], [-2, 12], [-1, -1, 24])
@@ -93,11 +93,19 @@ def reshapes() -> Iterator[Use]:
         if not copies:
             empty.each("size_mismatch", "shape", [0, -1]).each("", "shape", [3, -1], [-1, 3], [0, 5], [0, 0, 7])
         yield empty
-        yield Use(op, (), {"shape": [1, 1], **more}).each("", "shape", [], [1], [-1]).each("size_mismatch", "shape", [2])
+        yield (
+            Use(op, (), {"shape": [1, 1], **more}).each("", "shape", [], [1], [-1]).each("size_mismatch", "shape", [2])
+        )
         yield use.partly((ANY, 3, 4), (ANY, ANY, ANY)).ask(known=(2, (0, 3), 4)).ask("overflow", shape=[2**32, 2**32])
-        use = Use(op, (2, 3, 4), {"shape": [-1, 4], **more}).partly((ANY, 3, 4), (ANY, ANY, 4), ((1, 3), (0, 3), 4), ((1, 3), 3, (2, 5)))
+        use = Use(op, (2, 3, 4), {"shape": [-1, 4], **more}).partly(
+            (ANY, 3, 4), (ANY, ANY, 4), ((1, 3), (0, 3), 4), ((1, 3), 3, (2, 5))
+        )
         yield use
-    use = Use("onnx:Flatten", (2, 3, 4), {"axis": 1}).each("", "axis", 0, 1, 2, 3, -1, -2, -3, _LEFT).each("bad_axis", "axis", 4, -4)
+    use = (
+        Use("onnx:Flatten", (2, 3, 4), {"axis": 1})
+        .each("", "axis", 0, 1, 2, 3, -1, -2, -3, _LEFT)
+        .each("bad_axis", "axis", 4, -4)
+    )
     yield use.ask(of=(), axis=0).ask("bad_axis", of=(), axis=1).shapes("", (0, 3), (2, 0)).partly((ANY, 3, ANY))
 
 
@@ -107,9 +115,15 @@ def axes() -> Iterator[Use]:
         use = Use(op, (1, 3, 1, 2), {"axes": [0]}).each("", "axes", [2], [-2], [0, 2], [-4, -2], [2, 0], _LEFT)
         use.each("bad_axis", "axes", [4], [-5], [0, 9]).each("size_mismatch", "axes", [1], [0, 3], [-1])
         use.ask(of=(1, 1), axes=[0, 1]).ask(of=(3, 4), axes=_LEFT).ask(of=(), axes=_LEFT).ask(of=(1, 0), axes=[0])
-        yield use.ask("length_mismatch", axes=[[0]]).partly((1, ANY, 1, 2), (ANY, 3, 1, 2)).ask("size_mismatch", of=(0, 3), axes=[0])
+        yield (
+            use.ask("length_mismatch", axes=[[0]])
+            .partly((1, ANY, 1, 2), (ANY, 3, 1, 2))
+            .ask("size_mismatch", of=(0, 3), axes=[0])
+        )
     for op in ("onnx:Unsqueeze", "openvino:Unsqueeze-1"):
-        use = Use(op, (3, 2), {"axes": [0]}).each("", "axes", [1], [2], [-1], [-3], [0, 2], [0, 3], [3, 0], [-1, 0], [1, 2])
+        use = Use(op, (3, 2), {"axes": [0]}).each(
+            "", "axes", [1], [2], [-1], [-3], [0, 2], [0, 3], [3, 0], [-1, 0], [1, 2]
+        )
         use.each("bad_axis", "axes", [3], [-4], [0, 0], [1, -3], [0, 4]).ask("attr_missing", axes=_LEFT)
         yield use.ask(of=(), axes=[0]).ask(of=(0,), axes=[1]).ask("length_mismatch", axes=[[0]]).partly((ANY, 2))
 
@@ -122,7 +136,11 @@ def tiles(op: str, name: str, *, extra: bool) -> Use:
     if extra:
         use.each("", name, [], [3, 1, 1, 2])
     use.ask(of=(), **{name: []}).ask(of=(3,), **{name: [2]}).shapes("", (0, 3), (2, 0), (1, 1))
-    return use.ask("overflow", **{name: [2**32, 2**32]}).ask("overflow", **{name: [1, FAR - 1]}).partly((ANY, 3), ((1, 2), (0, 3)))
+    return (
+        use.ask("overflow", **{name: [2**32, 2**32]})
+        .ask("overflow", **{name: [1, FAR - 1]})
+        .partly((ANY, 3), ((1, 2), (0, 3)))
+    )
 
 
 def broadcasts() -> Iterator[Use]:
@@ -153,7 +171,9 @@ def joins() -> Iterator[Use]:
     """Yield the concatenations."""
     for op in ("onnx:Concat", "openvino:Concat-1", "tensorflow:ConcatV2"):
         use = Use(op, ((2, 3), (2, 4)), {"axis": 1}).each("", "axis", -1).each("bad_axis", "axis", 2, -3)
-        use.each("size_mismatch", "axis", 0, -2).shapes("", ((2, 3), (2, 3), (2, 1)), ((2, 0), (2, 3)), ((0, 3), (0, 1)))
+        use.each("size_mismatch", "axis", 0, -2).shapes(
+            "", ((2, 3), (2, 3), (2, 1)), ((2, 0), (2, 3)), ((0, 3), (0, 1))
+        )
         use.shapes("size_mismatch", ((2, 3), (3, 3))).shapes("rank", ((2, 3), (2, 3, 1)), ((), ()))
         use.ask(of=((2,), (3,)), axis=0).ask("attr_missing", axis=_LEFT).ask("length_mismatch", axis=[1])
         use.shapes("length_mismatch" if op.startswith("tensorflow") else "", ((2, 3),))
@@ -163,15 +183,33 @@ def joins() -> Iterator[Use]:
 
 def parts() -> Iterator[Use]:
     """Yield the splits."""
-    use = Use("onnx:Split", (2, 7), {"split": [2, 4, 1], "axis": 1}).each("", "split", [7], [7, 0], [3, 4]).each("", "axis", -1)
+    use = (
+        Use("onnx:Split", (2, 7), {"split": [2, 4, 1], "axis": 1})
+        .each("", "split", [7], [7, 0], [3, 4])
+        .each("", "axis", -1)
+    )
     use.each("size_mismatch", "split", [2, 4], [2, 4, 2], [8, -1]).each("bad_axis", "axis", 2, -3)
     use.ask(of=(7, 2), axis=_LEFT).ask("attr_missing", split=_LEFT).ask("attr_unknown", num_outputs=3)
     use.ask("length_mismatch", split=[[2, 4, 1]]).ask("length_mismatch", split=[]).shapes("rank", ()).partly((ANY, 7))
     yield use.ask("size_mismatch", of=(2, 6))
-    use = Use("onnx:Split", (6, 2), {"num_outputs": 3}).each("", "num_outputs", 1, 2, 4, 6).each("block_lt_1", "num_outputs", 0, -1)
-    yield use.shapes("", (7, 2), (5, 2)).ask("size_mismatch", num_outputs=5).ask("size_mismatch", of=(3, 2), num_outputs=5)
-    use = Use("openvino:Split-1", (2, 6), {"axis": 1, "num_splits": 3}).each("", "axis", -1).each("", "num_splits", 1, 2, 6)
-    use.each("bad_axis", "axis", 2, -3).each("non_divisible", "num_splits", 4, 5, 12).each("block_lt_1", "num_splits", 0, -2)
+    use = (
+        Use("onnx:Split", (6, 2), {"num_outputs": 3})
+        .each("", "num_outputs", 1, 2, 4, 6)
+        .each("block_lt_1", "num_outputs", 0, -1)
+    )
+    yield (
+        use.shapes("", (7, 2), (5, 2))
+        .ask("size_mismatch", num_outputs=5)
+        .ask("size_mismatch", of=(3, 2), num_outputs=5)
+    )
+    use = (
+        Use("openvino:Split-1", (2, 6), {"axis": 1, "num_splits": 3})
+        .each("", "axis", -1)
+        .each("", "num_splits", 1, 2, 6)
+    )
+    use.each("bad_axis", "axis", 2, -3).each("non_divisible", "num_splits", 4, 5, 12).each(
+        "block_lt_1", "num_splits", 0, -2
+    )
     use.ask("non_divisible", axis=0).ask("attr_missing", axis=_LEFT).ask("attr_missing", num_splits=_LEFT)
     use.shapes("rank", ()).shapes("", (2, 0), (0, 6)).ask("length_mismatch", num_splits=[3])
     yield use.partly((ANY, 6), (2, ANY), (2, (1, 8)))
@@ -185,9 +223,13 @@ def rolls() -> Iterator[Use]:
         ("torch:roll", "shifts", "dims"),
     ):
         use = Use(op, (2, 3, 4), {shift: [1, -2], axis: [0, 2]}).ask(**{shift: [5, -7]}).ask(**{shift: [0, 0]})
-        use.ask(**{axis: [-3, -1]}).ask(**{axis: [1, 1]}).ask(**{axis: [1, -2]}).ask(**{shift: 2, axis: 1}).ask(**{shift: [2], axis: [1]})
+        use.ask(**{axis: [-3, -1]}).ask(**{axis: [1, 1]}).ask(**{axis: [1, -2]}).ask(**{shift: 2, axis: 1}).ask(
+            **{shift: [2], axis: [1]}
+        )
         use.ask("bad_axis", **{axis: [0, 3]}).ask("bad_axis", **{axis: [-4, 0]})
-        use.ask("length_mismatch", **{shift: [1]}).ask("length_mismatch", **{shift: [1, 2, 3]}).ask("length_mismatch", **{axis: [0]})
+        use.ask("length_mismatch", **{shift: [1]}).ask("length_mismatch", **{shift: [1, 2, 3]}).ask(
+            "length_mismatch", **{axis: [0]}
+        )
         use.ask("length_mismatch", **{shift: [[1, -2]]}).ask("attr_missing", **{shift: _LEFT})
         use.shapes("", (0, 3, 4), (2, 3, 0), (1, 1, 1)).ask(**{shift: [10**12, -(10**12)]}).partly((ANY, 3, ANY))
         if op.startswith("openvino"):

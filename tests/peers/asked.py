@@ -44,7 +44,7 @@ class Use:
     def __post_init__(self) -> None:
         self.ask()
 
-    def ask(self, kind: str = "", *, of: Any = None, known: Any = None, **changed: Any) -> Use:
+    def ask(self, kind: str = "", /, *, of: Any = None, known: Any = None, **changed: Any) -> Use:
         """Ask for an error of *kind*, or for a result, of inputs *of* another shape, with other attributes.
 
         *known* is what is known of the input's extents, if that is less than all.
@@ -73,7 +73,10 @@ class Use:
         """Ask for results where only so much is known of the extents, and where all of them are bounded."""
         for entries in known:
             self.ask(known=entries)
-            bounded = tuple((e[0], max(6, n)) if isinstance(e, tuple) and e[1] is None else e for e, n in zip(entries, self.shape, strict=True))
+            bounded = tuple(
+                (e[0], max(6, n)) if isinstance(e, tuple) and e[1] is None else e
+                for e, n in zip(entries, self.shape, strict=True)
+            )
             if bounded != entries:
                 self.ask(known=bounded)
         return self

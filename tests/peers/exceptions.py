@@ -58,7 +58,9 @@ def _is_scalar(case: Case, kind: str, theirs: str) -> bool:
 
 def _nested(case: Case, kind: str, theirs: str) -> bool:
     """Return whether a list stands where an integer does, or a list of lists where a list does."""
-    return kind == "length_mismatch" and any(str(value).startswith("[[") or name == "axis" for name, value in case.attributes.items())
+    return kind == "length_mismatch" and any(
+        str(value).startswith("[[") or name == "axis" for name, value in case.attributes.items()
+    )
 
 
 def _is_far(name: str, limit: int) -> Callable[[Case, str, str], bool]:
