@@ -87,7 +87,9 @@ def not_integers(use: Use) -> Iterator[Asked]:
     for name, value in use.attributes.items():
         if name in ("pad_value", "constant_value", "constant_values", "value", "special_zero"):
             continue
-        for wrong in (1.5, float(_first(value)), "2", True) if _first(value) is not None else ():
+        if (first := _first(value)) is None:
+            continue
+        for wrong in (1.5, float(first), "2", True):
             if not (wrong is True and name == "allowzero"):  # a flag
                 changed = use.attributes | {name: _replaced(value, wrong)}
                 yield Asked(replace(use.asked[0].case, attributes=changed), "attr_dtype")
