@@ -98,11 +98,14 @@ def execute_one(
             for i in range(value(rows)):
                 for j in range(value(count)):
                     yield value(to) + i * value(to_step) + j, ("fill", fill), False
-        case Transpose(to, to_stride, source, start, stride, rows, columns, count, to_step, step):
-            for c, i, j in itertools.product(*map(range, map(value, (count, rows, columns)))):
-                at = value(to) + c * value(to_step) + i * value(to_stride) + j
-                offset = value(start) + c * value(step) + i + j * value(stride)
-                yield at, (sources[source], offset), False
+        case Transpose(to, rows, source, start, columns, count, to_step, step):
+            for c, h, i, w, j in itertools.product(
+                *(range(value(e)) for e in (count, rows.high, rows.count, columns.high, columns.count))
+            ):
+                at = value(to) + c * value(to_step) + i * value(rows.step) + h * value(rows.leap)
+                offset = value(start) + c * value(step) + j * value(columns.step) + w * value(columns.leap)
+                row, column = h * value(rows.count) + i, w * value(columns.count) + j
+                yield at + column, (sources[source], offset + row), False
 
 
 def share(loops: list[tuple[str, str, int]], values: Mapping[str, int]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symlayout_codegen.cir import Literal, add, mul
 from symlayout_codegen.expressions import ONE, equal, linear, names, subtract
-from symlayout_codegen.loops import Accumulate, Body, Copy, Fill, If, Leaf, Loop, Statement, Transpose
+from symlayout_codegen.loops import Accumulate, Axis, Body, Copy, Fill, If, Leaf, Loop, Statement, Transpose
 
 
 def select(body: Body) -> Body:
@@ -65,12 +65,10 @@ def _as_transpose(loop: Loop, inner: Statement) -> Transpose | None:
                 return None
             return Transpose(
                 add(mul(rows_write, loop.start), start, to),
-                rows_write,
+                Axis(subtract(loop.stop, loop.start), rows_write),
                 source,
                 add(loop.start, mul(columns_read, start), read),
-                columns_read,
-                subtract(loop.stop, loop.start),
-                subtract(stop, start),
+                Axis(subtract(stop, start), columns_read),
             )
         case _:
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symlayout_codegen.cir import Expr
+from symlayout_codegen.cir import Expr, Literal
 from symlayout_codegen.expressions import ONE, ZERO, names
 
 
@@ -122,22 +122,52 @@ class FillRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """Indices ``k = low + count*high`` of a transpose, at the offsets ``low*step + high*leap``."""
+
+    count: Expr
+    step: Expr
+    high: Expr = ONE
+    leap: Expr = ZERO
+
+
+@dataclass(frozen=True, slots=True)
 class Transpose:
-    """``output[to + i*to_stride + j] = source[start + i + j*stride]`` for i < rows, j < columns.
+    """``output[to + rows(i) + j] = source[start + i + columns(j)]`` for all indices i of *rows*, j of *columns*.
 
     That *count* times: offsets grow by *to_step* and *step* from each to the next.
     """
 
     to: Expr
-    to_stride: Expr
+    rows: Axis
     source: int
     start: Expr
-    stride: Expr
-    rows: Expr
-    columns: Expr
+    columns: Axis
     count: Expr = ONE
     to_step: Expr = ZERO
     step: Expr = ZERO
+
+    @property
+    def splits(self) -> int | None:
+        """The number of streams that the source is known to be split into, if few."""
+        return _streams(self.rows, self.columns)
+
+    @property
+    def joins(self) -> int | None:
+        """The number of streams that are known to be joined to the output, if few."""
+        return _streams(self.columns, self.rows)
+
+
+def _streams(across: Axis, along: Axis) -> int | None:
+    match across, along:
+        case Axis(Literal(count), high=Literal(1)), Axis(step=Literal(step)) if 2 <= count == step <= MOST_STREAMS:
+            return count
+        case _:
+            return None
+
+
+MOST_STREAMS = 4
+"""As many streams as the runtime splits and joins in registers."""
 
 
 Leaf = Copy | Accumulate | Fill
@@ -167,8 +197,18 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, to_step, start, step, rows, count)
         case FillRows(to, to_step, _, rows, count):
             return (to, to_step, rows, count)
-        case Transpose(to, to_stride, _, start, stride, rows, columns, count, to_step, step):
-            return (to, to_stride, start, stride, rows, columns, count, to_step, step)
+        case Transpose(to, rows, _, start, columns, count, to_step, step):
+            axes = (
+                rows.count,
+                rows.step,
+                rows.high,
+                rows.leap,
+                columns.count,
+                columns.step,
+                columns.high,
+                columns.leap,
+            )
+            return (to, start, *axes, count, to_step, step)
 
 
 def walk(body: Sequence[Statement]) -> Iterator[Statement]:

@@ -25,6 +25,7 @@ from symlayout_codegen.expressions import ONE, Facts, names, negate
 from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, VERSION
 from symlayout_codegen.loops import (
     Accumulate,
+    Axis,
     Body,
     Copy,
     CopyRows,
@@ -229,16 +230,18 @@ def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
 
 def _transpose(leaf: Transpose, show: _Printer) -> str:
     """Return the call for *leaf*: that for two to four streams where it is known to be of so many."""
-    to, start, columns, rows = map(show, (leaf.to, leaf.start, leaf.columns, leaf.rows))
-    batch = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step)))
-    match leaf:
-        case Transpose(stride=Literal(k), rows=Literal(high)) if 2 <= k == high <= 4:
-            return f"sl_split_{k}(to, {to}, {show(leaf.to_stride)}, from{leaf.source}, {start}, {columns}, {batch});"
-        case Transpose(to_stride=Literal(k), columns=Literal(wide)) if 2 <= k == wide <= 4:
-            return f"sl_join_{k}(to, {to}, from{leaf.source}, {start}, {show(leaf.stride)}, {rows}, {batch});"
-        case _:
-            faces = f"to, {to}, {show(leaf.to_stride)}, from{leaf.source}, {start}, {show(leaf.stride)}"
-            return f"sl_transpose({faces}, {rows}, {columns}, {batch});"
+
+    def axis(of: Axis) -> str:
+        return f"(sl_axis){{{', '.join(map(show, (of.count, of.step, of.high, of.leap)))}}}"
+
+    rows, columns = leaf.rows, leaf.columns
+    written, read = f"to, {show(leaf.to)}", f"from{leaf.source}, {show(leaf.start)}"
+    turns = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step)))
+    if leaf.splits is not None:
+        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns});"
+    if leaf.joins is not None:
+        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns});"
+    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns});"
 
 
 # --- expressions ------------------------------------------------------------------------------

@@ -1,12 +1,16 @@
-"""Make one statement of an innermost loop: rows of elements, or transposes, at steps that do not change."""
+"""Make one statement of an innermost loop: rows of elements, or transposes, at steps that do not change.
+
+A loop around a transpose makes one of its axes longer where that stays contiguous on its face, so that
+tiles span whole cache lines though the extents be small; else it does the transpose many times.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from symlayout_codegen.cir import Literal, add, mul
-from symlayout_codegen.expressions import ONE, linear, names, subtract
-from symlayout_codegen.loops import Body, Copy, CopyRows, Fill, FillRows, If, Loop, Statement, Transpose
+from symlayout_codegen.expressions import ONE, ZERO, equal, linear, names, subtract
+from symlayout_codegen.loops import Body, Copy, CopyRows, Fill, FillRows, If, Loop, Statement, Transpose, expressions
 from symlayout_codegen.unroll import SHORT
 
 
@@ -17,10 +21,9 @@ def gather_rows(body: Body) -> Body:
         match statement:
             case Loop(_, Literal(start), Literal(stop), (Copy() | Fill(),)) if stop - start <= SHORT:
                 made.append(statement)
-            case Loop(_, _, _, (leaf,)):
-                made.append(_as_rows(statement, leaf) or replace(statement, body=gather_rows(statement.body)))
             case Loop():
-                made.append(replace(statement, body=gather_rows(statement.body)))
+                loop = replace(statement, body=gather_rows(statement.body))
+                made.append((_as_rows(loop, loop.body[0]) if len(loop.body) == 1 else None) or loop)
             case If(_, _, inside, outside):
                 made.append(replace(statement, inside=gather_rows(inside), outside=gather_rows(outside)))
             case _:
@@ -30,22 +33,31 @@ def gather_rows(body: Body) -> Body:
 
 def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
     """Return *leaf* for each turn of *loop* as one statement, or None where it is none of these."""
-    rows = subtract(loop.stop, loop.start)
+    turns = subtract(loop.stop, loop.start)
     match leaf:
         case Copy(to, source, start, count) if loop.name not in names(count):
             to_step, to = linear(to, loop.name)
             step, start = linear(start, loop.name)
             to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
-            return CopyRows(to, to_step, source, start, step, rows, count)
+            return CopyRows(to, to_step, source, start, step, turns, count)
         case Fill(to, fill, count) if loop.name not in names(count):
             to_step, to = linear(to, loop.name)
-            return FillRows(add(mul(to_step, loop.start), to), to_step, fill, rows, count)
-        case Transpose(to, to_stride, _, start, stride, high, wide, count):
-            if count != ONE or loop.name in names(to_stride) | names(stride) | names(high) | names(wide):
-                return None
+            return FillRows(add(mul(to_step, loop.start), to), to_step, fill, turns, count)
+        case Transpose(to, rows, _, start, columns, count) if not _varies(leaf, loop.name):
             to_step, to = linear(to, loop.name)
             step, start = linear(start, loop.name)
-            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
-            return replace(leaf, to=to, start=start, count=rows, to_step=to_step, step=step)
+            moved = replace(leaf, to=add(mul(to_step, loop.start), to), start=add(mul(step, loop.start), start))
+            if leaf.splits is None and leaf.joins is None and count == ONE:
+                if columns.high == ONE and equal(to_step, columns.count):
+                    return replace(moved, columns=replace(columns, high=turns, leap=step))
+                if rows.high == ONE and equal(step, rows.count):
+                    return replace(moved, rows=replace(rows, high=turns, leap=to_step))
+            return replace(moved, count=turns, to_step=to_step, step=step) if count == ONE else None
         case _:
             return None
+
+
+def _varies(leaf: Transpose, name: str) -> bool:
+    """Return whether anything but the offsets of *leaf* mentions *name*."""
+    fixed = replace(leaf, to=ZERO, start=ZERO)
+    return any(name in names(e) for e in expressions(fixed))
