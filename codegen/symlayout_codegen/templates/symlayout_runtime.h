@@ -709,10 +709,10 @@ SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE]
  * or there are too few to tell. */
 SL_INLINE int64_t sl_lead(const element *first, const sl_axis *axis, int64_t extent)
 {
-    const uintptr_t past = (uintptr_t)first % 64;
+    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
     const int same = axis->step * SL_ELEMENT_SIZE % 64 == 0 &&
-        (axis->high == 1 || axis->leap * SL_ELEMENT_SIZE % 64 == 0) && past % SL_ELEMENT_SIZE == 0;
-    return same && past > 0 && extent >= 4 * SL_TILE ? (int64_t)(64 - past) / SL_ELEMENT_SIZE : 0;
+        (axis->high == 1 || axis->leap * SL_ELEMENT_SIZE % 64 == 0) && left % SL_ELEMENT_SIZE == 0;
+    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
 /* What of 0 <= k < extent a tile from *at* on takes, *at* after: its length.  One that is cut is made whole by
