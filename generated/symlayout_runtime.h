@@ -213,7 +213,13 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     to += at;
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
-    if (count == 1)
+    if (count == 1 && to_step == 1 && step == -1)
+        for (int64_t i = 0; i < rows; ++i)
+            to[i] = from[-i];
+    else if (count == 1 && to_step == 1 && step == 2)
+        for (int64_t i = 0; i < rows; ++i)
+            to[i] = from[2 * i];
+    else if (count == 1)
         for (int64_t i = 0; i < rows; ++i)
             to[i * to_step] = from[i * step];
     else if (bytes > 128)
@@ -422,7 +428,7 @@ SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, SL_LANES)
 
 /* ---- transposes ---- */
 
-/* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns. */
+/* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns: for what is too short else. */
 SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const element *restrict from,
                                  int64_t stride, int64_t rows, int64_t columns)
 {
@@ -509,7 +515,28 @@ SL_JOIN(2)
 SL_JOIN(3)
 SL_JOIN(4)
 
-/* A tile is SL_TILE elements, a cache line, on both faces: to[i*to_stride + j] = from[i + j*stride]. */
+/* An axis of a transpose: index k = high*low_count + low has the offset low*step + high*leap on the face where it
+ * does not run fastest. */
+typedef struct {
+    int64_t count, step, high, leap;
+} sl_axis;
+
+/* The offsets of *count* indices from *first* on. */
+SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+{
+    int64_t low = first % axis->count;
+    int64_t at = low * axis->step + first / axis->count * axis->leap;
+    for (int64_t k = 0; k < count; ++k) {
+        offset[k] = at;
+        at += axis->step;
+        if (++low == axis->count) {
+            low = 0;
+            at += axis->leap - axis->count * axis->step;
+        }
+    }
+}
+
+/* A tile is SL_TILE elements, a cache line, on both faces: to[row[i] + j] = from[i + column[j]]. */
 #if SL_SHUFFLES
 #define SL_TILE (64 / SL_ELEMENT_SIZE)
 #define SL_GROUPS (SL_WIDE / 16)
@@ -557,123 +584,204 @@ SL_ALWAYS void sl_transpose_groups(sl_pairs row[SL_GROUPS])
 
 /* By way of a block on the stack: each line of the source is read whole, once, and each line of the output
  * written whole, so that strides of a power of two evict nothing half done. */
-SL_APART void sl_transpose_tile(element *restrict to, int64_t to_stride, const element *restrict from,
-                                int64_t stride)
+SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                const int64_t column[SL_TILE])
 {
     sl_pairs block[4 / SL_GROUPS][SL_LANES][4];
     for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
         for (int64_t square = 0; square < 4; ++square) {
-            sl_wide row[SL_LANES];
-            for (int64_t i = 0; i < SL_LANES; ++i)
-                memcpy(&row[i], from + part * SL_MANY + (square * SL_LANES + i) * stride, sizeof row[i]);
-            sl_transpose_squares(row);
-            for (int64_t i = 0; i < SL_LANES; ++i)
-                block[part][i][square] = (sl_pairs)row[i];
+            sl_wide line[SL_LANES];
+            for (int64_t k = 0; k < SL_LANES; ++k)
+                memcpy(&line[k], from + part * SL_MANY + column[square * SL_LANES + k], sizeof line[k]);
+            sl_transpose_squares(line);
+            for (int64_t k = 0; k < SL_LANES; ++k)
+                block[part][k][square] = (sl_pairs)line[k];
         }
     for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
-        for (int64_t i = 0; i < SL_LANES; ++i) {
+        for (int64_t k = 0; k < SL_LANES; ++k) {
             for (int64_t square = 0; square < 4; square += SL_GROUPS)
-                sl_transpose_groups(block[part][i] + square);
+                sl_transpose_groups(block[part][k] + square);
             for (int64_t group = 0; group < SL_GROUPS; ++group)
-                for (int64_t square = group; square < 4; square += SL_GROUPS)
-                    memcpy(to + ((part * SL_GROUPS + group) * SL_LANES + i) * to_stride + square / SL_GROUPS * SL_MANY,
-                           &block[part][i][square], SL_WIDE);
+                for (int64_t square = 0; square < 4; square += SL_GROUPS)
+                    memcpy(to + row[(part * SL_GROUPS + group) * SL_LANES + k] + square * SL_LANES,
+                           &block[part][k][square + group], SL_WIDE);
         }
 }
 
-/* For 0 <= i < rows, 0 <= j < columns, in squares of 16 bytes or, where it is thinner, in parts of such. */
-SL_APART void sl_transpose_strip(element *restrict to, int64_t to_stride, const element *restrict from,
-                                 int64_t stride, int64_t rows, int64_t columns)
+/* One square of 16 bytes. */
+SL_ALWAYS void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES],
+                                   const element *restrict from, const int64_t column[SL_LANES])
 {
+    sl_vector line[SL_LANES], zipped[SL_LANES];
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        memcpy(&line[k], from + column[k], sizeof line[k]);
+    for (int zips = 1; zips < SL_LANES; zips *= 2) {
+        for (int k = 0; k < SL_LANES / 2; ++k) {
+            const sl_vector a = line[k], b = line[k + SL_LANES / 2];
+            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH(SL_LOW, 0, SL_LANES));
+            zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH(SL_HIGH, 0, SL_LANES));
+        }
+        for (int k = 0; k < SL_LANES; ++k)
+            line[k] = zipped[k];
+    }
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        memcpy(to + row[k], &line[k], sizeof line[k]);
+}
+
+/* A part of at most SL_TILE by SL_TILE, in squares; the last ones reach back. */
+SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                const int64_t column[SL_TILE], int64_t rows, int64_t columns)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES)
+        for (int64_t left = 0; left < columns; left += SL_LANES) {
+            const int64_t i = sl_min(top, rows - SL_LANES), j = sl_min(left, columns - SL_LANES);
+            sl_transpose_square(to + j, row + i, from + i, column + j);
+        }
+}
+
+/* sl_copy of its own, where it is called often and need not be fast. */
+SL_APART void sl_copy_apart(element *restrict to, const element *restrict from, int64_t count)
+{
+    sl_copy(to, 0, from, 0, count);
+}
+
+/* A part that is thinner than a square.  It is filled up: with elements of the source that follow, of which there
+ * are *readable* from *from* on, and in the output, where there are *writable* and the rows follow each other, with
+ * what the next rows are written over; else by way of blocks on the stack. */
+SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
+                                int64_t writable)
+{
+    int64_t line[SL_LANES];
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        line[k] = k * SL_LANES;
     const int64_t high = sl_min(rows, SL_LANES), wide = sl_min(columns, SL_LANES);
-    for (int64_t i = 0; i < rows; i += SL_LANES)
-        for (int64_t j = 0; j < columns; j += SL_LANES) {
-            const int64_t row = sl_min(i, rows - high), column = sl_min(j, columns - wide);
-            element *const into = to + row * to_stride + column;
-            const element *const out_of = from + row + column * stride;
-            element block[SL_LANES * SL_LANES];
-            sl_vector square[SL_LANES], zipped[SL_LANES];
-            if (high == SL_LANES && wide == SL_LANES) {
-                for (int64_t k = 0; k < SL_LANES; ++k)
-                    memcpy(&square[k], out_of + k * stride, sizeof square[k]);
-            } else {
-                memset(block, 0, sizeof block);
-                sl_copy_rows(block, 0, SL_LANES, out_of, 0, stride, wide, high);
-                memcpy(square, block, sizeof square);
+    for (int64_t top = 0; top < rows; top += SL_LANES)
+        for (int64_t left = 0; left < columns; left += SL_LANES) {
+            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
+            element block[2][SL_LANES * SL_LANES];
+            const int reads = wide == SL_LANES && column[j + SL_LANES - 1] + SL_LANES <= readable;
+            const int writes = high == SL_LANES && row[i + SL_LANES - 1] + SL_LANES <= writable;
+            if (!reads) {
+                memset(block[0], 0, sizeof block[0]);
+                for (int64_t k = 0; k < wide; ++k)
+                    sl_copy_apart(block[0] + k * SL_LANES, from + i + column[j + k], high);
             }
-            for (int zips = 1; zips < SL_LANES; zips *= 2) {
-                for (int k = 0; k < SL_LANES / 2; ++k) {
-                    const sl_vector a = square[k], b = square[k + SL_LANES / 2];
-                    zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH(SL_LOW, 0, SL_LANES));
-                    zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH(SL_HIGH, 0, SL_LANES));
-                }
-                for (int k = 0; k < SL_LANES; ++k)
-                    square[k] = zipped[k];
-            }
-            if (high == SL_LANES && wide == SL_LANES) {
-                for (int64_t k = 0; k < SL_LANES; ++k)
-                    memcpy(into + k * to_stride, &square[k], sizeof square[k]);
-            } else {
-                memcpy(block, square, sizeof block);
-                sl_copy_rows(into, 0, to_stride, block, 0, SL_LANES, high, wide);
-            }
+            sl_transpose_square(writes ? to : block[1], writes ? row + i : line, reads ? from : block[0],
+                                reads ? column + j : line);
+            if (wide == SL_LANES)
+                for (int64_t k = 0; k < high; ++k)
+                    memcpy(to + j + row[i + k], block[1] + k * SL_LANES, 16);
+            else if (!writes)
+                for (int64_t k = 0; k < high; ++k)
+                    sl_copy_apart(to + j + row[i + k], block[1] + k * SL_LANES, wide);
         }
 }
 #else
 #define SL_TILE 16
 #define SL_LANES SL_TILE
 
-#define sl_transpose_strip sl_transpose_plain
-
-SL_APART void sl_transpose_tile(element *restrict to, int64_t to_stride, const element *restrict from,
-                                int64_t stride)
+SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                const int64_t column[SL_TILE], int64_t rows, int64_t columns)
 {
-    sl_transpose_plain(to, to_stride, from, stride, SL_TILE, SL_TILE);
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+
+SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                const int64_t column[SL_TILE])
+{
+    sl_transpose_part(to, row, from, column, SL_TILE, SL_TILE);
+}
+
+SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
+                                int64_t writable)
+{
+    (void)readable;
+    (void)writable;
+    sl_transpose_part(to, row, from, column, rows, columns);
 }
 #endif
 
-/* For 0 <= i < rows, 0 <= j < columns: tiles, 16 by 16 of them at a time, since pages are few too; what is left
- * beside and below them in strips. */
-SL_APART void sl_transpose_tiles(element *restrict to, int64_t to_stride, const element *restrict from,
-                                 int64_t stride, int64_t rows, int64_t columns)
+/* The elements before the first that begins a cache line at all offsets of *axis*; 0 if it is not the same at all,
+ * or there are too few to tell. */
+SL_INLINE int64_t sl_lead(const element *first, const sl_axis *axis, int64_t extent)
 {
-    const int64_t high = rows - rows % SL_TILE, wide = columns - columns % SL_TILE;
-    for (int64_t top = 0; top < high; top += 16 * SL_TILE)
-        for (int64_t left = 0; left < wide; left += 16 * SL_TILE)
-            for (int64_t i = top; i < sl_min(high, top + 16 * SL_TILE); i += SL_TILE)
-                for (int64_t j = left; j < sl_min(wide, left + 16 * SL_TILE); j += SL_TILE)
-                    sl_transpose_tile(to + i * to_stride + j, to_stride, from + i + j * stride, stride);
-    if (wide < columns) {
-        const int64_t j = sl_max(0, sl_min(wide, columns - SL_LANES));
-        sl_transpose_strip(to + j, to_stride, from + j * stride, stride, high, columns - j);
-    }
-    if (high < rows) {
-        const int64_t i = sl_max(0, sl_min(high, rows - SL_LANES));
-        sl_transpose_strip(to + i * to_stride, to_stride, from + i, stride, rows - i, columns);
-    }
+    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
+    const int same = axis->step * SL_ELEMENT_SIZE % 64 == 0 &&
+        (axis->high == 1 || axis->leap * SL_ELEMENT_SIZE % 64 == 0) && left % SL_ELEMENT_SIZE == 0;
+    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
-/* to[at + c*to_step + i*to_stride + j] = from[start + c*step + i + j*stride] for 0 <= i < rows, 0 <= j < columns,
- * 0 <= c < count, by the way that the strides ask for. */
-SL_APART void sl_transpose(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
-                           int64_t start, int64_t stride, int64_t rows, int64_t columns, int64_t count,
-                           int64_t to_step, int64_t step)
+/* What of 0 <= k < extent a tile from *at* on takes, *at* after: its length.  One that is cut is made whole by
+ * overlapping another, or, where it is little, as long as a square. */
+SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 {
-    if (rows == stride && rows == 2)
-        sl_split_2(to, at, to_stride, from, start, columns, count, to_step, step);
-    else if (rows == stride && rows == 3)
-        sl_split_3(to, at, to_stride, from, start, columns, count, to_step, step);
-    else if (rows == stride && rows == 4)
-        sl_split_4(to, at, to_stride, from, start, columns, count, to_step, step);
-    else if (columns == to_stride && columns == 2)
-        sl_join_2(to, at, from, start, stride, rows, count, to_step, step);
-    else if (columns == to_stride && columns == 3)
-        sl_join_3(to, at, from, start, stride, rows, count, to_step, step);
-    else if (columns == to_stride && columns == 4)
-        sl_join_4(to, at, from, start, stride, rows, count, to_step, step);
-    else
-        for (int64_t c = 0; c < count; ++c)
-            sl_transpose_tiles(to + at + c * to_step, to_stride, from + start + c * step, stride, rows, columns);
+    const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
+    const int64_t length = sl_min(extent, end - begin > SL_LANES ? SL_TILE : SL_LANES);
+    *at = sl_min(begin, extent - length);
+    return length;
+}
+
+/* to[offset of i + j] = from[i + offset of j] for all i of *rows* and j of *columns*: tiles, 16 by 16 of them at a
+ * time, since pages are few too.  They begin where lines do, if there is such a place. */
+SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                 const sl_axis *columns)
+{
+    const int64_t height = rows->count * rows->high, width = columns->count * columns->high;
+    const int64_t lead_i = sl_lead(from, columns, height), lead_j = sl_lead(to, rows, width);
+    const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
+    const int64_t steps = (columns->count - 1) * columns->step;
+    const int upwards = columns->step >= 0 && columns->leap >= (columns->high > 1 ? steps : 0);
+    const int64_t readable = upwards ? steps + (columns->high - 1) * columns->leap + height : 0;
+    const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES ? height * width : 0;
+    for (int64_t top = first_i; top < height; top += 16 * SL_TILE)
+        for (int64_t left = first_j; left < width; left += 16 * SL_TILE) {
+            int64_t row[SL_TILE], column[16][SL_TILE], right[16], wide[16], tiles = 0;
+            for (int64_t beside = left; beside < sl_min(width, left + 16 * SL_TILE); beside += SL_TILE, ++tiles) {
+                right[tiles] = beside;
+                wide[tiles] = sl_cut(&right[tiles], width);
+                sl_offsets(column[tiles], columns, right[tiles], wide[tiles]);
+            }
+            for (int64_t below = top; below < sl_min(height, top + 16 * SL_TILE); below += SL_TILE) {
+                int64_t i = below;
+                const int64_t high = sl_cut(&i, height);
+                sl_offsets(row, rows, i, high);
+                for (int64_t k = 0; k < tiles; ++k) {
+                    const int64_t j = right[k];
+                    if (high == SL_TILE && wide[k] == SL_TILE)
+                        sl_transpose_tile(to + j, row, from + i, column[k]);
+                    else if (high >= SL_LANES && wide[k] >= SL_LANES)
+                        sl_transpose_part(to + j, row, from + i, column[k], high, wide[k]);
+                    else
+                        sl_transpose_thin(to + j, row, from + i, column[k], high, wide[k], readable - i, writable);
+                }
+            }
+        }
+}
+
+/* to[at + c*to_step + offset of i + j] = from[start + c*step + i + offset of j] for all i of *rows*, j of *columns*
+ * and 0 <= c < count, by the way that the strides ask for. */
+SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
+                           int64_t start, sl_axis columns, int64_t count, int64_t to_step, int64_t step)
+{
+    if (rows.count <= 0 || rows.high <= 0 || columns.count <= 0 || columns.high <= 0)
+        return;
+    to += at;
+    from += start;
+    for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+        const int64_t few = rows.count, wide = columns.count;
+        if (rows.high == 1 && few == columns.step && few >= 2 && few <= 4) {
+            (few == 2 ? sl_split_2 : few == 3 ? sl_split_3 : sl_split_4)(
+                to, 0, rows.step, from, 0, wide, columns.high, wide, columns.leap);
+        } else if (columns.high == 1 && wide == rows.step && wide >= 2 && wide <= 4) {
+            (wide == 2 ? sl_join_2 : wide == 3 ? sl_join_3 : sl_join_4)(
+                to, 0, from, 0, columns.step, few, rows.high, rows.leap, few);
+        } else
+            sl_transpose_tiles(to, &rows, from, &columns);
+    }
 }
 
 #endif
