@@ -77,12 +77,13 @@ def arrange(grid: Grid, size: Point, limit: float) -> Arranged:
             dx, dy = across[place[columns]] if columns is not None else (0.0, 0.0)
             places[place] = (x + dx, y + _TITLE * titled + dy + down[row])
     dots: list[Point] = []
-    if not titled and lines == 1:
+    if lines == 1:
         dots += [(at[0] - _ELIDED / 2, height / 2) for at in _jumps(grid, columns, across)]
         dots += [(width / 2, y - _ELIDED / 2) for y in _jumps(grid, rows, down)]
     blocks = [] if lines > 1 else _blocks(grid, (rows, columns), (down, [x for x, _ in across]), (tall, cell))
     above = _TITLE * titled
     outlines = [(x + left, y + above + top, w, h) for x, y in corners.values() for left, top, w, h in blocks]
+    dots = [(x + dx, y + above + dy) for x, y in corners.values() for dx, dy in dots]
     return Arranged(*extent, size, places, titles, dots, outlines, _roles(outer, rows, columns))
 
 

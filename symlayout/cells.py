@@ -20,7 +20,10 @@ from symlayout.refine import Box, refine
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor
 
-MAX_CELLS = 512
+MAX_CELLS = 512  # of a grid that is shown as a whole
+_CUT_CELLS = 64  # of the output where it is cut
+_AROUND_CELLS = 144  # of a source then: what is read, and what lies between
+_SHOWN = ((12, 3), (8, 3), (8, 2), (6, 2), (5, 2), (4, 2), (3, 2), (2, 2), (2, 1), (1, 1))
 _MOST_PIECES = 16  # of a map whose digits are looked at
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -127,12 +130,16 @@ def _alike(a: Any, b: Any) -> bool:
     return repr(a) == repr(b)  # nan is like nan, and -0.0 unlike 0.0
 
 
-def _ends(shape: Sequence[int], most: int = MAX_CELLS) -> tuple[tuple[int, ...], ...]:
-    """Return for each axis the coordinates to show: all, or as many at both ends as *most* elements allow."""
-    longest = max(shape, default=0)
-    if prod(shape) > most:
-        longest = next((n for n in (12, 8, 6, 5, 4, 3, 2) if prod(min(e, n) for e in shape) <= most // 4), 1)
-    return tuple(_both_ends(range(e), longest) for e in shape)
+def _ends(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return for each axis the coordinates to show: all, or some at both ends, most of the last two longer than 1."""
+    if prod(shape) <= MAX_CELLS:
+        return tuple(tuple(range(e)) for e in shape)
+    inner = [axis for axis, e in enumerate(shape) if e > 1][-2:]
+    for within, outside in _SHOWN:
+        kept = [within if axis in inner else outside for axis in range(len(shape))]
+        if prod(min(e, n) for e, n in zip(shape, kept, strict=True)) <= _CUT_CELLS:
+            break
+    return tuple(_both_ends(range(e), n) for e, n in zip(shape, kept, strict=True))
 
 
 def _both_ends(coordinates: Sequence[int], most: int) -> tuple[int, ...]:
@@ -151,7 +158,7 @@ def _around(source: Grid, numbers: IntArray) -> Grid:
         return source
     axes: Sequence[Sequence[int]] = [sorted(set(column)) for column in zip(*read, strict=True)]
     most = max(map(len, axes))
-    while prod(min(len(shown), most) for shown in axes) > MAX_CELLS:
+    while prod(min(len(shown), most) for shown in axes) > _AROUND_CELLS:
         most -= 1
     shown = tuple(_both_ends(axis, most) for axis in axes)
     return Grid(source.name, source.shape, shown, source.borders, source.start)

@@ -12,7 +12,7 @@ from symlayout.polynomial import names_of
 from symlayout.tensor import Tensor
 
 MAX_CELLS = 512  # of each tensor of a small example
-_PLEASANT = 64  # as many as a picture shows well
+_PLEASANT = 80  # as many as a picture shows well
 _TRIES = 2000
 _STEPS = 6  # how far the next value of a dim is looked for
 _LARGEST = 4  # extent of an input that could as well be smaller

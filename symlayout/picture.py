@@ -6,8 +6,10 @@ has one number and one colour on both sides; fill is hatched.  Nothing of it dep
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from symlayout import diagram, panels, show
@@ -19,6 +21,7 @@ from symlayout.svg import CHAR, Canvas, wrapped
 from symlayout.tensor import Tensor
 from symlayout.theme import escape
 from symlayout.walk import check_coordinate
+from symlayout.write import write_file
 
 WIDTH = 460.0  # of a picture: readable on a telephone
 _MARGIN = 14.0
@@ -63,6 +66,10 @@ class Picture:
         return f"{chosen}\n{self.text}" if chosen else self.text
 
     __repr__ = __str__
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the SVG to the file *path*, whole or not at all."""
+        write_file(Path(path), self.svg.encode("utf-8"))
 
     def _repr_html_(self) -> str:
         return self.html
@@ -124,9 +131,10 @@ def of_claim(
 ) -> str:
     """Return a claim for a page: the conclusion, both sides on the witness's sizes or small ones, the derivation."""
     sides = []
+    sizes = {str(key): value for key, value in dims.items()} or _common_sizes(left, right)
     for name, t in (("left", left), ("right", right)):
         try:
-            own = {key: value for key, value in dims.items() if str(key) in t.facts.dims}
+            own = {key: value for key, value in sizes.items() if key in t.facts.dims}
             drawn = picture(t, own, coord if coord is not None and len(coord) == t.rank else None, loops=False).html
         except SymlayoutError as error:
             drawn = f"<p>no picture: {escape(str(error).splitlines()[0])}</p>"
@@ -136,6 +144,17 @@ def of_claim(
         f"<div style='display:flex;flex-wrap:wrap;gap:16px'>{''.join(sides)}</div>"
         f"<details><summary>derivation</summary><pre>{escape(derivation)}</pre></details>"
     )
+
+
+def _common_sizes(left: Tensor, right: Tensor) -> dict[str, int]:
+    """Return small sizes that satisfy both sides, those of the one that has more dims first; none if that fails."""
+    first, second = sorted((left, right), key=lambda t: -len(t.facts.dims))
+    try:
+        _, sizes = telling(first)
+        second.subs(sizes)
+    except SymlayoutError:
+        return {}
+    return sizes
 
 
 def assignments(values: Mapping[str, int]) -> str:

@@ -57,6 +57,7 @@ def style(*, page: bool = False) -> str:
     """
     root = f".{CLASS}"
     light, dark = _values(_LIGHT, 0.885, 0.075), _values(_DARK, 0.43, 0.085)
+    on_paper = _values(_PRINT, 0.885, 0.075)
     rules = [
         f"{root}{{{light}background:var(--paper);max-width:100%;height:auto;font:11px {SANS}}}",
         f"@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}",
@@ -83,7 +84,7 @@ def style(*, page: bool = False) -> str:
         f"{root}:has(g.e:hover) g.e:not(:hover){{opacity:.3}}",
         f"{root} .way{{fill:none;stroke:var(--mark);stroke-width:1.8;opacity:.8}}",
         f"{root} .waytip{{fill:var(--mark)}}",
-        f"@media print{{{root}{{{_properties(_PRINT)}}}{root} .e rect{{stroke:#000;fill-opacity:.4}}}}",
+        f"@media print{{{root}{{{on_paper}}}{root} .e rect{{stroke:#000;fill-opacity:.4}}}}",
     ]
     return "\n".join(rules)
 

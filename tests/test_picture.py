@@ -234,6 +234,21 @@ def test_tensors_maps_and_proofs_show_themselves_in_notebooks() -> None:
     assert "derivation" in proved
 
 
+def test_both_sides_of_a_claim_are_drawn_on_the_same_sizes() -> None:
+    x = sl.tensor("N, H, W", name="x")
+    y = sl.space_to_batch(x, [2, 2], [[1, 1], [1, 1]])
+    page = sl.prove_equal(sl.batch_to_space(y, [2, 2], [[1, 1], [1, 1]]), x)._repr_html_()
+    examples = re.findall(r">example: ([^<]*)<", page)
+    assert len(examples) == 2
+    assert len(set(examples)) == 1
+
+
+def test_a_picture_is_saved(tmp_path: Path) -> None:
+    drawn = sl.transpose(sl.tensor("2, 3", name="x")).show()
+    drawn.save(tmp_path / "map.svg")
+    assert (tmp_path / "map.svg").read_text(encoding="utf-8") == drawn.svg
+
+
 def test_a_refutation_marks_where_the_sides_differ() -> None:
     x = sl.tensor("N, C", name="x")
     proof = sl.prove_equal(sl.flip(x, 0), sl.flip(x, 1))
