@@ -11,6 +11,7 @@ help:
 	@echo "make test    all tests, with doctests and the README's snippets"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    the site, in site/"
+	@echo "make dist    sdist and wheel, in dist/; each is installed in a clean environment and used"
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
 	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
@@ -33,6 +34,10 @@ lint: $(VENV)/test.stamp
 # The variable silences an announcement of the theme about its successor.
 docs: $(VENV)/docs.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+.PHONY: dist
+dist: $(VENV)/dist.stamp
+	$(BIN)/python -m tests.dist
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks
