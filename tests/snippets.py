@@ -59,7 +59,7 @@ def setup_commands(page: str) -> list[str]:
 
 def failures(page: str, name: str, folder: Path) -> str:
     """Run the snippets of a page in *folder*; return what differs, empty if nothing does."""
-    environment, report = _environment(folder), list[str]()
+    variables, report = environment(folder), list[str]()
     shared: dict[str, Any] = {}
     back = Path.cwd()
     os.chdir(folder)
@@ -68,7 +68,7 @@ def failures(page: str, name: str, folder: Path) -> str:
             if block.language == "python":
                 _run_python(block, name, shared, report)
             elif block.language == "console":
-                report += [_difference(*step, environment, folder) for step in _steps(block.text)]
+                report += [_difference(*step, variables, folder) for step in steps(block.text)]
     finally:
         os.chdir(back)
     return "".join(report)
@@ -84,17 +84,17 @@ def _run_python(block: Block, name: str, shared: dict[str, Any], report: list[st
     shared.update(test.globs)
 
 
-def _steps(text: str) -> Iterator[tuple[str, str]]:
+def steps(text: str) -> Iterator[tuple[str, str]]:
     """Yield the commands of a console block, each with what it is said to print."""
     for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, output = step.partition("\n")
         yield command, output
 
 
-def _difference(command: str, output: str, environment: Mapping[str, str], folder: Path) -> str:
+def _difference(command: str, output: str, variables: Mapping[str, str], folder: Path) -> str:
     """Return how a command fails or prints something else; empty if it prints *output*."""
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, text=True, timeout=120, check=False,
+        command, shell=True, cwd=folder, env=variables, text=True, timeout=120, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     # 0 holds, 1 does not; other statuses are accidents, unless the page shows the error message
@@ -103,13 +103,13 @@ def _difference(command: str, output: str, environment: Mapping[str, str], folde
     return f"$ {command}\nstatus {done.returncode}, expected:\n{output}printed:\n{done.stdout}"
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Return variables with which ``symlayout`` and ``python`` are those of this test."""
+def environment(folder: Path, root: Path = ROOT) -> dict[str, str]:
+    """Return variables with which ``symlayout`` and ``python`` are this Python's, and the package that in *root*."""
     bin_folder = folder / ".bin"
-    bin_folder.mkdir()
+    bin_folder.mkdir(exist_ok=True)
     for name, words in (("python", [sys.executable]), ("symlayout", [sys.executable, "-m", "symlayout"])):
         (bin_folder / name).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
         (bin_folder / name).chmod(0o755)
     path = os.pathsep.join([str(bin_folder), os.environ["PATH"]])
-    sources = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
+    sources = os.pathsep.join([str(root), str(root / "codegen")])
     return {**os.environ, "PATH": path, "PYTHONPATH": sources}

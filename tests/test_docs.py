@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import symlayout as sl
 from tests import snippets
 from tests.snippets import ROOT
 
@@ -83,6 +84,12 @@ def test_setup_commands_are_targets_of_make_or_installation(name: str) -> None:
 def test_the_site_has_every_page() -> None:
     nav = set(nav_entries((ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
     assert nav == {name.removeprefix("docs/") for name in PAGES if not re.search("/decisions/[0-9]", name)}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    shown = re.findall(r"^::: symlayout\.([\w.]+)$", "\n".join(PAGES.values()), re.MULTILINE)
+    frontends = {name.rpartition(".")[2] for name in shown if name.startswith("frontends.")}
+    assert frontends | {name.rpartition(".")[2] for name in shown} == set(sl.__all__)
 
 
 def test_the_index_of_decisions_is_complete() -> None:

@@ -148,7 +148,7 @@ class _Entry:
     @property
     def numpy(self) -> str:
         """NumPy's function of the same meaning, if it has one."""
-        found = re.search(r"`(numpy[.][a-z_.]+)`", inspect.getdoc(self.function) or "")
+        found = re.search(r"`(numpy[.][\w.]+)`", inspect.getdoc(self.function) or "")
         return found[1] if found else ""
 
     @property
