@@ -159,8 +159,8 @@ class Tensor:
         at : sequence of int, optional
             A coordinate of the output to follow.
 
-        See `symlayout.picture.picture`.
-
+        Examples
+        --------
         >>> print(tensor("2, 3", name="x")[:, ::-1].show())
         2 1 0
         5 4 3

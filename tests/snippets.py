@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 _FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_NEEDS = re.compile(r"^<!-- needs: ([\w. ]+) -->$", re.MULTILINE)
+_EXTRA = re.compile(r"^`pip install symlayout\[(\w+)\]`", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,9 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def needs(page: str) -> list[str]:
-    """Return the modules without which the snippets cannot run, from a comment ``<!-- needs: torch -->``."""
-    found = _NEEDS.search(page)
-    return found[1].split() if found else []
+    """Return the packages without which the snippets cannot run: those of the extras that the page says to install."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    return [re.split(r"[^\w]", wanted)[0] for name in _EXTRA.findall(page) for wanted in extras[name]]
 
 
 def links(page: str) -> list[str]:

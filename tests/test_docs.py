@@ -71,7 +71,7 @@ def test_links_lead_to_a_page_and_a_heading(name: str) -> None:
             assert anchor in anchors(target.read_text(encoding="utf-8")), f"{name} links to {link}"
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - {"docs/cli.md"}))  # whose examples are those of the help
 def test_setup_commands_are_targets_of_make_or_installation(name: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for line in snippets.setup_commands(PAGES[name]):
