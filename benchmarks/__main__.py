@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks import figures, machine
 from benchmarks.cases import cases
-from benchmarks.measure import Row, measure, restrict_to
+from benchmarks.measure import Row, measure
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown, duration, publish, summary
 from symlayout.peers.rivals import RIVALS, installed
@@ -31,7 +31,7 @@ def main(words: list[str]) -> int:
     arguments = parser.parse_args(words)
     load = machine.load()
     start = time.monotonic()
-    restrict_to(arguments.threads)
+    machine.restrict_to(arguments.threads)
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[variable] = str(arguments.threads)
     peers = installed(arguments.peers.split(",") if arguments.peers else RIVALS)

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
+from benchmarks.machine import PROCESSORS
+
 ROOT = Path(__file__).parent.parent
 
 _TIMED = """
@@ -33,18 +35,22 @@ print(middle(lambda k: sl.compile(y, dtype="float32", strict=True), 1))
 """
 _INFER = """
 import symlayout as sl
-def chain(k):
-    x = sl.tensor(sl.dims(f"N{k} C{k}") + (2 * sl.dim(f"h{k}"), 2 * sl.dim(f"w{k}")))
+tensors = [
+    sl.tensor(sl.dims(f"N{k} C{k}") + (2 * sl.dim(f"h{k}"), 2 * sl.dim(f"w{k}"))) for k in range(46)
+]
+def chain(x, each):
     for step in (
         lambda t: sl.space_to_depth(t, 2), lambda t: sl.transpose(t, (0, 2, 3, 1)), lambda t: sl.pad(t, 1),
         lambda t: sl.flip(t, 2), lambda t: t[:, 1:-1], lambda t: sl.tile(t, (1, 1, 2, 1)),
         lambda t: sl.expand_dims(t, 0), lambda t: sl.squeeze(t, 0),
     ):
         x = step(x)
-        x.shape
+        if each:
+            x.shape
+    x.shape
 for k in range(5):
-    chain(k)
-print(middle(lambda k: chain(k + 5), 41) / 8)
+    chain(tensors[k], EACH)
+print(middle(lambda k: chain(tensors[k + 5], EACH), 41) / 8)
 """
 _INFER_JAX = """
 import jax, numpy as np, jax.numpy as jnp
@@ -66,6 +72,17 @@ for k in range(3):
     proof(k)
 print(middle(lambda k: proof(k + 3), 21))
 """
+_THREADS = """
+import time, numpy as np, symlayout as sl
+x = np.zeros((1, 16, 2048, 512), "f4")
+kernel = sl.compile(sl.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), 2), dtype="f4", strict=True)
+out = kernel(x)
+def seconds(threads):
+    start = time.perf_counter()
+    kernel(x, out=out, threads=threads)
+    return time.perf_counter() - start
+print(sorted(seconds(2) / seconds(1) for _ in range(41))[20])
+"""
 _IMPORT = """
 import sys, numpy, time
 start = time.perf_counter()
@@ -77,7 +94,17 @@ assert "sympy" not in sys.modules
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A time, the program that prints it, and what it may be; *beside* are peers' programs."""
+    """What a program prints, and what it may be at most.
+
+    Attributes
+    ----------
+    goal : float
+        In seconds if *is_time*; 0 if there is none.
+    needs : str
+        The peer that the program runs.
+    cache : str
+        Where kernels are kept: ``empty`` before each process, ``kept`` from a process before the first, or the user's.
+    """
 
     what: str
     goal: float
@@ -85,37 +112,43 @@ class Figure:
     needs: str = ""
     cache: str = ""
     processes: int = 3
+    processors: int = 1
+    is_time: bool = True
 
 
 FIGURES = (
-    Figure("shape inference of one operation, symbolic", 25e-6, _INFER),
-    Figure("the same, jax.eval_shape", 0.0, _INFER_JAX, needs="jax"),
+    Figure("shape inference of one operation of 8, symbolic", 25e-6, _INFER.replace("EACH", "False")),
+    Figure("the same, and the shape as SymPy after each operation", 25e-6, _INFER.replace("EACH", "True")),
+    Figure("jax.eval_shape of one operation of 2, fixed shapes", 0.0, _INFER_JAX, needs="jax"),
     Figure("round trip proved, 4-D, all symbolic, chains built anew", 2e-3, _PROOF),
     Figure("first compile", 0.25, _COMPILE, cache="empty"),
     Figure("compile from the cache", 5e-3, _COMPILE, cache="kept"),
+    Figure("time of 2 threads by that of 1, space_to_depth of 64 MiB", 1 / 1.7, _THREADS, processors=2, is_time=False),
     Figure("import symlayout, above numpy", 0.06, _IMPORT, processes=5),
 )
 
 
 def measure(figure: Figure) -> float | None:
-    """Return the seconds of *figure*, the median over its processes; None where a peer is absent."""
-    if figure.needs and find_spec(figure.needs) is None:
+    """Return what *figure* comes to, the median over its processes; None without its peer or its processors."""
+    if (figure.needs and find_spec(figure.needs) is None) or figure.processors > (os.cpu_count() or 1):
         return None
     with tempfile.TemporaryDirectory() as kept:
         count = figure.processes + (figure.cache == "kept")  # the first fills the cache
         times = []
         for k in range(count):
             folder = str(Path(kept) / str(k if figure.cache == "empty" else 0))
-            times.append(_run(_TIMED + figure.program, folder if figure.cache else None))
+            times.append(_run(_TIMED + figure.program, folder if figure.cache else None, figure.processors))
     return median(times[1:] if figure.cache == "kept" else times)
 
 
-def _run(program: str, cache: str | None) -> float:
+def _run(program: str, cache: str | None, processors: int) -> float:
     paths = [str(ROOT), str(ROOT / "codegen"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "cpu"}
     if cache is not None:
         environment["SYMLAYOUT_CACHE_DIR"] = cache
+    restrict = f"import os\nos.sched_setaffinity(0, {PROCESSORS[-processors:]})\n" if PROCESSORS else ""
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=True
-    )
+        [sys.executable, "-c", restrict + program],
+        env=environment, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
     return float(done.stdout)

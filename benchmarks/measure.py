@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -113,7 +112,7 @@ def _tensor(chain: Chain, rank: int, dims: str, dtype: str) -> sl.Tensor:
 
 @cache
 def _kernel(subject: Any, dtype: str, threads: int) -> sl.Kernel:
-    return sl.compile(subject, dtype=dtype, strict=True)
+    return sl.compile(subject, dtype=dtype, strict=True, threads=threads)
 
 
 def _dims(tensor: sl.Tensor, shape: tuple[int, ...]) -> dict[str, int]:
@@ -146,9 +145,3 @@ def _last_level_cache() -> int:
     """Return the bytes of the largest cache, 32 MiB where the system does not say."""
     sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
     return max([int(s[:-1]) << {"K": 10, "M": 20}[s[-1]] for s in sizes if s[-1:] in ("K", "M")], default=32 << 20)
-
-
-def restrict_to(processors: int) -> None:
-    """Let this process run on so many processors; OpenVINO, which has no other safe way, takes its threads from it."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-processors:])

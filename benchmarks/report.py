@@ -70,12 +70,12 @@ def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) 
         "Geometric means over the rows. The last column is the time of the fastest peer of each row, by symlayout's.",
         summary(rows),
         f"## Rows where a peer is faster: {len(clear)} of {sum(r.fastest_peer is not None for r in rows)}",
-        _table(clear, run.peers) if clear else "None.",
+        _table(clear, run.peers, grouped=False) if clear else "None.",
         f"Ties, since the quartiles overlap: {_names([r for r in lost if tie(r)])}.",
     ]
     for goal in reached:
         if goal.missed and "peer" not in goal.what:
-            parts += [f"## Rows that miss {goal.limit:g}: {goal.what}", _table(goal.missed, run.peers)]
+            parts += [f"## Rows that miss {goal.limit:g}: {goal.what}", _table(goal.missed, run.peers, grouped=False)]
     for group in _groups(rows):
         parts += [f"## All rows: {group}", _table([r for r in rows if r.case.group == group], run.peers)]
     if wrong := [f"- {name}: {r.case}" for r in rows for name in r.differs]:
@@ -138,20 +138,23 @@ def _goal_table(reached: Sequence[Goal], figures: Mapping[Figure, float]) -> str
         worst = "at most " if goal.missed or "each" in goal.what else ""
         word = "reached" if goal.met else f"missed in {len(goal.missed)}" if goal.missed else "missed"
         lines.append(f"| {goal.what} | {sign} {goal.limit:g} | {worst}{goal.measured:.2f} | {goal.rows} | {word} |")
-    for figure, seconds in figures.items():
-        limit = f"<= {duration(figure.goal)}" if figure.goal else "-"
-        word = "" if not figure.goal else "reached" if seconds <= figure.goal else "missed"
-        lines.append(f"| {figure.what} | {limit} | {duration(seconds)} | | {word} |")
+    for figure, value in figures.items():
+        shown = duration if figure.is_time else "{:.2f}".format
+        limit = f"<= {shown(figure.goal)}" if figure.goal else "-"
+        word = "" if not figure.goal else "reached" if value <= figure.goal else "missed"
+        lines.append(f"| {figure.what} | {limit} | {shown(value)} | | {word} |")
     return "\n".join(lines)
 
 
-def _table(rows: Sequence[Row], peers: Sequence[str]) -> str:
+def _table(rows: Sequence[Row], peers: Sequence[str], *, grouped: bool = True) -> str:
+    """Return the rows as a table, each with its group if they are not all of one."""
     known = {name for r in rows for name in r.ratios}
     names = [name for name in (OURS, SPECIALISED, *peers) if name in known]
     lines = ["| case | memcpy | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
     for r in rows:
         cells = [str(r.ratios[name]) if name in r.ratios else "-" for name in names]
-        lines.append(f"| {r.case} | {1e6 * r.seconds[MEMCPY]:.1f} us | " + " | ".join(cells) + " |")
+        group = "" if grouped else f"{r.case.group}: "
+        lines.append(f"| {group}{r.case} | {1e6 * r.seconds[MEMCPY]:.1f} us | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -160,4 +163,4 @@ def _groups(rows: Sequence[Row]) -> list[str]:
 
 
 def _names(rows: Sequence[Row]) -> str:
-    return "; ".join(f"{r.case} ({r.fastest_peer})" for r in rows) or "none"
+    return "; ".join(f"{r.case.group}: {r.case} ({r.fastest_peer})" for r in rows) or "none"

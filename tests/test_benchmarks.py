@@ -116,7 +116,7 @@ def test_the_report_lists_lost_rows_first(row: Row) -> None:
     run = Run("python -m benchmarks", "a machine", "versions", ["numpy"], 1, 2.0, (0.0, 1.0))
     text = as_markdown(run, [won, lost], {})
     _, _, after = text.partition("## Rows where a peer is faster: ")
-    assert "| transpose, float32 64x64 |" in after.partition("\n## ")[0]
+    assert "| transposes, powers of two: transpose, float32 64x64 |" in after.partition("\n## ")[0]
     assert "5.00 (4.00-6.00) | 2.00 (1.00-3.00)" in after.partition("\n## ")[0]
     assert "missed in 1" in text
     powers = next(goal for goal in goals([lost]) if "power" in goal.what)
