@@ -49,12 +49,16 @@ class IndexMap:
     0
     """
 
-    def __init__(self, t: Tensor) -> None:
+    def __init__(self, t: Tensor, reads: list[Read] | None = None) -> None:
         self._t = t
-        self.domain = t.shape
-        self.reads: list[Read] = normalise(t, shown=all(node.own for node in t.nodes()))
+        self.reads = normalise(t, shown=all(node.own for node in t.nodes())) if reads is None else reads
 
     # ------------------------------------------------------------------ as data
+
+    @cached_property
+    def domain(self) -> tuple[Any, ...]:
+        """The output's shape."""
+        return self._t.shape
 
     @cached_property
     def indices(self) -> tuple[Any, ...]:
@@ -261,6 +265,6 @@ def _fails(window: Window, facts: Facts) -> bool:
     return facts.excludes(window.value) or facts.excludes(window.extent - 1 - window.value)
 
 
-def index_map_of(t: Tensor) -> IndexMap:
-    """Return the composed index map of *t*."""
-    return IndexMap(t)
+def index_map_of(t: Tensor, reads: list[Read] | None = None) -> IndexMap:
+    """Return the composed index map of *t*; *reads* are those of its normal form, where they are at hand."""
+    return IndexMap(t, reads)

@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import same_fill
-from symlayout.errors import InconclusiveError
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
+from symlayout.index_map import IndexMap, index_map_of
 from symlayout.normalise import Read, Window, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.prelude import Prelude
-from symlayout.refine import Box, refine
+from symlayout.refine import Box, output_box, refine
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 from symlayout_codegen.cir import Literal, mul
@@ -78,14 +79,15 @@ class _Lowering:
         strides = [s for group in (self.output_strides, *self.source_strides) for s in group] if self.strided else []
         parameters = dims + tuple(self.prelude.identifier(next(iter(names_of(s)))) for s in strides)
         self.prelude.demand()
-        reads = normalise(self.t)
+        reads, box = self._reads()
+        index_map = index_map_of(self.t, reads)
         background = None
         if self.adjoint is not None:
             reads = [read for read in reads if read.leaf is not None and read.leaf.key == self.output.key]
             if not self._covered(reads):
                 background = self._background()
                 self.nonempty = self._nonempty()
-        pieces = tuple(self._piece(read.path) for read in reads)
+        pieces = tuple(self._piece(box, read) for read in reads)
         if background is not None:
             background, *rest = self._apart(background, pieces)
             pieces = tuple(rest)
@@ -101,7 +103,7 @@ class _Lowering:
             output_size=output_size,
             pieces=pieces,
             fills=len(self.fills),
-            about=self._about(name),
+            about=self._about(name, index_map),
             positive=frozenset(self.prelude.positive),
             nonnegative=frozenset(self.prelude.nonnegative),
             combine=None if self.adjoint is None or self.adjoint.copies else Add(self.number),
@@ -142,9 +144,17 @@ class _Lowering:
         offset = 0 if source is None else self._offset(fetched, self.source_strides[source], read.facts)
         return [output, offset, *(w.value for w in windows)]
 
-    def _piece(self, part: tuple[int, ...]) -> Piece:
+    def _reads(self) -> tuple[list[Read], Box]:
+        """Return the reads over one digit for each output axis, and these digits; none if there is no coordinate."""
+        try:
+            box = output_box(self.t)
+        except ShapeError:
+            return [], Box(self.facts, ())
+        return normalise(self.t, box.facts.fork(), box.coords), box
+
+    def _piece(self, box: Box, read: Read) -> Piece:
         sums = self.adjoint is not None and not self.adjoint.copies
-        box, read = refine(self.t, part, self._needed, row_major=sums)
+        box, read = refine(self.t, read.path, self._needed, row_major=sums, start=(box, read))
         self.prelude.within(box.facts, read.facts)  # which know the splits' quotients too
         output, offset, *_ = self._needed(box, read)
         numbers: dict[str, int] = {name: k for k, name in enumerate(box.digits())}
@@ -284,9 +294,9 @@ class _Lowering:
         what = f"output axis {axes[0]}" if len(axes) == 1 else f"output axes {', '.join(axes)} together"
         return what + (", a digit of it" if "_" in name else "")
 
-    def _about(self, name: str) -> tuple[str, ...]:
+    def _about(self, name: str, index_map: IndexMap) -> tuple[str, ...]:
         of = "" if self.adjoint is None else f"adjoint, with respect to {self.output.name}, of "
-        lines = [f"{name} : {of}{self.t.index_map}"]
+        lines = [f"{name} : {of}{index_map}"]
         shape = ", ".join(self.output.facts.spell(e) for e in self.output.extents)
         for source in self.sources:
             lines.append(f"source {source.name} : ({', '.join(source.facts.spell(e) for e in source.extents)})")

@@ -66,7 +66,12 @@ class _Visit:
 
 
 def normalise(
-    t: Tensor, facts: Facts | None = None, digits: Sequence[Extent] | None = None, *, shown: bool = False
+    t: Tensor,
+    facts: Facts | None = None,
+    digits: Sequence[Extent] | None = None,
+    *,
+    shown: bool = False,
+    path: tuple[int, ...] | None = None,
 ) -> list[Read]:
     """Return the reads of *t*, over one digit for each output axis; none if the output is always empty.
 
@@ -78,6 +83,8 @@ def normalise(
         The output coordinate; required with *facts*.
     shown : bool
         That every read is inside its source has been shown over other digits: leave it out.
+    path : tuple of int, optional
+        Return the read of this path alone, if there is one.
 
     Raises
     ------
@@ -102,6 +109,8 @@ def normalise(
             continue
         cases = visit.node.declared.cases
         for number, case in reversed(list(enumerate(cases))):
+            if path is not None and number != path[len(visit.path)]:
+                continue
             entered = _enter(case, number, visit, visit.facts if len(cases) == 1 else visit.facts.fork(), shown)
             if isinstance(entered, Read):
                 reads.append(entered)

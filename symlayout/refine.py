@@ -53,21 +53,29 @@ def output_box(t: Tensor) -> Box:
 
 
 def refine(
-    t: Tensor, part: tuple[int, ...], needed: Callable[[Box, Read], list[Extent]], *, row_major: bool = False
+    t: Tensor,
+    part: tuple[int, ...],
+    needed: Callable[[Box, Read], list[Extent]],
+    *,
+    row_major: bool = False,
+    start: tuple[Box, Read] | None = None,
 ) -> tuple[Box, Read]:
     """Return a box over which the read of *t* at path *part* is affine, as far as digits can make it.
 
     ``needed(box, read)`` lists the expressions that matter; only floors that they mention are removed.
-    With *row_major*, the digits in their order walk the output in row-major order.
+    With *row_major*, the digits in their order walk the output in row-major order.  *start* is the output's box and
+    the read over it, where these are at hand.
     """
-    box = output_box(t)
-    (read,) = (r for r in normalise(t, box.facts.fork(), box.coords) if r.path == part)
+    if start is None:
+        box = output_box(t)
+        (read,) = normalise(t, box.facts.fork(), box.coords, path=part)
+    else:
+        box, read = start
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
         for candidate in _candidates(box, read, floors, row_major):
-            reads = normalise(t, candidate.facts.fork(), candidate.coords, shown=True)
-            tried = next((r for r in reads if r.path == part), None)
-            if tried is None:
+            tried = next(iter(normalise(t, candidate.facts.fork(), candidate.coords, shown=True, path=part)), None)
+            if tried is None or tried.path != part:
                 continue
             left = _floors(needed(candidate, tried), tried.facts)
             if _progress(floors, read.facts, left, tried.facts):

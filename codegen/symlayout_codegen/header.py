@@ -8,7 +8,7 @@ from importlib import resources
 from string import Template
 
 from symlayout_codegen.nest import Nest
-from symlayout_codegen.rename import PARTED, rename
+from symlayout_codegen.rename import PARTED, rename_signature
 from symlayout_codegen.status import MEANING, PRECONDITION, status_name
 from symlayout_codegen.text import comment_text, folded, signature
 
@@ -59,6 +59,6 @@ def _prototypes(nests: Iterable[Nest]) -> Iterator[str]:
             yield from (folded(f" * {comment_text(line)}") for line in about)
             yield " */"
         before = about
-        legal = rename(nest)[0]
+        legal = rename_signature(nest)
         yield f"{signature(legal)};"
         yield f"{signature(legal, PARTED)};"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symlayout_codegen.cir import Expr, Literal
-from symlayout_codegen.expressions import ONE, ZERO, names
+from symlayout_codegen.expressions import ONE, ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +220,3 @@ def walk(body: Sequence[Statement]) -> Iterator[Statement]:
         elif isinstance(statement, If):
             yield from walk(statement.inside)
             yield from walk(statement.outside)
-
-
-def statement_names(statement: Statement) -> frozenset[str]:
-    """Return the names that *statement* and what is inside it read."""
-    return frozenset().union(*(names(e) for inner in walk((statement,)) for e in expressions(inner)))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.loops import Body, If, Interval, Let, Loop, Share, Statement, statement_names
+from symlayout_codegen.expressions import names
+from symlayout_codegen.loops import Body, If, Interval, Let, Loop, Share, Statement, expressions
 
 
 def prune(body: Body) -> Body:
     """Drop the locals that nothing reads, and the loops with nothing in them."""
+    return _pruned(body)[0]
+
+
+def _pruned(body: Body) -> tuple[Body, set[str]]:
+    """Return what is left of *body*, and the names that it reads."""
     kept: list[Statement] = []
     used: set[str] = set()
     for statement in reversed(body):
@@ -20,15 +26,20 @@ def prune(body: Body) -> Body:
             case Share(_, loops) if not used & {name for begin, end, _ in loops for name in (begin, end)}:
                 continue
             case Loop():
-                statement = replace(statement, body=prune(statement.body))
-                if not statement.body:
+                inner, read = _pruned(statement.body)
+                if not inner:
                     continue
-            case If(_, _, inside, outside):
-                statement = replace(statement, inside=prune(inside), outside=prune(outside))
-                if not statement.inside and not statement.outside:
+                statement = replace(statement, body=inner)
+                used |= read
+            case If():
+                inside, read = _pruned(statement.inside)
+                outside, read_outside = _pruned(statement.outside)
+                if not inside and not outside:
                     continue
+                statement = replace(statement, inside=inside, outside=outside)
+                used |= read | read_outside
             case _:
                 pass
         kept.append(statement)
-        used |= statement_names(statement)
-    return tuple(reversed(kept))
+        used.update(*map(names, expressions(statement)))
+    return tuple(reversed(kept)), used

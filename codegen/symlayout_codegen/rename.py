@@ -57,12 +57,7 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
 
     Digits of different pieces may share a name: their loops never nest.
     """
-    taken: set[str] = set()
-    kernel = identifier(nest.name, taken)
-    taken.add(f"{kernel}{PARTED}")
-    locals_ = [step.name for step in nest.prelude if isinstance(step, Local)]
-    new = {old: identifier(old, taken) for old in (*nest.parameters, *locals_)}
-    sources = tuple(identifier(old, taken) for old in nest.sources)
+    renamed, new, taken = _signature(nest)
     values: dict[str, Expr] = {old: Name(name) for old, name in new.items()}
     reserved = frozenset(taken)
 
@@ -77,11 +72,8 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
         return Local(new[old.name], value) if isinstance(old, Local) else replace(old, value=value)
 
     renamed = replace(
-        nest,
-        name=kernel,
-        parameters=tuple(new[old] for old in nest.parameters),
+        renamed,
         prelude=tuple(map(step, nest.prelude)),
-        sources=sources,
         source_sizes=tuple(size and substitute(size, values) for size in nest.source_sizes),
         output_size=nest.output_size and substitute(nest.output_size, values),
         pieces=tuple(map(renamed_piece, nest.pieces)),
@@ -90,6 +82,26 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
         nonnegative=frozenset(substitute(e, values) for e in nest.nonnegative),
     )
     return renamed, taken
+
+
+def rename_signature(nest: Nest) -> Nest:
+    """Return *nest* with the names that its prototype has as `rename` makes them, and the others as they are."""
+    return _signature(nest)[0]
+
+
+def _signature(nest: Nest) -> tuple[Nest, dict[str, str], set[str]]:
+    """Return *nest* with its prototype renamed, what its parameters and locals become, and the names in use."""
+    taken: set[str] = set()
+    kernel = identifier(nest.name, taken)
+    taken.add(f"{kernel}{PARTED}")
+    locals_ = [step.name for step in nest.prelude if isinstance(step, Local)]
+    new = {old: identifier(old, taken) for old in (*nest.parameters, *locals_)}
+    sources = tuple(identifier(old, taken) for old in nest.sources)
+    return (
+        replace(nest, name=kernel, parameters=tuple(new[old] for old in nest.parameters), sources=sources),
+        new,
+        taken,
+    )
 
 
 def _rename_piece(piece: Piece, values: Mapping[str, Expr], taken: set[str]) -> Piece:

@@ -32,7 +32,7 @@ from symlayout_codegen.order import order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
 from symlayout_codegen.rows import gather_rows
-from symlayout_codegen.share import by_one, share, shared
+from symlayout_codegen.share import PART, by_one, share, shared
 from symlayout_codegen.unroll import unroll
 
 
@@ -50,7 +50,7 @@ def schedule(nest: Nest) -> Program:
     nest, taken = rename(nest)
     facts = Facts.of(nest.positive, nest.nonnegative)
     body: list[Statement] = []
-    digits: list[Expr] = []
+    digits: list[Expr] = [PART]
     background = () if nest.background is None else (nest.background,)
     together = bool(background) and not all(piece.apart for piece in (*background, *nest.pieces))
     for piece in (*background, *nest.pieces):

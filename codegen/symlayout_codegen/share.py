@@ -24,9 +24,13 @@ MOST_SHARED = 4
 """At most so many nested loops are shared out."""
 
 
+PART = Name("part")
+"""The number of the part of the work that a call does."""
+
+
 def by_one(body: Body) -> Body:
     """Return *body* for part 0 alone."""
-    return (If(Name("part"), ONE, body, ()),) if body else ()
+    return (If(PART, ONE, body, ()),) if body else ()
 
 
 def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
