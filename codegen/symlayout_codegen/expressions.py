@@ -43,6 +43,8 @@ def names(expr: Expr) -> frozenset[str]:
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     """Return *expr* with the names in *values* replaced, and literals folded again."""
+    if not values:
+        return expr
     match expr:
         case Literal():
             return expr

@@ -58,7 +58,7 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
     Digits of different pieces may share a name: their loops never nest.
     """
     renamed, new, taken = _signature(nest)
-    values: dict[str, Expr] = {old: Name(name) for old, name in new.items()}
+    values: dict[str, Expr] = {old: Name(name) for old, name in new.items() if old != name}
     reserved = frozenset(taken)
 
     def renamed_piece(piece: Piece) -> Piece:
