@@ -13,9 +13,12 @@ int32_t openvino_batch_to_space_5d_x4_part(int64_t part, int64_t parts, const vo
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    const int64_t v14_4 = 3;
+    int overflow = 0;
+    const int64_t v14_4 = sl_checked_floor_div(7, 2, &overflow);
     if (1080 == 0)
-        return SL_OK;
+        return overflow ? SL_OVERFLOW : SL_OK;
+    if (overflow)
+        return SL_OVERFLOW;
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
