@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
+from typing import Any
 
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Dim
@@ -54,6 +56,24 @@ def small(t: Tensor, fits: Callable[[Tensor], bool] | None = None, preferred: Se
     if second is not None:
         return second
     raise InconclusiveError("some small dims satisfy the chain", list(t.facts.dims))
+
+
+def with_sizes(t: Tensor, dims: Mapping[Any, Any] | None) -> Example:
+    """Return *t* with the given dims bound to integers, and their values by name; names that it has not are left out.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` for a value that is no integer; or the sizes do not satisfy *t*.
+    """
+    values: dict[str, int] = {}
+    for key, value in (dims or {}).items():
+        name = str(key)
+        try:
+            values[name] = operator.index(value)
+        except TypeError:
+            raise ShapeError(f"the size {name} = {value!r:.80} is not an integer", "attr_dtype") from None
+    return t.subs(values), {name: value for name, value in values.items() if name in t.facts.dims}
 
 
 def telling(t: Tensor) -> Example:

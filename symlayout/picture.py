@@ -15,12 +15,12 @@ from typing import Any
 from symlayout import diagram, panels, show
 from symlayout.cells import Cells, cells
 from symlayout.errors import SymlayoutError
-from symlayout.example import telling
+from symlayout.example import telling, with_sizes
 from symlayout.plain import text
 from symlayout.svg import CHAR, Canvas, wrapped
 from symlayout.tensor import Tensor
 from symlayout.theme import escape
-from symlayout.walk import check_coordinate
+from symlayout.walk import as_coordinate, check_inside, having
 from symlayout.write import write_file
 
 WIDTH = 460.0  # of a picture: readable on a telephone
@@ -103,13 +103,14 @@ def picture(
     InconclusiveError
         No small values satisfy it.
     """
-    given = {str(key): int(value) for key, value in (dims or {}).items()}
-    bound, chosen = telling(t.subs(given))
+    fixed, given = with_sizes(t, dims)
+    followed = None if at is None else as_coordinate(t, at)
+    bound, chosen = telling(fixed) if followed is None else having(fixed, followed)
     values = {**given, **chosen}
-    if at is not None:
-        check_coordinate(bound, tuple(at))
+    if followed is not None:
+        check_inside(bound, followed)
     drawn = cells(bound)
-    svg, page = _documents(t, bound, values, drawn, at, made_by, loops=loops)
+    svg, page = _documents(t, bound, values, drawn, followed, made_by, loops=loops)
     return Picture(svg, text(drawn), values, page)
 
 

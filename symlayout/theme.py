@@ -59,7 +59,7 @@ def style(*, page: bool = False) -> str:
     light, dark = _values(_LIGHT, 0.885, 0.075), _values(_DARK, 0.43, 0.085)
     on_paper = _values(_PRINT, 0.885, 0.075)
     rules = [
-        f"{root}{{{light}background:var(--paper);max-width:100%;height:auto;font:11px {SANS}}}",
+        f"{root}{{{light}max-width:100%;height:auto;font:11px {SANS}}}",
         f"@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}",
     ]
     if page:

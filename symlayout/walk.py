@@ -6,6 +6,7 @@ as they are written for the formula.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -163,10 +164,10 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
       here    (5 - 1 - 1,) = (3,)
     so it is x[3]
     """
-    at = tuple(coord)
-    given = {str(key): int(value) for key, value in (dims or {}).items()}
-    bound, chosen = _bound(t.subs(given), at)
-    check_coordinate(bound, at)
+    fixed, given = example.with_sizes(t, dims)
+    start = at = as_coordinate(t, coord)
+    bound, chosen = having(fixed, at)
+    check_inside(bound, at)
     values = {**given, **chosen}
     numbers = {id(node): k for k, node in enumerate(bound.nodes())}
     written = t.nodes()
@@ -175,15 +176,32 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
         step, case = _step(node, written[numbers[id(node)]], numbers[id(node)], at, values)
         steps.append(step)
         if step.outside:
-            return Trace(values, int_extents(bound), tuple(coord), tuple(steps), None, None, _fill(case, step))
+            return Trace(values, int_extents(bound), start, tuple(steps), None, None, _fill(case, step))
         node, at = node.inputs[case.source], step.read
-    return Trace(values, int_extents(bound), tuple(coord), tuple(steps), node.name, at)
+    return Trace(values, int_extents(bound), start, tuple(steps), node.name, at)
 
 
-def check_coordinate(t: Tensor, at: Coordinate) -> None:
-    """Raise `ShapeError`, ``rank`` or ``bad_coord``, if *at* is no coordinate of *t*, whose extents are integers."""
+def as_coordinate(t: Tensor, coord: Sequence[int]) -> Coordinate:
+    """Return *coord* as integers, one for each axis of *t*.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` for what is no integer, ``rank`` for another number of axes, ``bad_coord`` for a negative one.
+    """
+    try:
+        at = tuple(map(operator.index, coord))
+    except TypeError:
+        raise ShapeError(f"coordinate {coord!r:.80} is not a sequence of integers", "attr_dtype") from None
     if len(at) != t.rank:
         raise ShapeError(f"coordinate {_tuple(at)} has {len(at)} axes, the output has {t.rank}", "rank")
+    if any(c < 0 for c in at):
+        raise ShapeError(f"coordinate {_tuple(at)} has a negative entry", "bad_coord")
+    return at
+
+
+def check_inside(t: Tensor, at: Coordinate) -> None:
+    """Raise `ShapeError`, ``bad_coord``, if *t*, whose extents are integers, has no element at *at*."""
     if not _has(t, at):
         raise ShapeError(f"coordinate {_tuple(at)} is not in the output {_tuple(int_extents(t))}", "bad_coord")
 
@@ -193,10 +211,10 @@ def number_of(found: Trace, shape: Sequence[int]) -> int:
     return sum(c * prod(shape[k + 1 :]) for k, c in enumerate(found.read or ()))
 
 
-def _bound(t: Tensor, at: Coordinate) -> example.Example:
+def having(t: Tensor, at: Coordinate) -> example.Example:
     """Return *t* on sizes that have the coordinate, pleasant ones where they do."""
     bound, values = example.telling(t)
-    if not t.facts.dims or len(at) != t.rank or _has(bound, at):
+    if not t.facts.dims or _has(bound, at):
         return bound, values
     near = [m * (c + 1) for c in at for m in (1, 2, 4)]
     try:

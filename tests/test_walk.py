@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 import symlayout as sl
+from symlayout.commands import ops_page, subject
 from symlayout.walk import number_of
 from tests import chains, strategies
 
@@ -69,6 +71,25 @@ def test_a_symbolic_walk_has_the_users_dims_in_its_formulas(shape: str, make: An
     check(t, {name: value for name, value in dims.items() if name in t.facts.dims})
 
 
+OPERATIONS = {
+    name: [shapes, attributes if name == ops_page.INDEX else f"{name}({attributes})"]
+    for table in (ops_page.CORE_EXAMPLES, ops_page.FRAMEWORK_EXAMPLES)
+    for name, (shapes, attributes) in table.items()
+    if ";" not in shapes and "plit" not in name
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_is_walked_explained_and_drawn(name: str) -> None:
+    (t,) = subject.build(OPERATIONS[name])
+    drawn = t.show()
+    assert ElementTree.fromstring(drawn.svg) is not None
+    check(t, drawn.dims)
+    for reason in sl.reasons(t):
+        assert reason.breaks
+        assert reason.message
+
+
 def test_a_walk_through_a_joint_operation_finds_the_input() -> None:
     x, y = sl.tensor("H, W", name="x"), sl.tensor("K, W", name="y")
     t = sl.flip(sl.concatenate([x, y], axis=0), 0)
@@ -97,15 +118,31 @@ def test_sizes_are_chosen_that_have_the_coordinate() -> None:
     found = sl.trace(sl.transpose(sl.tensor("H, W", name="x")), (40, 1))
     assert found.dims["W"] > 40
     assert found.read == (1, 40)
+    assert sl.tensor("H, W", name="x").show(at=(40, 1)).dims["H"] > 40
 
 
-@pytest.mark.parametrize(("at", "kind"), [((1,), "rank"), ((0, 3), "bad_coord"), ((-1, 0), "bad_coord")])
-def test_what_is_no_coordinate_is_refused(at: tuple[int, ...], kind: str) -> None:
-    x = sl.tensor("2, 3", name="x")
-    for call in (lambda: sl.trace(x, at), lambda: x.show(at=at)):
+@pytest.mark.parametrize(
+    ("at", "kind"),
+    [((1,), "rank"), ((0, 3), "bad_coord"), ((-1, 0), "bad_coord"), ((0, 1.0), "attr_dtype"), (5, "attr_dtype")],
+)
+def test_what_is_no_coordinate_is_refused(at: Any, kind: str) -> None:
+    fixed, symbolic = sl.tensor("2, 3", name="x"), sl.tensor("N, 3", name="x")
+    for x, call in itertools.product((fixed, symbolic), (lambda x: sl.trace(x, at), lambda x: x.show(at=at))):
+        if x is symbolic and at == (0, 3):
+            continue  # of some sizes there is no more to say than that none was found
         with pytest.raises(sl.ShapeError) as caught:
-            call()
+            call(x)
         assert caught.value.kind == kind
+
+
+def test_sizes_are_integers() -> None:
+    x = sl.tensor("N, C", name="x")
+    for size in ("4", 4.0, sl.dim("M"), None):
+        for call in (lambda size=size: sl.trace(x, (0, 0), {"N": size}), lambda size=size: x.show({"N": size})):
+            with pytest.raises(sl.ShapeError) as caught:
+                call()
+            assert caught.value.kind == "attr_dtype"
+    assert x.show({sl.dim("N"): np.int64(2), "other": 3}).dims.keys() == {"N", "C"}
 
 
 # --- reasons ------------------------------------------------------------------------------------
@@ -129,6 +166,12 @@ def test_each_requirement_has_a_reason_and_sizes_that_break_it() -> None:
         others = [r.relation for r in reasons if r is not reason]
         values = {symbol: reason.breaks[symbol.name] for r in others for symbol in r.free_symbols}
         assert all(r.subs(values) for r in others)
+
+
+def test_an_empty_axis_is_what_breaks_a_rule_too() -> None:
+    (reason,) = sl.reasons(sl.reshape(sl.tensor("N, C", name="x"), (sl.dim("N"), -1)))
+    assert reason.breaks["N"] == 0
+    assert reason.message.startswith("reshape: ")
 
 
 def test_what_requires_nothing_has_no_reasons() -> None:
