@@ -40,7 +40,7 @@ from symlayout.ops.resize import resize_nearest
 from symlayout.ops.roll import roll
 from symlayout.ops.space_batch import batch_to_space, space_to_batch
 from symlayout.ops.space_depth import depth_to_space, space_to_depth
-from symlayout.ops.split import split
+from symlayout.ops.split import array_split, split
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
@@ -93,6 +93,7 @@ __all__ = [
     "Verdict",
     "Witness",
     "adjoint",
+    "array_split",
     "assume",
     "batch_to_space",
     "broadcast_to",

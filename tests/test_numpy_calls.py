@@ -75,9 +75,10 @@ CALLS: dict[str, st.SearchStrategy[Call]] = {
     "flip": calls(axis=st.none() | AXES),
     "roll": calls(numbers(3, st.integers(-9, 9)), axis=st.none() | AXES.filter(lambda a: a != ())),
     "tile": calls(numbers(4, st.integers(-1, 3))),
-    "repeat": calls(st.integers(-1, 3), axis=st.none() | AXIS),
+    "repeat": calls(numbers(4, st.integers(-1, 3)), axis=st.none() | AXIS),
     "broadcast_to": calls(numbers(5, st.integers(-1, 4))),
     "pad": calls(WIDTHS, MODES),
+    "array_split": calls(st.one_of(st.integers(-1, 5), st.lists(st.integers(-5, 5), max_size=3)), axis=AXIS),
     "split": calls(st.one_of(st.integers(-1, 4), st.lists(st.integers(-5, 5), max_size=3)), axis=AXIS),
 }
 

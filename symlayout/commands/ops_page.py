@@ -26,6 +26,7 @@ _SHOWN = {
     "equal_part": "split",
     "sized_part": "split",
     "ceil_part": "split",
+    "near_part": "array_split",
 }
 
 # Operation: the shapes of its inputs, and its attributes.
@@ -47,6 +48,7 @@ CORE_EXAMPLES: dict[str, tuple[str, str]] = {
     "concatenate": ("H, W; K, W", "axis=0"),
     "stack": ("H, W; H, W", "axis=1"),
     "split": ("H, W", "indices_or_sections=2, axis=0"),
+    "array_split": ("H, W", "indices_or_sections=3, axis=0"),
     "window": ("N, L", "window_shape=3, axis=1, strides=2, padding=1"),
     "space_to_batch": ("N, H, W, C", "block_shape=(2, b>=1), paddings=((1, 1), (0, 0))"),
     "batch_to_space": ("4*N, H, W, C", "block_shape=(2, 2), crops=((1, 1), (0, 0))"),

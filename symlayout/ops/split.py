@@ -52,6 +52,40 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     return [x[(slice(None),) * along + (slice(a, b),)] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
 
 
+def array_split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+    """Return the parts of *x* along *axis*, in order, where parts may differ by one element.
+
+    Parameters
+    ----------
+    x : Tensor
+        Rank 1 or more.
+    indices_or_sections : int or sequence of int, dim or expression
+        An int is the number of parts: part ``k`` of an axis of ``n`` elements has ``floor((n + sections - 1 - k) /
+        sections)`` of them.  A sequence has the coordinates where to cut, as in `split`.
+    axis : int
+        The axis to cut.
+
+    Raises
+    ------
+    ShapeError
+        As `split`, but for parts that are not equal.
+
+    References
+    ----------
+    `numpy.array_split`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> [part.shape for part in sl.array_split(sl.tensor("8, W"), 3)]
+    [(3, W), (3, W), (2, W)]
+    """
+    if is_list(indices_or_sections):
+        return split(x, indices_or_sections, axis)
+    count = _sections(indices_or_sections)
+    return [near_part(x, number, count, axis) for number in range(count)]
+
+
 def split_sizes(x: Tensor, sizes: Sequence[Any], axis: int = 0) -> list[Tensor]:
     """Return the parts of *x* along *axis* that have the extents *sizes*, which together are the axis.
 
@@ -105,6 +139,20 @@ def ceil_part(x: Operand, number: int, count: int, axis: int) -> Declared:
     last = n - size * (count - 1)
     x.require(last, "size_mismatch", "axis {}: {} parts of {} exceed its extent {}", along, count - 1, size, n)
     return _from(x, along, number * size, last if number == count - 1 else size)
+
+
+@operation
+def near_part(x: Operand, number: int, count: int, axis: int) -> Declared:
+    """Return one of *count* parts that differ by one element at most, the larger ones first."""
+    along = x.axis(axis)
+    n = x.shape[along]
+
+    def size(k: int) -> Extent:
+        return x.floor_div(n + count - 1 - k, count)
+
+    from_start = 2 * number < count  # the shorter sum
+    start = sum(map(size, range(number)), 0) if from_start else n - sum(map(size, range(number, count)), 0)
+    return _from(x, along, start, size(number))
 
 
 def _from(x: Operand, along: int, start: Extent, size: Extent) -> Declared:

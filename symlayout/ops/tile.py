@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.declare import Declared, Operand, index_map
+from symlayout.declare import Case, Declared, Operand, index_map
 from symlayout.ops.reshape import mixed_radix
-from symlayout.polynomial import product
+from symlayout.polynomial import Extent, product
 from symlayout.tensor import operation
 
 
@@ -50,16 +50,17 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
 
     Parameters
     ----------
-    repeats : int, dim or expression
-        How often each element stands, >= 0; the same for all.
+    repeats : int, dim, expression, or a sequence of them
+        How often each element stands, >= 0; a sequence has one number for each, and then an element stands where
+        ``start <= o < start + repeats``.
     axis : int, optional
         None repeats the elements in row-major order, into one axis.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for a negative number, ``bad_axis``, ``length_mismatch`` for more numbers than one,
-        ``overflow``.
+        ``size_mismatch`` for a negative number, ``bad_axis``, ``length_mismatch`` for a sequence that has not as
+        many numbers as there are elements, ``overflow``.
 
     References
     ----------
@@ -71,9 +72,15 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
     >>> import symlayout as sl
     >>> sl.interpret(sl.repeat(sl.tensor("N"), 2), np.array([1, 2, 3]))
     array([1, 1, 2, 2, 3, 3])
+    >>> sl.repeat(sl.tensor("3, W"), [1, 0, 4], axis=0).shape
+    (5, W)
     """
-    (count,) = x.extents(repeats, "repeats", 1)
-    x.require(count, "size_mismatch", "repeats = {} is negative", count)
+    counts = x.extents(repeats, "repeats")
+    for count in counts:
+        x.require(count, "size_mismatch", "repeats = {} is negative", count)
+    if len(counts) != 1:
+        return _each_repeated(x, counts, None if axis is None else x.axis(axis))
+    (count,) = counts
     if axis is None:
         return index_map([product(x.shape) * count], lambda o: mixed_radix(o // count, x.shape))
     along = x.axis(axis)
@@ -81,3 +88,23 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
         [n * count if k == along else n for k, n in enumerate(x.shape)],
         lambda *o: [c // count if k == along else c for k, c in enumerate(o)],
     )
+
+
+def _each_repeated(x: Operand, counts: list[Extent], along: int | None) -> Declared:
+    """Return the map of an axis, or of all elements, each of which stands as often as *counts* says."""
+    size = product(x.shape) if along is None else x.shape[along]
+    x.require_equal(size, len(counts), "length_mismatch", "repeats has {} numbers for {} elements", len(counts), size)
+    starts = [sum(counts[:k], 0) for k in range(len(counts) + 1)]
+    at = along or 0
+
+    def element(number: int) -> Case:
+        def coords(*o: Any) -> list[Any]:
+            place = 0 * o[at] + number
+            return mixed_radix(place, x.shape) if along is None else [*o[:at], place, *o[at + 1 :]]
+
+        return Case(coords, where=lambda *o: [(o[at] - starts[number], counts[number])])
+
+    domain = [starts[-1]] if along is None else [starts[-1] if k == along else n for k, n in enumerate(x.shape)]
+    if not counts:
+        return index_map(domain, lambda *o: mixed_radix(o[0], x.shape) if along is None else o)
+    return Declared(tuple(domain), tuple(element(k) for k, count in enumerate(counts) if count != 0 or k == 0))
