@@ -15,6 +15,7 @@ help:
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
 	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
+	@echo "             then the installed frameworks are asked, CASES=n times each"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
 	@echo "make images  draw the pictures of the documentation again"
 	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, all warnings errors"
@@ -42,9 +43,10 @@ dist: $(VENV)/dist.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks
 
-fuzz: $(VENV)/test.stamp
+fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python -m tests.fuzz $(or $(N),100000)
 	$(BIN)/python -m tests.fuzz_prove --pairs $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY))
+	$(BIN)/python -m tests.fuzz_peers --cases $(or $(CASES),2000)
 
 promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.cache

@@ -1,0 +1,45 @@
+"""OpenVINO's operations, by the attribute and input names of its specifications.
+
+Block shapes, pads and crops of BatchToSpace-2 and SpaceToBatch-2 have one entry per axis, the batch
+included; its entry has to be 1, or 0: anything else has no meaning that OpenVINO's own kernels agree on.
+
+Each specification is a page of its own, such as
+https://docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/operation-specs/movement/batch-to-space-2.html
+
+>>> from symlayout import tensor
+>>> x = tensor("100, 7, 13, 3")
+>>> batch_to_space(x, block_shape=[1, 10, 5, 1], crops_begin=[0, 3, 1, 0], crops_end=[0, 3, 0, 0]).shape
+(2, 64, 64, 3)
+>>> space_to_depth(tensor("5, 7, 4, 6"), mode="blocks_first", block_size=2).shape
+(5, 28, 2, 3)
+"""
+
+from symlayout.frontends.common import concat, squeeze
+from symlayout.frontends.openvino.blocks import (
+    batch_to_space,
+    depth_to_space,
+    shuffle_channels,
+    space_to_batch,
+    space_to_depth,
+)
+from symlayout.frontends.openvino.bounds import pad, slice
+from symlayout.frontends.openvino.shapes import broadcast, reshape, roll, split, tile, transpose, unsqueeze
+
+__all__ = [
+    "batch_to_space",
+    "broadcast",
+    "concat",
+    "depth_to_space",
+    "pad",
+    "reshape",
+    "roll",
+    "shuffle_channels",
+    "slice",
+    "space_to_batch",
+    "space_to_depth",
+    "split",
+    "squeeze",
+    "tile",
+    "transpose",
+    "unsqueeze",
+]
