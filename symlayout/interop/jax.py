@@ -150,6 +150,8 @@ def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays:
     for read in y.index_map.reads:
         if read.leaf is None:
             found = jnp.full(extents, fill_element(read.fill, dtype), dtype)
+        elif any(isinstance(n, int) and n == 0 for n in arrays[read.leaf.key].shape):
+            found = jnp.zeros(extents, dtype)  # where the guards put their fills
         else:
             coords = [jnp.broadcast_to(value(e, read), extents) for e in read.coords]
             found = arrays[read.leaf.key].at[tuple(coords)].get(mode="fill", fill_value=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 
 import symlayout as sl
 from symlayout.errors import ArrayError, ShapeError
@@ -90,7 +90,10 @@ def test_the_map_in_xla_is_the_interpreters(case: Case) -> None:
     case = replace(case, dtype="i4", layout="contiguous")
     dims: dict[str, int] = {}
     steps = [(name, symbolic(k, attributes, dims)) for k, (name, attributes) in enumerate(case.steps)]
-    y = build(sl.tensor([sl.dim(f"n{k}") for k in range(len(case.shape))], name="x"), steps)
+    try:
+        y = build(sl.tensor([sl.dim(f"n{k}") for k in range(len(case.shape))], name="x"), steps)
+    except ShapeError:  # a chain that is one for these sizes only
+        reject()
     x = case.array()
     used = {name: n for name, n in dims.items() if name in y.facts.dims}
     found = np.asarray(function(y, native=True)(x, **used))

@@ -1,0 +1,259 @@
+"""Compute a tensor block by block, from and to arrays that do not fit in memory.
+
+Anything with a shape, a dtype and slices will do: memory-mapped files, zarr arrays, HDF5 data sets.  A block of the
+output reads of each input only the box that `IndexMap.image` gives, and one kernel serves all blocks: it has where
+a block and its boxes begin as dims.
+
+Left out: threads, and a step between the elements of a box, so that of ``x[::2]`` a box has all that lies between.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import mmap
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TextIO
+
+import numpy as np
+
+import symlayout as sl
+from symlayout.arrays import check_dtype, element_type
+from symlayout.bind import bind_shapes
+from symlayout.errors import ArrayError, FormatError, ShapeError
+
+Box = tuple[tuple[int, int], ...]  # a half-open range for each axis
+Sliceable = Any  # has shape, dtype, and slices as NumPy's
+
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+class Blockwise:
+    """A tensor of known sizes, to be computed block by block.
+
+    Parameters
+    ----------
+    y : Tensor
+        What is computed.
+    shapes : sequence of shape
+        One for each input, in order of first use.
+    dims : mapping, optional
+        Dims that the shapes do not determine.
+
+    Raises
+    ------
+    ShapeError
+        The shapes do not fit, with the kind that a kernel has.
+
+    Examples
+    --------
+    >>> blockwise = Blockwise(sl.pad(sl.tensor("N, C", name="x"), 1), [(8, 8)])
+    >>> blockwise.boxes(((0, 4), (0, 10)))
+    [((0, 3), (0, 8))]
+    """
+
+    def __init__(
+        self, y: sl.Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any, int] | None = None
+    ) -> None:
+        self.tensor = y.bind(bind_shapes(y, [tuple(shape) for shape in shapes], dims))
+        self.shape: tuple[int, ...] = self.tensor.shape
+        self._leaves = y.leaves()
+
+    def boxes(self, block: Box) -> list[Box]:
+        """Return what the elements of a block of the output read: one box for each input, which may be empty."""
+        read = {image.source: image.box for image in self.tensor.index_map.image(block)}
+        found = []
+        for leaf in self._leaves:
+            box = read.get(leaf.name)
+            found.append(tuple((low, max(low, high)) for low, high in box) if box else ((0, 0),) * leaf.rank)
+        return found
+
+    def compute(self, block: Box, boxes: Sequence[Box], arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+        """Return the elements of *block*, from those of the *boxes* that it reads."""
+        dims = {f"at{k}": low for k, (low, _) in enumerate(block)}
+        dims |= {f"count{k}": high - low for k, (low, high) in enumerate(block)}
+        for number, box in enumerate(boxes):
+            dims |= {f"from{number}_{k}": low for k, (low, _) in enumerate(box)}
+        return self._kernel(*arrays, dims=dims)
+
+    @cached_property
+    def _kernel(self) -> sl.Kernel:
+        """The kernel of any block, from boxes that have all that it reads; the rest of an input is not there."""
+        whole = {}
+        for number, leaf in enumerate(self.tensor.leaves()):
+            counts = [sl.dim(f"box{number}_{k}", max=n) for k, n in enumerate(leaf.shape)]
+            starts = [sl.dim(f"from{number}_{k}", max=n) for k, n in enumerate(leaf.shape)]
+            box = sl.tensor(counts, leaf.dtype, f"box{number}")
+            around = [(a, n - a - m) for a, m, n in zip(starts, counts, leaf.shape, strict=True)]
+            whole[leaf.key] = sl.pad(box, around) if leaf.rank else box
+        starts = [sl.dim(f"at{k}", max=n) for k, n in enumerate(self.shape)]
+        stops = [start + sl.dim(f"count{k}", max=n) for k, (start, n) in enumerate(zip(starts, self.shape, strict=True))]
+        return sl.compile(self.tensor.replace(whole)[tuple(map(slice, starts, stops))])
+
+
+def apply_chunked(
+    y: sl.Tensor,
+    *sources: Sliceable,
+    out: Sliceable | None = None,
+    dims: Mapping[Any, int] | None = None,
+    memory: int | str = "256MB",
+    progress: TextIO | None = sys.stderr,
+) -> Sliceable:
+    """Write the elements of *y* to *out*, block by block, and return it.
+
+    Parameters
+    ----------
+    y : Tensor
+        What is computed.
+    *sources : array
+        Its inputs in order of first use: anything with a shape, a dtype and slices, such as memory-mapped files and
+        zarr arrays.
+    out : array, optional
+        What takes slices, of the result's shape and dtype; where it has ``chunks``, a block is whole chunks, if that
+        fits.  Without it the result is a NumPy array.
+    dims : mapping, optional
+        Dims that the shapes do not determine.
+    memory : int or str
+        How many bytes a block and what it reads may take together, as ``"1.5GB"`` or ``"512MiB"``.
+    progress : text stream, optional
+        Where a bar is drawn, if it is a terminal.
+
+    Raises
+    ------
+    ArrayError
+        The dtypes differ, *out* has another one, or *memory* is less than one element needs.
+    FormatError
+        *memory* is no number of bytes.
+    ShapeError
+        A shape does not fit, with the kind that a kernel has.
+
+    Examples
+    --------
+    >>> turned = sl.transpose(sl.tensor("N, M", name="x"))
+    >>> apply_chunked(turned, np.arange(6).reshape(2, 3), memory="16B").tolist()
+    [[0, 3], [1, 4], [2, 5]]
+    """
+    leaves = y.leaves()
+    if len(sources) != len(leaves):
+        raise ArrayError(f"{y.name} has {len(leaves)} inputs, got {len(sources)} arrays")
+    dtypes = [element_type(source.dtype) for source in sources]
+    for leaf, source, dtype in zip(leaves, sources, dtypes, strict=True):
+        check_dtype(np.empty(0, dtype), leaf.dtype, leaf.name)
+        if dtype != dtypes[0]:
+            raise ArrayError(f"the inputs have dtypes {dtypes[0]} and {dtype}")
+    blockwise = Blockwise(y, [source.shape for source in sources], dims)
+    if out is None:
+        out = np.empty(blockwise.shape, dtypes[0])
+    elif tuple(out.shape) != blockwise.shape:
+        raise ShapeError(f"out has shape {tuple(out.shape)}, the result has {blockwise.shape}", "size_mismatch")
+    elif element_type(out.dtype) != dtypes[0]:
+        raise ArrayError(f"out has dtype {out.dtype}, the result has {dtypes[0]}")
+    chunks = getattr(out, "chunks", None) or (1,) * len(blockwise.shape)
+    blocks = split(blockwise, tuple(chunks), bytes_of(memory) // dtypes[0].itemsize)
+    with _Bar(progress, math.prod(blockwise.shape) * dtypes[0].itemsize) as bar:
+        for block in blocks:
+            boxes = blockwise.boxes(block)
+            read = [np.asarray(_read(source, box, dtypes[0])) for source, box in zip(sources, boxes, strict=True)]
+            out[tuple(slice(*ends) for ends in block)] = blockwise.compute(block, boxes, read)
+            for array in (*sources, out):
+                _let_go(array)
+            bar.advance(_count(block) * dtypes[0].itemsize)
+    return out
+
+
+def split(blockwise: Blockwise, chunks: tuple[int, ...], most: int) -> list[Box]:
+    """Return blocks that cover the output, each with at most *most* elements in itself and what it reads.
+
+    Blocks end at multiples of *chunks*, as long as that is possible.  The axis to be cut is the one that leaves the
+    least to be read: where the map is a transpose, it is the one that keeps the boxes narrow too.
+    """
+    shape = blockwise.shape
+    if 0 in shape:
+        return []
+    steps = list(shape)
+
+    def cost(sizes: Sequence[int]) -> int:
+        """Return the elements of a block in the middle, of its boxes, and of a result that is not copied yet."""
+        block = tuple((start := (n - 1) // 2 // s * s, min(start + s, n)) for s, n in zip(sizes, shape, strict=True))
+        return 2 * _count(block) + 2 * sum(map(_count, blockwise.boxes(block)))
+
+    def halves(axis: int, unit: int) -> list[int]:
+        half = -(-steps[axis] // 2 // unit) * unit
+        return [*steps[:axis], half, *steps[axis + 1 :]]
+
+    needed = cost(steps)
+    while needed > most:
+        whole = [halves(k, unit) for k, unit in enumerate(chunks) if steps[k] > unit]
+        candidates = whole or [halves(k, 1) for k, step in enumerate(steps) if step > 1]
+        if not candidates:
+            raise ArrayError(f"one element and what it reads are {needed} elements, memory is for {most}")
+        needed, steps = min(((cost(sizes), sizes) for sizes in candidates), key=lambda found: found[0])
+    return list(itertools.product(*(list(_ranges(n, step)) for n, step in zip(shape, steps, strict=True))))
+
+
+def bytes_of(memory: int | str) -> int:
+    """Return a number of bytes: an int as it is, a text such as ``"256MB"`` or ``"1.5GiB"`` by its unit.
+
+    >>> bytes_of("1.5kB"), bytes_of("2MiB"), bytes_of(7)
+    (1500, 2097152, 7)
+    """
+    if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
+        return memory
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) ?(k|[MGT]|[KMGT]i|)B?", str(memory), re.ASCII)
+    if not found or not (size := int(float(found[1]) * _UNITS[found[2]])):
+        raise FormatError(f"memory {memory!r:.40} is no number of bytes\n  help: write it as 256MB, 1.5GB or 512MiB")
+    return size
+
+
+def _ranges(n: int, step: int) -> Iterator[tuple[int, int]]:
+    return ((start, min(start + step, n)) for start in range(0, n, step))
+
+
+def _count(box: Box) -> int:
+    return math.prod(high - low for low, high in box)
+
+
+def _read(source: Sliceable, box: Box, dtype: np.dtype[Any]) -> Any:
+    """Return the elements of a box; of an empty one none are asked for."""
+    if _count(box) == 0:
+        return np.empty([high - low for low, high in box], dtype)
+    return source[tuple(slice(*ends) for ends in box)]
+
+
+def _let_go(array: Sliceable) -> None:
+    """Let the system take back the pages of a file that is mapped: what was written stays in the file."""
+    mapped = getattr(array, "_mmap", None)
+    if isinstance(mapped, mmap.mmap) and getattr(array, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class _Bar:
+    """A bar on a terminal, redrawn now and then; nothing anywhere else."""
+
+    def __init__(self, stream: TextIO | None, total: int) -> None:
+        self._stream = stream if stream is not None and stream.isatty() else None
+        self._done, self._total = 0, total
+        self._start = self._drawn = time.monotonic()
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def advance(self, count: int) -> None:
+        """Note that *count* more bytes are written."""
+        self._done += count
+        now = time.monotonic()
+        if self._stream is not None and now - self._drawn > 0.1:
+            self._drawn = now
+            share = self._done / self._total
+            rate = self._done / (now - self._start) / 1e6
+            self._stream.write(f"\r[{'#' * round(30 * share):30}] {share:4.0%} {rate:.0f} MB/s")
+            self._stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None and self._drawn > self._start:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
