@@ -19,7 +19,7 @@ def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """
     staging = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with staging.open("xb") as file:
+        with staging.open("x+b") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

@@ -593,3 +593,18 @@ def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path
     assert done.status == 1
     assert "is not a .npy array" in done.err
     assert "defect" not in done.err
+
+
+def test_files_that_exceed_the_memory_are_computed_in_blocks(symlayout: Command, tmp_path: Path) -> None:
+    x = np.arange(2 * 6 * 8 * 4, dtype=np.float32).reshape(2, 6, 8, 4)
+    np.save(tmp_path / "x.npy", x)
+    words = ["run", "N,H,W,C", "space_to_depth(2, depth_axis=3)", "-i", str(tmp_path / "x.npy")]
+    for memory, out in (("600B", "blocks.npy"), ("1GB", "whole.npy")):
+        done = symlayout(*words, "-o", str(tmp_path / out), "--memory", memory)
+        assert (done.status, done.out) == (0, f"wrote {tmp_path / out}: float32 (2, 3, 4, 16)\n")
+    assert np.array_equal(np.load(tmp_path / "blocks.npy"), np.load(tmp_path / "whole.npy"))
+    done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "8B")
+    assert (done.status, done.err.startswith("ArrayError: one element and what it reads")) == (1, True)
+    done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "much")
+    assert (done.status, done.err.startswith("FormatError: memory 'much' is no number of bytes")) == (1, True)
+    assert sorted(path.name for path in tmp_path.glob("*.npy*")) == ["blocks.npy", "whole.npy", "x.npy"]

@@ -1,28 +1,33 @@
 """Compute a chain on arrays: one compiled kernel, or NumPy where there is no compiler.
 
-Arrays are .npy files; - is standard input or output.  The result is written whole or not at all.
+Arrays are .npy files; - is standard input or output.  The result is written whole or not at all.  Files are mapped,
+and what exceeds --memory is computed block by block.
 
 for example:
   symlayout run "N,C,2*h,2*w" "space_to_depth(2)" -i image.npy -o blocks.npy
   symlayout run "N,H,W,C" "batch_to_space([b,b], [[0,0],[0,0]])" --dims b=2 -i a.npy -o b.npy
   symlayout run model.xml -i input.npy -o output.npy
+  symlayout run "N,C,H,W" "transpose(0,2,3,1)" -i image.npy -o nhwc.npy --memory 1GB
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import math
 import sys
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 import symlayout as sl
+from symlayout.bind import bind_shapes
 from symlayout.commands import subject
 from symlayout.commands.report import Report
 from symlayout.errors import FormatError
+from symlayout.interop.chunked import apply_chunked, bytes_of
 from symlayout.write import write_with
 
 
@@ -35,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("-o", "--out", required=True, metavar="FILE", help="where the result goes")
     parser.add_argument("--dims", metavar="NAME=INT,...", help="dims that the arrays do not determine")
+    parser.add_argument(
+        "--memory", metavar="SIZE", default="256MB", help="what the arrays may take at a time (default 256MB)"
+    )
     parser.add_argument("--strict", action="store_true", help="fail where no kernel can be compiled")
 
 
@@ -44,8 +52,12 @@ def run(arguments: argparse.Namespace) -> Report:
         raise argparse.ArgumentError(None, "standard input can stand for one thing only")
     (t,) = subject.read(arguments)
     arrays = [_load(path) for path in arguments.input]
+    arrays = [_typed(a, leaf.dtype) for a, leaf in zip(arrays, t.leaves(), strict=False)] + arrays[len(t.leaves()) :]
+    dims, memory = subject.parse_dims(arguments.dims), bytes_of(arguments.memory)
+    if arguments.out != "-" and len(arrays) == len(t.leaves()) and sum(array.nbytes for array in arrays) > memory:
+        return _in_blocks(t, arrays, dims, arguments)
     kernel = sl.compile(t, strict=arguments.strict)
-    result = kernel(*arrays, dims=subject.parse_dims(arguments.dims))
+    result = kernel(*arrays, dims=dims)
     data = {"shape": list(result.shape), "dtype": str(result.dtype), "out": arguments.out}
     if arguments.out == "-":
         if arguments.json:
@@ -56,6 +68,35 @@ def run(arguments: argparse.Namespace) -> Report:
         return Report("", data)
     write_with(Path(arguments.out), lambda file: np.lib.format.write_array(file, result, allow_pickle=False))
     return Report(f"wrote {arguments.out}: {result.dtype} {result.shape}", data)
+
+
+def _in_blocks(t: sl.Tensor, arrays: list[Any], dims: dict[str, int], arguments: argparse.Namespace) -> Report:
+    """Compute from files to a file, block by block."""
+    shape = t.bind(bind_shapes(t, [array.shape for array in arrays], dims)).shape
+    dtype = arrays[0].dtype
+
+    def write(file: BinaryIO) -> None:
+        descr = np.lib.format.dtype_to_descr(dtype)
+        np.lib.format.write_array_header_2_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+        begin = file.tell()
+        file.truncate(begin + math.prod(shape) * dtype.itemsize)
+        if 0 not in shape:
+            out = np.memmap(file, dtype, "r+", begin, shape)
+            apply_chunked(
+                t, *arrays, out=out, dims=dims, memory=arguments.memory, progress=None, strict=arguments.strict
+            )
+            out.flush()
+
+    write_with(Path(arguments.out), write)
+    data = {"shape": list(shape), "dtype": str(dtype), "out": arguments.out}
+    return Report(f"wrote {arguments.out}: {dtype} {shape}", data)
+
+
+def _typed(array: Any, declared: np.dtype[Any] | None) -> Any:
+    """Return an array of a type of ml_dtypes, such as bfloat16, as it was declared: a file has its size only."""
+    if declared is None or array.dtype.kind != "V" or array.dtype.names or array.itemsize != declared.itemsize:
+        return array
+    return array.view(declared)
 
 
 def _load(path: str) -> Any:

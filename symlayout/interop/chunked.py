@@ -43,6 +43,8 @@ class Blockwise:
         One for each input, in order of first use.
     dims : mapping, optional
         Dims that the shapes do not determine.
+    strict : bool
+        Raise where no kernel can be compiled, instead of computing in NumPy with a warning.
 
     Raises
     ------
@@ -57,11 +59,16 @@ class Blockwise:
     """
 
     def __init__(
-        self, y: sl.Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any, int] | None = None
+        self,
+        y: sl.Tensor,
+        shapes: Sequence[tuple[int, ...]],
+        dims: Mapping[Any, int] | None = None,
+        *,
+        strict: bool = False,
     ) -> None:
         self.tensor = y.bind(bind_shapes(y, [tuple(shape) for shape in shapes], dims))
         self.shape: tuple[int, ...] = self.tensor.shape
-        self._leaves = y.leaves()
+        self._leaves, self._strict = y.leaves(), strict
 
     def boxes(self, block: Box) -> list[Box]:
         """Return what the elements of a block of the output read: one box for each input, which may be empty."""
@@ -91,8 +98,10 @@ class Blockwise:
             around = [(a, n - a - m) for a, m, n in zip(starts, counts, leaf.shape, strict=True)]
             whole[leaf.key] = sl.pad(box, around) if leaf.rank else box
         starts = [sl.dim(f"at{k}", max=n) for k, n in enumerate(self.shape)]
-        stops = [start + sl.dim(f"count{k}", max=n) for k, (start, n) in enumerate(zip(starts, self.shape, strict=True))]
-        return sl.compile(self.tensor.replace(whole)[tuple(map(slice, starts, stops))])
+        stops = [
+            start + sl.dim(f"count{k}", max=n) for k, (start, n) in enumerate(zip(starts, self.shape, strict=True))
+        ]
+        return sl.compile(self.tensor.replace(whole)[tuple(map(slice, starts, stops))], strict=self._strict)
 
 
 def apply_chunked(
@@ -102,6 +111,7 @@ def apply_chunked(
     dims: Mapping[Any, int] | None = None,
     memory: int | str = "256MB",
     progress: TextIO | None = sys.stderr,
+    strict: bool = False,
 ) -> Sliceable:
     """Write the elements of *y* to *out*, block by block, and return it.
 
@@ -121,6 +131,8 @@ def apply_chunked(
         How many bytes a block and what it reads may take together, as ``"1.5GB"`` or ``"512MiB"``.
     progress : text stream, optional
         Where a bar is drawn, if it is a terminal.
+    strict : bool
+        Raise where no kernel can be compiled, instead of computing in NumPy with a warning.
 
     Raises
     ------
@@ -134,25 +146,25 @@ def apply_chunked(
     Examples
     --------
     >>> turned = sl.transpose(sl.tensor("N, M", name="x"))
-    >>> apply_chunked(turned, np.arange(6).reshape(2, 3), memory="16B").tolist()
+    >>> apply_chunked(turned, np.arange(6).reshape(2, 3), memory="64B").tolist()
     [[0, 3], [1, 4], [2, 5]]
     """
     leaves = y.leaves()
     if len(sources) != len(leaves):
         raise ArrayError(f"{y.name} has {len(leaves)} inputs, got {len(sources)} arrays")
     dtypes = [element_type(source.dtype) for source in sources]
-    for leaf, source, dtype in zip(leaves, sources, dtypes, strict=True):
+    for leaf, dtype in zip(leaves, dtypes, strict=True):
         check_dtype(np.empty(0, dtype), leaf.dtype, leaf.name)
         if dtype != dtypes[0]:
             raise ArrayError(f"the inputs have dtypes {dtypes[0]} and {dtype}")
-    blockwise = Blockwise(y, [source.shape for source in sources], dims)
+    blockwise = Blockwise(y, [source.shape for source in sources], dims, strict=strict)
     if out is None:
         out = np.empty(blockwise.shape, dtypes[0])
     elif tuple(out.shape) != blockwise.shape:
         raise ShapeError(f"out has shape {tuple(out.shape)}, the result has {blockwise.shape}", "size_mismatch")
     elif element_type(out.dtype) != dtypes[0]:
         raise ArrayError(f"out has dtype {out.dtype}, the result has {dtypes[0]}")
-    chunks = getattr(out, "chunks", None) or (1,) * len(blockwise.shape)
+    chunks = getattr(out, "shards", None) or getattr(out, "chunks", None) or (1,) * len(blockwise.shape)
     blocks = split(blockwise, tuple(chunks), bytes_of(memory) // dtypes[0].itemsize)
     with _Bar(progress, math.prod(blockwise.shape) * dtypes[0].itemsize) as bar:
         for block in blocks:
@@ -177,9 +189,13 @@ def split(blockwise: Blockwise, chunks: tuple[int, ...], most: int) -> list[Box]
     steps = list(shape)
 
     def cost(sizes: Sequence[int]) -> int:
-        """Return the elements of a block in the middle, of its boxes, and of a result that is not copied yet."""
-        block = tuple((start := (n - 1) // 2 // s * s, min(start + s, n)) for s, n in zip(sizes, shape, strict=True))
-        return 2 * _count(block) + 2 * sum(map(_count, blockwise.boxes(block)))
+        """Return the elements of a block and of its boxes, each with a copy: the most of three places."""
+        found = []
+        for place in (0, 1, 2):
+            starts = [(n - 1) * place // 2 // s * s for s, n in zip(sizes, shape, strict=True)]
+            block = tuple((a, min(a + s, n)) for a, s, n in zip(starts, sizes, shape, strict=True))
+            found.append(2 * (_count(block) + sum(map(_count, blockwise.boxes(block)))))
+        return max(found)
 
     def halves(axis: int, unit: int) -> list[int]:
         half = -(-steps[axis] // 2 // unit) * unit

@@ -15,9 +15,7 @@ from symlayout.errors import ArrayError
 from symlayout.interop.chunked import Blockwise, Box
 
 
-def apply_dask(
-    y: sl.Tensor, *sources: Any, chunks: Any = "auto", dims: Mapping[Any, int] | None = None
-) -> Any:
+def apply_dask(y: sl.Tensor, *sources: Any, chunks: Any = "auto", dims: Mapping[Any, int] | None = None) -> Any:
     """Return *y* of dask arrays, lazily, as a dask array.
 
     Parameters
@@ -58,11 +56,11 @@ def apply_dask(
         block = tuple((ends[axis][k], ends[axis][k + 1]) for axis, k in enumerate(number))
         boxes = blockwise.boxes(block)
         read = [array[tuple(slice(*pair) for pair in box)] for array, box in zip(arrays, boxes, strict=True)]
-        made = dask.delayed(_computed, pure=True)(blockwise, block, boxes, read)
+        made = dask.delayed(_computed)(blockwise, block, boxes, read)
         blocks[number] = da.from_delayed(made, [high - low for low, high in block], dtype)
     return da.block(blocks.tolist()) if blocks.ndim else blocks[()]
 
 
 def _computed(blockwise: Blockwise, block: Box, boxes: list[Box], read: list[np.ndarray[Any, Any]]) -> Any:
     """Return the elements of a block: the body of a task."""
-    return blockwise.compute(block, [tuple(map(tuple, box)) for box in boxes], [np.asarray(a) for a in read])
+    return blockwise.compute(block, boxes, [np.asarray(a) for a in read])

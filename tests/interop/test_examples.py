@@ -18,6 +18,8 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 CASES = {
     "torch": (["torch"], "torch", "howto-torch.md", "torch_op.py"),
     "jax": (["jax"], "jax", "howto-jax.md", "jax_function.py"),
+    "chunked": ([], "chunked", "howto-big-arrays.md", "big_arrays.py"),
+    "dask": (["dask"], "dask", "howto-dask.md", "dask_chunks.py"),
 }
 
 
