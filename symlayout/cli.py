@@ -7,6 +7,7 @@ Exit status: 0 what was asked holds, 1 it does not or cannot be done, 2 the comm
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import re
@@ -46,6 +47,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print *message* and leave with status 2."""
+        typed = re.search(r"COMMAND: invalid choice: '([^']*)'", message)
+        if typed is not None:
+            near = difflib.get_close_matches(typed[1], COMMANDS, n=1)
+            meant = f"; the nearest is {near[0]}" if near else ""
+            message = f"no command is called {typed[1]!r:.80}{meant}"
         self.exit(USAGE, f"{self.prog}: {message}\n  help: {self.prog} --help\n")
 
 

@@ -17,7 +17,7 @@ from symlayout.cells import Cells, cells
 from symlayout.errors import SymlayoutError
 from symlayout.example import telling, with_sizes
 from symlayout.plain import text
-from symlayout.svg import CHAR, Canvas, wrapped
+from symlayout.svg import CHAR, Canvas, shortened, wrapped
 from symlayout.tensor import Tensor
 from symlayout.theme import escape
 from symlayout.walk import as_coordinate, check_inside, having
@@ -26,6 +26,7 @@ from symlayout.write import write_file
 WIDTH = 460.0  # of a picture: readable on a telephone
 _MARGIN = 14.0
 _INNER = WIDTH - 2 * _MARGIN
+_LONGEST = 400  # characters of a map in a description
 _DESCRIBED = 64  # elements that a description lists
 
 
@@ -198,7 +199,7 @@ def _documents(
     if loops:
         y += 18 + diagram.loops(canvas, _MARGIN, y + 18, _INNER, t, values)
     y += _MARGIN
-    title = f"Index map of {t.name}: {show.shape(t.shape)}"
+    title = f"Index map of {t.name}: {shortened(show.shape(t.shape), _LONGEST)}"
     said = _description(t, chain, drawn, values)
     alone = canvas.document(WIDTH, y, title, said, made_by=made_by)
     return alone, canvas.document(WIDTH, y, title, said, page=True)
@@ -206,9 +207,9 @@ def _documents(
 
 def _description(t: Tensor, chain: list[diagram.Stage], drawn: Cells, values: Mapping[str, int]) -> str:
     """Return what the picture shows, in words."""
-    parts = [f"{'; '.join(diagram.words(chain))}. The map is {t.index_map}."]
+    parts = [f"{'; '.join(diagram.words(chain))}. The map is {shortened(str(t.index_map), _LONGEST)}."]
     if values:
-        parts.append(f"Drawn for {assignments(values)}.")
+        parts.append(f"Drawn for {shortened(assignments(values), _LONGEST)}.")
     numbers = drawn.numbers.ravel()
     if 0 < numbers.size <= _DESCRIBED and drawn.output.whole:
         listed = ", ".join("fill" if n < 0 else str(n) for n in numbers.tolist())

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 import symlayout as sl
 from symlayout import cli, example
 from symlayout.cells import MAX_CELLS, cells
-from symlayout.theme import escape
+from symlayout.theme import escape, style
 from tests import chains, strategies
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
@@ -182,6 +182,23 @@ def test_pictures_know_light_dark_and_paper() -> None:
     assert "@media print" in drawn.svg
     assert "data-jp-theme-light" not in drawn.svg
     assert "data-jp-theme-light" in drawn.html
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of ``#rrggbb``, as WCAG 2 defines it."""
+    channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_every_number_can_be_read_on_its_colour_in_light_and_dark() -> None:
+    schemes = re.findall(r"--paper:(#\w{6});--ink:(#\w{6});--soft:(#\w{6});.*?(--h0:[^}]*)", style())
+    assert len(schemes) >= 2
+    for paper, ink, soft, hues in schemes:
+        pairs = [(ink, paper), (soft, paper), *((ink, colour) for colour in re.findall(r"#\w{6}", hues))]
+        for text, ground in pairs:
+            dark, light = sorted((luminance(text), luminance(ground)))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
 
 
 def test_two_pictures_on_a_page_share_no_names() -> None:

@@ -5,8 +5,7 @@ An entry that does not verify is never loaded: it is compiled again when it is n
 for example:
   symlayout cache            where it is, and what is in it, oldest first
   symlayout cache verify     check every entry; exit status 1 if one is not what was kept
-  symlayout cache prune      remove the entries that do not verify, and what killed processes left
-  symlayout cache prune --max-bytes 100M     and the oldest, until the rest is no larger
+  symlayout cache prune --max-bytes 100M     remove what does not verify, and the oldest beyond that size
   symlayout cache prune --all
 """
 

@@ -2,7 +2,6 @@
 
 for example:
   symlayout infer "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)"
-  symlayout infer "N,H,W,C" "tensorflow:SpaceToBatchND(block_shape=[2,b>=1], paddings=[[1,1],[0,0]])"
   symlayout infer "1..8, 3, ?, 224" "[:, ::-1]" --json
   symlayout infer "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --solve "8,5,?,3"
   symlayout infer model.xml
