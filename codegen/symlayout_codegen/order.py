@@ -20,10 +20,11 @@ def order(piece: Piece) -> tuple[int, ...]:
     reads = piece.offset.coefficients()
     fast_write = next((k for k in digits if writes.get(k) == ONE), None)
     fast_read = next((k for k in digits if reads.get(k) == ONE), None)
-    if fast_write is None or fast_read is None or fast_write == fast_read:
+    if fast_write is None or fast_read is None:
         return tuple(digits)
-    digits.remove(fast_read)
-    digits.remove(fast_write)
+    inner = (fast_write,) if fast_read == fast_write else (fast_read, fast_write)
+    for digit in inner:
+        digits.remove(digit)
     if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent):
-        digits[-2:] = digits[:-3:-1]  # transposes are done many at a time: over the longer loop
-    return (*digits, fast_read, fast_write)
+        digits[-2:] = digits[:-3:-1]  # runs and transposes are done many at a time: over the longer loop
+    return (*digits, *inner)

@@ -27,7 +27,7 @@ from symlayout_codegen.distribute import distribute
 from symlayout_codegen.expressions import Facts
 from symlayout_codegen.leaves import select
 from symlayout_codegen.loops import Body, Statement
-from symlayout_codegen.nest import Nest
+from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.order import order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
@@ -49,6 +49,9 @@ def schedule(nest: Nest) -> Program:
     """Return the loops that do what *nest* says."""
     nest, taken = rename(nest)
     facts = Facts.of(nest.positive, nest.nonnegative)
+    for step in nest.prelude:
+        if isinstance(step, Local) and facts.is_nonnegative(step.value):
+            facts = facts.and_nonnegative((Name(step.name),))
     body: list[Statement] = []
     digits: list[Expr] = [PART]
     background = () if nest.background is None else (nest.background,)

@@ -36,12 +36,12 @@ def by_one(body: Body) -> Body:
 def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
     """Return the digits of *piece* that the parts of a kernel share out, outermost first.
 
-    They are the loops outside the inner one, down to the first that is sure to be long; a short one next to the inner
-    stays whole, since the two may be a transpose.  Where there is but one loop outside the inner one, which may have
-    one step, the inner one is shared too, unless bounds cut it.
+    They are the loops outside the inner two, down to the first that is sure to be long: the two may be a transpose,
+    whose tiles are best over all of them.  Where these loops are few, which may have one step, the outer of the two is
+    shared too, unless it is short; and where there is but one, the inner one, unless bounds cut it.
     """
     inner = 1
-    if len(order) > 2 and is_short(piece.digits[order[-2]].extent):
+    if len(order) > 3 or (len(order) > 2 and is_short(piece.digits[order[-2]].extent)):
         inner = 2
     elif len(order) <= 2 and not piece.windows and not piece.guards:
         inner = 0
