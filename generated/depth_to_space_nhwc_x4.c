@@ -37,14 +37,13 @@ int32_t depth_to_space_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int6
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i1_1_begin, i1_1_end, i1_0_begin, i1_0_end, i2_0_begin, i2_0_end;
+    int64_t i1_1_begin, i1_1_end, i1_0_begin, i1_0_end;
     sl_share(&share, b, &i1_1_begin, &i1_1_end);
-    sl_share(&share, N*H, &i1_0_begin, &i1_0_end);
-    sl_share_last(&share, W, &i2_0_begin, &i2_0_end);
+    sl_share_last(&share, N*H, &i1_0_begin, &i1_0_end);
     for (int64_t i1_1 = i1_1_begin; i1_1 < i1_1_end; ++i1_1) {  /* output axis 1, a digit of it < b */
         for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < H */
-            sl_copy_rows(to, C_b_2*b*i2_0_begin + C*W*i1_0 + C_b_2*W*b*i1_1, C_b_2*b, from0, C*i2_0_begin +
-                    C*W*i1_0 + C_b_2*b*i1_1, C, i2_0_end - i2_0_begin, b*C_b_2);
+            sl_copy_rows(to, C*W*i1_0 + C_b_2*W*b*i1_1, C_b_2*b, from0, C*W*i1_0 + C_b_2*b*i1_1, C, W,
+                    b*C_b_2);
         }
     }
     return SL_OK;

@@ -41,16 +41,15 @@ int32_t space_to_depth_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int6
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_begin, i0_end, i1_begin, i1_end, i2_begin, i2_end, i3_0_begin, i3_0_end;
+    int64_t i0_begin, i0_end, i1_begin, i1_end, i2_begin, i2_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share(&share, H_b, &i1_begin, &i1_end);
-    sl_share(&share, W_b, &i2_begin, &i2_end);
-    sl_share_last(&share, b, &i3_0_begin, &i3_0_end);
+    sl_share_last(&share, W_b, &i2_begin, &i2_end);
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
         for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H/b */
             for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < W/b */
-                sl_copy_rows(to, C*b*i3_0_begin + C*H*W*i0 + C*W*b*i1 + C*b*b*i2, C*b, from0, C*W*i3_0_begin
-                        + C*H*W*i0 + C*W*b*i1 + C*b*i2, C*W, i3_0_end - i3_0_begin, C*b);
+                sl_copy_rows(to, C*H*W*i0 + C*W*b*i1 + C*b*b*i2, C*b, from0, C*H*W*i0 + C*W*b*i1 + C*b*i2,
+                        C*W, b, C*b);
             }
         }
     }

@@ -166,7 +166,8 @@ SL_ALWAYS void sl_copy_ends(unsigned char *restrict to, const unsigned char *res
                             const size_t half)
 {
     memcpy(to, from, half);
-    memcpy(to + bytes - half, from + bytes - half, half);
+    if (bytes != half)
+        memcpy(to + bytes - half, from + bytes - half, half);
 }
 
 /* to[at + i] = from[start + i] for 0 <= i < count. */
@@ -222,13 +223,17 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     else if (count == 1)
         for (int64_t i = 0; i < rows; ++i)
             to[i * to_step] = from[i * step];
-    else if (bytes > 128)
+    else if (bytes > 256)
         for (int64_t i = 0; i < rows; ++i)
             memcpy(to + i * to_step, from + i * step, bytes);
-    else if (bytes > 64)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 64);
+    else if (bytes >= 128)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 128);
     else if (bytes == 64)
         sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
+    else if (bytes >= 64)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 64);
+    else if (bytes == 32)
+        sl_copy_rows_by(to, to_step, from, step, rows, 32, 32);
     else if (bytes >= 32)
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
     else if (bytes == 16)
@@ -524,6 +529,11 @@ typedef struct {
 /* The offsets of *count* indices from *first* on. */
 SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
 {
+    if (axis->high == 1) {
+        for (int64_t k = 0; k < count; ++k)
+            offset[k] = (first + k) * axis->step;
+        return;
+    }
     int64_t low = first % axis->count;
     int64_t at = low * axis->step + first / axis->count * axis->leap;
     for (int64_t k = 0; k < count; ++k) {
@@ -705,13 +715,13 @@ SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE]
 }
 #endif
 
-/* The elements before the first that begins a cache line at all offsets of *axis*; 0 if it is not the same at all,
- * or there are too few to tell. */
+/* The elements before the first that begins a cache line, where that puts it at the begin or in the middle of one at
+ * all offsets of *axis*; else 0, as where there are too few to tell. */
 SL_INLINE int64_t sl_lead(const element *first, const sl_axis *axis, int64_t extent)
 {
     const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
-    const int same = axis->step * SL_ELEMENT_SIZE % 64 == 0 &&
-        (axis->high == 1 || axis->leap * SL_ELEMENT_SIZE % 64 == 0) && left % SL_ELEMENT_SIZE == 0;
+    const int same = axis->step * SL_ELEMENT_SIZE % 32 == 0 &&
+        (axis->high == 1 || axis->leap * SL_ELEMENT_SIZE % 32 == 0) && left % SL_ELEMENT_SIZE == 0;
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
