@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from symlayout.call import (
 )
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.index_map import IndexMap
-from symlayout.interpret import interpret, match_arrays, result_type
+from symlayout.interpret import int_extents, interpret, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
 from symlayout_codegen.nest import NUMBERS
@@ -48,6 +49,8 @@ class Kernel:
     ----------
     tensor : Tensor or Adjoint
         What it computes.
+    inputs : list of Tensor
+        Its inputs, in the order in which a call takes them.
     index_map : IndexMap
         The map that it carries out.
 
@@ -62,14 +65,18 @@ class Kernel:
     (i0, i1) -> (i1, i0)
     """
 
-    def __init__(self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool, threads: int) -> None:
+    def __init__(
+        self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool, threads: int, tune: bool
+    ) -> None:
         self.tensor = t
         self._input = t.cotangent if isinstance(t, Adjoint) else t
-        leaves = self._input.leaves()
-        self._only = leaves[0].name if len(leaves) == 1 else ""
+        self.inputs = self._input.leaves()
+        self._only = self.inputs[0].name if len(self.inputs) == 1 else ""
         self._dtype = dtype
         self._strict = strict
         self._threads = threads
+        self._tune = tune
+        self._tuned: dict[Any, CompiledKernel] = {}
         self._adds = isinstance(t, Adjoint) and not t.copies
         self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
         self._nests: dict[tuple[str, bool], tuple[Nest, list[object]]] = {}
@@ -94,8 +101,8 @@ class Kernel:
 
     @property
     def schedule(self) -> str:
-        """The loops of that kernel, as text."""
-        native = self._native(self._dtype or _DEFAULT, strided=False)
+        """What was chosen for that kernel, why, and its loops, as text; with ``tune=True`` for the last new shapes."""
+        native = next(reversed(self._tuned.values()), None) or self._native(self._dtype or _DEFAULT, strided=False)
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
 
     def __repr__(self) -> str:
@@ -173,6 +180,7 @@ class Kernel:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
                 self._known.clear()
+                self._tuned.clear()
             self._plans[key] = plan
         if out is None:
             out = np.empty(plan.shape, plan.dtype)
@@ -208,7 +216,29 @@ class Kernel:
                 arguments += tuple(s for a in inputs for s in element_strides(a))
             held = self._nest(self._number(dtype), strided=strided)[1]
             fills = np.frombuffer(b"".join(fill_element(f, dtype).tobytes() for f in held), np.uint8) if held else None
-        return Plan(shape, dtype, arguments, native, fills, values, worthwhile(threads, prod(shape) * dtype.itemsize))
+        plan = Plan(shape, dtype, arguments, native, fills, values, worthwhile(threads, prod(shape) * dtype.itemsize))
+        if native is None or not self._tune:
+            return plan
+        return replace(plan, native=self._fastest(plan, native, inputs, strided))
+
+    def _fastest(self, plan: Plan, native: CompiledKernel, inputs: list[Array], strided: bool) -> CompiledKernel:
+        """Return the candidate that is the fastest for a plan, timed on its inputs and an output of its own."""
+        from symlayout_codegen.tune import tune
+
+        key = plan.arguments, plan.dtype.str, strided, plan.threads
+        if key not in self._tuned:
+            nest = self._nest(self._number(plan.dtype), strided=strided)[0]
+            out = np.empty(plan.shape, plan.dtype)
+            at = len(plan.dims)
+            given = plan.arguments
+            if strided:  # the output's strides are those of a new array
+                given = (*given[:at], *contiguous_strides(plan.shape), *given[at + len(plan.shape) :])
+            timed = replace(plan, arguments=given)
+            arguments = (*plan.arguments, plan.threads)
+            self._tuned[key] = tune(
+                nest, plan.dtype.itemsize, native, arguments, lambda candidate: timed.run(candidate, inputs, out)
+            )
+        return self._tuned[key]
 
     def _number(self, dtype: np.dtype[Any]) -> str:
         """Return the type in which elements add up, by the backend's name; "" where they only move.
@@ -263,6 +293,7 @@ def compile(
     *,
     strict: bool = False,
     threads: int = 1,
+    tune: bool = False,
 ) -> Kernel:
     """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
 
@@ -279,6 +310,9 @@ def compile(
         Raise where there is no compiler or it fails, instead of computing in NumPy with a warning.
     threads : int
         On how many threads a call works, at most, unless it says otherwise.
+    tune : bool
+        Time the candidate schedules on the first call with new shapes, or now where all dims have values, and
+        take the fastest; the answer is kept in the cache. ``k.schedule`` says what was chosen and why.
 
     Raises
     ------
@@ -308,7 +342,9 @@ def compile(
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
-    kernel = Kernel(t, chosen, strict, check_threads(threads))
+    kernel = Kernel(t, chosen, strict, check_threads(threads), tune)
     if strict and chosen is None:
         kernel._native(_DEFAULT, strided=False)
+    if tune and chosen is not None and not kernel._input.facts.dims:
+        kernel(*(np.zeros(int_extents(leaf), chosen) for leaf in kernel.inputs))
     return kernel

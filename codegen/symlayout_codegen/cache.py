@@ -78,6 +78,41 @@ def store(key: str, library: bytes, source: str) -> bool:
         return False
 
 
+def load_note(key: str, name: str) -> dict[str, str] | None:
+    """Return what `store_note` wrote beside the library of the entry *key*; None if there is nothing to trust."""
+    try:
+        root = cache_root()
+        note = root / key / f"{name}.json"
+        if not _is_trusted(root) or not _is_own(note.parent.lstat()) or not _is_own(status := note.lstat()):
+            return None
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MANIFEST_BYTES:
+            return None
+        recorded = json.loads(note.read_bytes())
+        content = {str(k): str(v) for k, v in recorded["note"].items()}
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return None
+    return content if recorded == {"note": content, "sha256": _note_hash(key, name, content)} else None
+
+
+def store_note(key: str, name: str, note: dict[str, str]) -> bool:
+    """Keep *note* beside the library of the entry *key*; return whether it is there."""
+    try:
+        root = cache_root()
+        if not _is_trusted(root):
+            return False
+        content = json.dumps({"note": note, "sha256": _note_hash(key, name, note)}).encode("ascii")
+        with private_folder(root, STAGING) as staging:
+            _write(staging / name, content)
+            (staging / name).replace(root / key / f"{name}.json")
+    except OSError:
+        return False
+    return True
+
+
+def _note_hash(key: str, name: str, note: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps([key, name, note], sort_keys=True).encode("ascii")).hexdigest()
+
+
 def discard(entry: Path) -> None:
     """Remove an entry, whatever it is, at once: no reader sees a part of it.
 

@@ -5,11 +5,13 @@ Nothing about arrays is checked here: the caller knows the shapes, this module t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
-from symlayout_codegen.build import Function, build, foreign_functions
+from symlayout_codegen.build import Function, build, cache_key, find_compiler, foreign_functions
+from symlayout_codegen.choice import MODEL, Choice
 from symlayout_codegen.cir import evaluate
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, template
@@ -35,6 +37,10 @@ class CompiledKernel:
         Bytes per element.
     source : str
         The C text.
+    choice : Choice
+        What was chosen where the schedule leaves something open.
+    reason : str
+        Why.
     function : Callable[..., int]
         The C function that does one part: the number of the part, that of all parts, the arguments, then a
         pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
@@ -43,19 +49,53 @@ class CompiledKernel:
         Makes of a contiguous buffer its address, which keeps it; differences are in bytes.
     """
 
-    __slots__ = ("_cast", "_from_buffer", "_program", "_void", "element_size", "function", "nest", "pointer", "source")
+    __slots__ = (
+        "_cast",
+        "_from_buffer",
+        "_headers",
+        "_program",
+        "_void",
+        "choice",
+        "element_size",
+        "function",
+        "nest",
+        "pointer",
+        "reason",
+        "source",
+    )
 
-    def __init__(self, program: Program, nest: Nest, element_size: int, source: str, function: Function) -> None:
-        self._program = program
+    def __init__(
+        self,
+        program: Program,
+        nest: Nest,
+        element_size: int,
+        source: str,
+        headers: Mapping[str, str],
+        function: Function,
+        choice: Choice,
+    ) -> None:
+        self._program, self._headers = program, headers
         self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
+        self.choice, self.reason = choice, "by the model"
         ffi = foreign_functions()
         self.pointer = partial(ffi.from_buffer, ffi.typeof("char *"))
         self._from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
 
     @property
     def schedule(self) -> str:
-        """The loops as text."""
-        return describe(self._program)
+        """What was chosen and why, then the loops, as text."""
+        return f"{self.choice}; {self.reason}\n{describe(self._program)}"
+
+    @property
+    def key(self) -> str:
+        """The name of its entry in the cache."""
+        return cache_key(self.source, self._headers, find_compiler())
+
+    def because(self, reason: str) -> CompiledKernel:
+        """Return the same kernel, chosen for *reason*."""
+        made = copy(self)
+        made.reason = reason
+        return made
 
     def __call__(
         self, arguments: tuple[int, ...], sources: Sequence[Any], out: Any, fill: Any = None, threads: int = 1
@@ -109,8 +149,8 @@ class CompiledKernel:
         return PreconditionFailed(f"a size computed from {values} is not a 64-bit integer", kind)
 
 
-def compile_nest(nest: Nest, element_size: int) -> CompiledKernel:
-    """Return *nest* as a kernel for elements of *element_size* bytes.
+def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL) -> CompiledKernel:
+    """Return *nest* as a kernel for elements of *element_size* bytes, scheduled as *choice* says.
 
     Raises
     ------
@@ -119,10 +159,10 @@ def compile_nest(nest: Nest, element_size: int) -> CompiledKernel:
     SymlayoutError
         The nest holds a literal that is not an int64.
     """
-    program = schedule(nest)
+    program = schedule(nest, choice)
     source = print_program(program, element_size)
     headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
     pointers = len(nest.sources) + 1 + bool(nest.fills)
     types = ["int64_t"] * (2 + len(nest.parameters)) + ["void *"] * pointers
     function = build(source, headers, f"{program.nest.name}{PARTED}", f"int32_t(*)({', '.join(types)})")
-    return CompiledKernel(program, nest, element_size, source, function)
+    return CompiledKernel(program, nest, element_size, source, headers, function, choice)

@@ -7,17 +7,18 @@ from symlayout_codegen.nest import Piece
 from symlayout_codegen.unroll import is_short
 
 
-def order(piece: Piece) -> tuple[int, ...]:
+def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
     """Return the digits from the outermost loop to the innermost.
 
-    The output is written in memory order, except that the source's fastest digit comes right
-    outside the output's: the two make a transpose.
+    The output is written in memory order (or, with *walk* "source", the source is read in its own), except that
+    the source's fastest digit comes right outside the output's: the two make a transpose.
     """
     writes = piece.output.coefficients()
-    digits = sorted(range(len(piece.digits)), key=lambda k: -magnitude(writes.get(k, ZERO)))
+    reads = piece.offset.coefficients() if piece.offset is not None else {}
+    along = reads if walk == "source" and reads else writes
+    digits = sorted(range(len(piece.digits)), key=lambda k: -magnitude(along.get(k, ZERO)))
     if piece.offset is None:
         return tuple(digits)
-    reads = piece.offset.coefficients()
     fast_write = next((k for k in digits if writes.get(k) == ONE), None)
     fast_read = next((k for k in digits if reads.get(k) == ONE), None)
     if fast_write is None or fast_read is None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symlayout_codegen.bound import Bounder
+from symlayout_codegen.choice import MODEL, Choice
 from symlayout_codegen.cir import Expr, Name
 from symlayout_codegen.coalesce import coalesce
 from symlayout_codegen.distribute import distribute
@@ -45,8 +46,8 @@ class Program:
     facts: Facts
 
 
-def schedule(nest: Nest) -> Program:
-    """Return the loops that do what *nest* says."""
+def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
+    """Return the loops that do what *nest* says, in the way that *choice* says."""
     nest, taken = rename(nest)
     facts = Facts.of(nest.positive, nest.nonnegative)
     for step in nest.prelude:
@@ -59,7 +60,7 @@ def schedule(nest: Nest) -> Program:
     for piece in (*background, *nest.pieces):
         adds = nest.combine is not None and piece.source is not None
         piece = coalesce(piece, in_order=adds)
-        digits_in_order = tuple(range(len(piece.digits))) if adds else order(piece)
+        digits_in_order = tuple(range(len(piece.digits))) if adds else order(piece, choice.walk)
         begin, ranges = share(piece, () if together else piece.apart or shared(piece, digits_in_order), taken)
         done = Bounder(piece, digits_in_order, facts, taken, adds=adds).body(begin, ranges)
         body += done if ranges or together else by_one(done)

@@ -1,0 +1,82 @@
+"""Choose among the candidate schedules of a nest by timing them on the arrays of a call.
+
+The answer is kept beside the library of the model's choice: a later process reads it and times nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+
+from symlayout_codegen import cache
+from symlayout_codegen.choice import CANDIDATES
+from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.kernel import CompiledKernel, compile_nest
+from symlayout_codegen.nest import Nest
+
+ROUNDS = 5
+"""Each candidate runs at least so often."""
+
+SECONDS = 0.05
+"""And the candidates together for so long."""
+
+MARGIN = 0.97
+"""Another candidate than the model's is taken where it needs less than this part of the time."""
+
+Run = Callable[[CompiledKernel], None]
+
+
+def tune(nest: Nest, element_size: int, model: CompiledKernel, arguments: Sequence[int], run: Run) -> CompiledKernel:
+    """Return the fastest candidate for *arguments*, with what was measured in its `reason`.
+
+    Parameters
+    ----------
+    model : the kernel of the model's choice.
+    arguments : what decides how fast a candidate is: the arguments, and the number of threads.
+    run : does the call with a candidate.
+    """
+    name = f"tuned-{hashlib.sha256(repr(tuple(arguments)).encode()).hexdigest()[:16]}"
+    known = cache.load_note(model.key, name)
+    if known is not None and (found := _recorded(nest, element_size, model, known)):
+        return found
+    kernels = [model]
+    for choice in CANDIDATES[1:]:
+        try:
+            kernel = compile_nest(nest, element_size, choice)
+        except CompilerError:
+            continue  # the model's choice was built, and it will do
+        if all(kernel.source != other.source for other in kernels):
+            kernels.append(kernel)
+    if len(kernels) == 1:
+        return model.because("all candidates are the same loops")
+    times = _times(kernels, run)
+    best = min(range(len(kernels)), key=times.__getitem__)
+    best = best if times[best] < MARGIN * times[0] else 0
+    figures = ", ".join(f"{k.choice.walk} {t * 1e6:.1f} us" for k, t in zip(kernels, times, strict=True))
+    reason = f"timed on the arrays of a call: {figures}"
+    cache.store_note(model.key, name, {"choice": kernels[best].choice.walk, "reason": reason})
+    return kernels[best].because(reason)
+
+
+def _recorded(nest: Nest, element_size: int, model: CompiledKernel, known: dict[str, str]) -> CompiledKernel | None:
+    """Return the candidate that the record names; None if there is no such candidate."""
+    for choice in CANDIDATES:
+        if choice.walk == known.get("choice"):
+            kernel = model if choice == model.choice else compile_nest(nest, element_size, choice)
+            return kernel.because(f"{known.get('reason')}, kept in the cache")
+    return None
+
+
+def _times(kernels: Sequence[CompiledKernel], run: Run) -> list[float]:
+    """Return the least time that each candidate took; they take turns."""
+    times = [float("inf")] * len(kernels)
+    end = time.perf_counter() + SECONDS
+    rounds = 0
+    while rounds < ROUNDS or time.perf_counter() < end:
+        for k, kernel in enumerate(kernels):
+            start = time.perf_counter()
+            run(kernel)
+            times[k] = min(times[k], time.perf_counter() - start)
+        rounds += 1
+    return times
