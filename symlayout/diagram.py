@@ -19,6 +19,7 @@ _LONGEST = 30  # characters of a shape or a name
 _BOX = 36.0  # height of a box of the strip
 _LOOP = 21.0  # height of the head of a loop
 _FLOOR = 4.0  # below what is inside of it
+_SANS = 5.6  # width of a letter of the other face
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,8 @@ def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: M
     for piece in nest.pieces[:_MOST_PIECES]:
         heads = [(*_head(digit), _moves(piece, k, names, known)) for k, digit in enumerate(piece.digits)]
         top += _nested(canvas, x, top, limit, heads, _body(piece, names, fills)) + 8
-    if len(nest.pieces) > _MOST_PIECES:
-        canvas.text(x, top + 10, f"{len(nest.pieces) - _MOST_PIECES} more pieces", "soft")
+    if (more := len(nest.pieces) - _MOST_PIECES) > 0:
+        canvas.text(x, top + 10, f"and {more} more piece{'s' * (more > 1)}", "soft")
         top += 24
     return top - y - 8
 
@@ -137,12 +138,12 @@ def _nested(canvas: Canvas, x: float, y: float, limit: float, heads: list[tuple[
     for level, (head, place, moves) in enumerate(heads):
         inset, top = 8.0 * level, y + _LOOP * level
         canvas.rect(x + inset, top, limit - 2 * inset, whole - (_LOOP + _FLOOR) * level, "box", radius=5)
-        canvas.text(x + inset + 8, top + 14.5, f"for {head}", "mono", "strong", size=10.5)
-        right = x + limit - inset - 8
-        canvas.text(right, top + 14.5, moves, "mono", "soft", anchor="end", size=10)
-        room = limit - 2 * inset - 34 - width_of(f"for {head}") - width_of(moves)
-        if (said := shortened(place, int(room / 5.6))) == place:
-            canvas.text(x + inset + 16 + width_of(f"for {head}"), top + 14.5, said, "soft", size=10)
+        room = limit - 2 * inset - 30 - width_of(moves)
+        said = shortened(f"for {head}", int(room / width_of(" ")))
+        canvas.text(x + inset + 8, top + 14.5, said, "mono", "strong", size=10.5)
+        canvas.text(x + limit - inset - 8, top + 14.5, moves, "mono", "soft", anchor="end", size=10)
+        if _SANS * len(place) < room - width_of(said):
+            canvas.text(x + inset + 16 + width_of(said), top + 14.5, place, "soft", size=10)
     most = max(20, int((limit - 16.0 * depth - 8) / 6.35))
     canvas.text(x + 8.0 * depth + 2, y + _LOOP * depth + 14, shortened(body, most), "mono", size=10.5)
     return whole
