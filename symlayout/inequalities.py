@@ -32,6 +32,7 @@ from symlayout.system import DIGIT, Definition, drop, parenthesised, short
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 24
+_SAMPLE_STEPS = 8  # values tried per symbol in one trial
 
 
 class Derivation(NamedTuple):
@@ -354,18 +355,41 @@ class Inequalities(Intervals):
         return self._samples
 
     def _sample(self, trial: int) -> dict[str, int] | None:
-        """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*."""
+        """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*.
+
+        Symbols get values in their order; where a fact fails, the last that has another value to try takes it.
+        """
+        order = list(self.low)
+        due = self._due(order)
         values: dict[str, int] = {}
-        for k, name in enumerate(self.low):
-            value = self._sample_value(name, trial, k, values)
-            if value is None:
+        left: list[Iterator[int]] = []  # what the symbols so far, and the next, have left to try
+        for _ in range(_SAMPLE_STEPS * len(order)):
+            if len(values) == len(order):
+                break
+            name = order[len(values)]
+            if len(left) == len(values):
+                left.append(iter(self._sample_values(name, trial, len(values), values)))
+            value = next(left[-1], None)
+            if value is not None:
+                values[name] = value
+                if any(not holds_at(e, values) for e in due.get(name, ())):
+                    del values[name]
+            elif values:
+                left.pop()
+                values.popitem()
+            else:
                 return None
-            values[name] = value
-        checked = [fact for fact in self.known if fact.names <= values.keys()]
+        return values if len(values) == len(order) else None
+
+    def _due(self, order: list[str]) -> dict[str, list[Poly]]:
+        """Return what is >= 0, by the last symbol that it mentions."""
+        place = {name: k for k, name in enumerate(order)}
         equations = [collapse({m: 1}) - value for m, value in self.rules]
-        if any(names_of(e) <= values.keys() and evaluate(e, values) for e in equations):
-            return None
-        return values if all(holds_at(fact, values) for fact in checked) else None
+        due: dict[str, list[Poly]] = {}
+        for e in (*self.known, *equations, *(-e for e in equations)):
+            if isinstance(e, Poly) and e.names <= place.keys():
+                due.setdefault(order[max(place[name] for name in e.names)], []).append(e)
+        return due
 
     def _sample_by_rule(self, name: str, values: dict[str, int]) -> int | None:
         """Return the value that an equation ``name * others = value`` leaves, if it leaves one."""
@@ -377,28 +401,33 @@ class Inequalities(Intervals):
                     return None if remainder else quotient
         return None
 
-    def _sample_value(self, name: str, trial: int, place: int, values: dict[str, int]) -> int | None:
+    def _sample_values(self, name: str, trial: int, place: int, values: dict[str, int]) -> list[int]:
+        """Return what to try for a symbol, where those before it have the given values."""
         try:
             if name in self.floors:
                 numerator, denominator = (evaluate(e, values) for e in self.floors[name])
-                return numerator // denominator if denominator > 0 else None
+                return [numerator // denominator] if denominator > 0 else []
             if (d := self.definitions.get(name)) is not None:
-                return max(0, evaluate(self.reduce(d.right), values))
+                return [max(0, evaluate(self.reduce(d.right), values))]
             low, top = self.low[name], self.high[name]
             high = None if top is None else evaluate(top, values)
             if (solved := self._sample_by_rule(name, values)) is not None:
                 inside = low is None or low <= solved
-                return solved if inside and (high is None or solved <= high) else None
+                return [solved] if inside and (high is None or solved <= high) else []
         except KeyError:  # made of a symbol that comes later
-            return None
+            return []
         first = -3 if low is None else low
         if high is not None and high < first:
-            return None
+            return []
         if name[0] == DIGIT and high is not None:
-            return (0, high, high // 2, min(1, high))[trial % 4]
-        few = trial if trial < 2 else (7 * place + 5 * trial + place * trial) % (1 + 2 * trial)
-        value = first + (1000 + 37 * place if trial == 2 else few)  # one far from the small constants of facts
-        return value if high is None else min(value, high)
+            ends = (0, high, high // 2, min(1, high))
+            return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
+        tried: list[int] = []
+        for attempt in (trial, trial + 3, trial + 7):  # one is far from the small constants of facts
+            few = attempt if attempt < 2 else (7 * place + 5 * attempt + place * attempt) % (1 + 2 * attempt)
+            value = first + (1000 + 37 * place if attempt == 2 else few)
+            tried.append(value if high is None else min(value, high))
+        return list(dict.fromkeys(tried))
 
     # ------------------------------------------------------------------ derived symbols
 
@@ -446,8 +475,7 @@ class Inequalities(Intervals):
             return
         extended = []
         for trial, sample in enumerate(self._samples):
-            value = self._sample_value(name, trial, len(sample), sample)
-            if value is not None:
+            for value in self._sample_values(name, trial, len(sample), sample)[:1]:
                 sample[name] = value
                 extended.append(sample)
         self._samples = extended

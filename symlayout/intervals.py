@@ -124,7 +124,7 @@ class Intervals(System):
             self._best[form] = -constant
         self.forget()
         if self._samples:
-            self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)]
+            self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)] or None
 
     def _bounded_by(self, fact: Poly) -> str | None:
         """Return the symbol of which *fact* is a bound and nothing else, or None."""

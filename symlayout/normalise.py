@@ -109,7 +109,7 @@ def normalise(
             continue
         cases = visit.node.declared.cases
         for number, case in reversed(list(enumerate(cases))):
-            if path is not None and number != path[len(visit.path)]:
+            if path is not None and path[len(visit.path) : len(visit.path) + 1] != (number,):
                 continue
             entered = _enter(case, number, visit, visit.facts if len(cases) == 1 else visit.facts.fork(), shown)
             if isinstance(entered, Read):
