@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from math import log2
+from math import ceil, floor, log2
+from statistics import median
 
 from benchmarks.measure import Row
 
 _WIDTH, _LEFT, _RIGHT, _LINE, _TOP = 900, 230, 20, 26, 64
-_LOW, _HIGH = -2, 9  # powers of two on the axis
 
 # Colours that are read on a white page and on a black one; the text follows the page.
 _STYLE = """
@@ -28,6 +28,12 @@ def plot(rows: Sequence[Row]) -> str:
     """Return the picture: a line for each group; to the right is slower, on a logarithmic axis."""
     shown = [r for r in rows if r.fastest_peer is not None]
     groups = list(dict.fromkeys(r.case.group for r in shown))
+    values = [value for r in shown for value in (r.ours.median, r.ratios[str(r.fastest_peer)].median)]
+    low, high = floor(log2(min([*values, 0.5]))), ceil(log2(max([*values, 2.0])))
+
+    def place(ratio: float) -> float:
+        return round(_LEFT + (log2(ratio) - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT), 1)
+
     height = _TOP + _LINE * len(groups) + 30
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
@@ -35,28 +41,23 @@ def plot(rows: Sequence[Row]) -> str:
         f"<style>{_STYLE}</style>",
         _dot("ours", _LEFT, 20, 5) + _text(_LEFT + 12, 25, "symlayout"),
         _dot("peer", _LEFT + 110, 20, 5) + _text(_LEFT + 122, 25, "fastest peer of the row"),
-        _text(_LEFT + 300, 25, "small: a row; large: the median; the line at 1 is memcpy"),
+        _text(_LEFT + 300, 25, "times by that of a memcpy; small: a row, large: the median"),
     ]
-    for power in range(_LOW, _HIGH + 1):
-        x, kind = _place(2.0**power), "memcpy" if power == 0 else "axis"
+    for power in range(low, high + 1):
+        x, kind = place(2.0**power), "memcpy" if power == 0 else "axis"
         parts.append(f'<line class="{kind}" x1="{x}" x2="{x}" y1="{_TOP - 14}" y2="{height - 26}"/>')
         parts.append(_text(x, height - 8, f"{2.0**power:g}", "middle"))
     for k, group in enumerate(groups):
         y = _TOP + _LINE * k
         of = [r for r in shown if r.case.group == group]
         parts.append(_text(_LEFT - 12, y + 5, group, "end"))
-        for kind, shift, values in (
-            ("ours", -4, sorted(r.ours.median for r in of)),
-            ("peer", 4, sorted(r.ratios[str(r.fastest_peer)].median for r in of)),
+        for kind, shift, times in (
+            ("ours", -4, [r.ours.median for r in of]),
+            ("peer", 4, [r.ratios[str(r.fastest_peer)].median for r in of]),
         ):
-            parts += [_dot(kind, _place(value), y + shift, 2.5) for value in values]
-            parts.append(_dot(f"{kind} mean", _place(values[len(values) // 2]), y + shift, 5))
+            parts += [_dot(kind, place(value), y + shift, 2.5) for value in times]
+            parts.append(_dot(f"{kind} mean", place(median(times)), y + shift, 5))
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def _place(ratio: float) -> float:
-    share = (log2(ratio) - _LOW) / (_HIGH - _LOW)
-    return round(_LEFT + min(max(share, 0.0), 1.0) * (_WIDTH - _LEFT - _RIGHT), 1)
 
 
 def _dot(kind: str, x: float, y: float, radius: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import symlayout as sl
 from symlayout.catalogue import DYNAMIC, ELEMENT_SIZES, Row, kernels
 from symlayout.cli import main
 from symlayout.commands import emit, subject
@@ -110,3 +111,12 @@ def test_the_kernels_need_no_library() -> None:
         "#include <string.h>",
         "#include <stddef.h>",
     }
+
+
+def test_what_is_emitted_is_what_is_compiled(tmp_path: Path) -> None:
+    """But for the comment, which says more: what makes the file again, and the fills."""
+    chain = ["N, H, W, C", "space_to_batch([2,2], [[1,1],[1,1]])", "transpose(0,3,1,2)"]
+    assert main(["emit", *chain, "--element-size", "4", "-o", str(tmp_path)]) == 0
+    (t,) = subject.build(chain)
+    emitted, compiled = (tmp_path / "kernel.c").read_text("ascii"), sl.compile(t, dtype="float32").source
+    assert emitted.partition("*/")[2] == compiled.partition("*/")[2]
