@@ -15,6 +15,7 @@ from symlayout_codegen.nest import Affine, Digit, Local, Piece
 
 _MOST_STAGES = 12
 _MOST_PIECES = 3
+_MOST_LOWERED = 8  # of a map whose loops are looked at, which takes longer than all else
 _LONGEST = 30  # characters of a shape or a name
 _BOX = 36.0  # height of a box of the strip
 _LOOP = 21.0  # height of the head of a loop
@@ -79,6 +80,9 @@ def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: M
 
     Each loop has at its right by how many elements it moves in the output and in the source, for the *values*.
     """
+    if (pieces := len(t.index_map.reads)) > _MOST_LOWERED:
+        canvas.text(x, y + 12, f"loops: {pieces} nests, one for each piece of the map", "soft")
+        return 16
     try:
         nest, fills = lower(t)
     except InconclusiveError as error:

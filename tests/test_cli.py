@@ -232,6 +232,17 @@ def test_small_dims_satisfy_the_chain(shape: str) -> None:
     assert dims
 
 
+def test_what_has_no_digits_is_shown_all_the_same(symlayout: Command) -> None:
+    chain = ["N,M", "transpose()", "reshape(a,-1)", "flip(0)", "reshape(b,-1)"]
+    done = symlayout("show", *chain, "--dims", "N=2,M=3,a=2,b=3")
+    assert done.status == 0, done.err
+    assert "digits    none: cannot decide whether " in done.out
+    x = np.arange(6).reshape(2, 3)
+    assert symlayout("show", *chain, "--dims", "N=2,M=3,a=2,b=3", "--json").data["picture"] == (
+        x.T.reshape(2, -1)[::-1].reshape(3, -1).tolist()
+    )
+
+
 def test_of_a_large_shape_both_ends_are_shown(symlayout: Command) -> None:
     done = symlayout("show", "1000,1000", "transpose()", "--json")
     first, last = done.data["shown"]

@@ -38,6 +38,7 @@ def drawings() -> dict[str, sl.Tensor]:
         "cropped": sl.tensor("6, 6", name="x")[1:5, ::2],
         "tiled": sl.tile(sl.tensor("2, 3", name="x"), (2, 2)),
         "reflected": sl.pad(sl.tensor("3, 4", name="x"), 2, mode="reflect"),
+        "many pieces": sl.pad(sl.tensor("A, B, C, D", name="x"), 1, mode="reflect"),
         "two fills": sl.pad(sl.pad(sl.tensor("2, 2", name="x"), 1), 1, constant_values=7),
         "long line": sl.reshape(sl.tensor("4, 12", name="x"), (48,)),
         "large": sl.transpose(sl.tensor("1000, 2000", name="x")),

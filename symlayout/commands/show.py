@@ -20,7 +20,9 @@ from symlayout import show
 from symlayout.cells import cells
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
+from symlayout.errors import InconclusiveError
 from symlayout.picture import assignments, picture
+from symlayout.tensor import Tensor
 from symlayout.write import write_file
 
 
@@ -40,13 +42,13 @@ def run(arguments: argparse.Namespace) -> Report:
     subject.check_dims(t, given)
     at = None if arguments.at is None else subject.parse_coordinate(arguments.at)
     drawn = picture(t, given, at, made_by=_command(arguments))
-    digits = show.digits(t)
+    digits, without = _digits(t)
     chosen = assignments(drawn.dims)
     rows = [
         ("shape", show.shape(t.shape)),
         ("requires", "\n".join(map(show.words, t.requires)) or "nothing"),
         ("map", str(t.index_map)),
-        ("digits", "\n".join(digits)),
+        ("digits", without or "\n".join(digits)),
         ("picture", (f"{chosen}\n" if chosen else "") + drawn.text),
     ]
     seen = cells(t.subs(drawn.dims))
@@ -63,6 +65,14 @@ def run(arguments: argparse.Namespace) -> Report:
         rows.append(("drawn", str(arguments.svg)))
         data["svg"] = str(arguments.svg)
     return Report(columns(rows), data)
+
+
+def _digits(t: Tensor) -> tuple[list[str], str]:
+    """Return the digits of *t*; or none, and why."""
+    try:
+        return show.digits(t), ""
+    except InconclusiveError as error:
+        return [], f"none: {str(error).splitlines()[0]}"
 
 
 def _command(arguments: argparse.Namespace) -> str:
