@@ -55,6 +55,8 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.guard
 	$(BIN)/python -m tests.promises.analyze --catalogue
 	$(BIN)/python -m tests.promises.hostile
+	$(BIN)/python -m tests.promises.arrays
+	$(BIN)/python -m tests.promises.concurrent
 
 images: $(VENV)/test.stamp
 	$(BIN)/symlayout show "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --dims N=1,H=4,W=4,C=1 --at 0,1,1,0 \

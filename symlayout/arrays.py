@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,39 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
         )
     try:
         if hasattr(value, "__array_interface__"):
-            return np.asarray(value)
+            return _inside(np.asarray(value), value.__array_interface__)
         if hasattr(value, "__dlpack__"):
             return np.from_dlpack(value)
         return np.asarray(memoryview(value))
-    except (TypeError, ValueError, BufferError, RuntimeError, AttributeError) as error:
+    except Exception as error:  # the object's own code runs here, and may raise whatever it likes
         raise ArrayError(
-            f"array {name} of type {type(value).__name__} gives no array: {error}\n"
+            f"array {name} of type {type(value).__name__} gives no array: {error!s:.200}\n"
             "  help: pass a NumPy array, a buffer, or an object with __array_interface__ or __dlpack__ on the CPU"
         ) from error
+
+
+def _inside(a: np.ndarray[Any, Any], interface: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    """Return *a*, made of *interface*, if it lies in the buffer that this may name, which NumPy does not check.
+
+    Raises
+    ------
+    ValueError
+        It does not.
+    """
+    data = interface.get("data")
+    if a.size and data is not None and not isinstance(data, tuple):
+        whole = np.frombuffer(data, np.uint8)
+        (low, high), (first, last) = byte_bounds(a), byte_bounds(whole)
+        if low < first or high > last:
+            raise ValueError(f"elements are outside its buffer of {whole.size} bytes")
+    return a
+
+
+def byte_bounds(a: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """Return the first address of the elements of *a*, which is not empty, and the one past the last."""
+    start = a.__array_interface__["data"][0]
+    reach = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
+    return start + sum(min(0, r) for r in reach), start + sum(max(0, r) for r in reach) + a.itemsize
 
 
 def element_type(dtype: Any) -> np.dtype[Any]:

@@ -24,12 +24,7 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
         ``rank``, ``size_mismatch`` and ``non_divisible`` for a shape that is not the declared one,
         ``infeasible`` for a dim outside its bounds, ``unbound_dim`` for one that nothing determines.
     """
-    values: dict[str, int] = {}
-    for key, value in (dims or {}).items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if not isinstance(value, int) or isinstance(value, bool):
-            value = _index(name, value)
-        values[name] = value
+    values = dim_values(dims or {})
     waiting: list[tuple[Tensor, int, Extent, Extent, int]] = []
     for leaf, shape in zip(t.leaves(), shapes, strict=True):
         if len(shape) != leaf.rank:
@@ -64,11 +59,18 @@ def _mismatch(leaf: Tensor, axis: int, n: int) -> ShapeError:
     return ShapeError(f"array {leaf.name} has {n} on axis {axis}, declared is {declared}", "size_mismatch")
 
 
-def _index(name: str, value: Any) -> int:
-    try:
-        return int(value.__index__())
-    except (AttributeError, TypeError):
-        raise ShapeError(f"dims: {name} = {value!r:.80} is not an integer", "attr_dtype") from None
+def dim_values(dims: Mapping[Any, Any]) -> dict[str, int]:
+    """Return the values of dims, given by symbol or by name, by name; ``attr_dtype`` where one is no integer."""
+    if not isinstance(dims, Mapping):
+        raise ShapeError(f"dims is a {type(dims).__name__}, not a mapping of dims to integers", "attr_dtype")
+    values = {}
+    for key, value in dims.items():
+        name = key if isinstance(key, str) else getattr(key, "name", str(key))
+        try:
+            values[name] = int(value.__index__())
+        except (AttributeError, TypeError):
+            raise ShapeError(f"dims: {name} = {value!r:.80} is not an integer", "attr_dtype") from None
+    return values
 
 
 def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values: dict[str, int]) -> bool:

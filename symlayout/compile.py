@@ -13,7 +13,7 @@ import numpy as np
 
 from symlayout.adjoint import Adjoint, check_numbers
 from symlayout.arrays import element_type, fill_element
-from symlayout.bind import bind_shapes
+from symlayout.bind import bind_shapes, dim_values
 from symlayout.call import (
     Call,
     Plan,
@@ -164,14 +164,16 @@ class Kernel:
         threads: int | None,
         named: Mapping[str, Any],
     ) -> Array:
-        inputs = [whole_strides(a) for a in match_arrays(self._input, arrays, named)]
+        dims = {} if dims is None else dim_values(dims)
+        given = match_arrays(self._input, arrays, named)
+        inputs = [whole_strides(a) for a in given]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
             raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
         wanted = self._threads if threads is None else check_threads(threads)
         key = (
             tuple((a.shape, a.strides, a.dtype) for a in inputs),
-            None if out is None else out.strides,
-            tuple((str(k), v) for k, v in dims.items()) if dims else None,
+            None if out is None else (out.shape, out.strides),
+            tuple(dims.items()),
             wanted,
         )
         plan = self._plans.get(key)
@@ -185,7 +187,7 @@ class Kernel:
         if out is None:
             out = np.empty(plan.shape, plan.dtype)
         else:
-            plan.check(out, inputs)
+            plan.check(out, given)
         if 0 in plan.shape:
             return out
         if plan.native is None or any(s % out.itemsize for s in out.strides):
@@ -197,7 +199,7 @@ class Kernel:
             self._known[shapes if len(shapes) > 1 else shapes[0]] = remember(plan, plan.native, inputs)
         return out
 
-    def _plan(self, inputs: list[Array], out: Array | None, dims: Mapping[Any, Any] | None, threads: int) -> Plan:
+    def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(f"the kernel was compiled for {self._dtype}, the array has {dtype}")

@@ -22,6 +22,8 @@ SAMPLES = {
     "guard": ["6"],
     "sanitize": ["3"],
     "hostile": ["25"],
+    "arrays": ["2000"],
+    "concurrent": ["1", "--every", "97"],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 

@@ -281,6 +281,7 @@ def _run(arguments: list[str], folder: Path) -> str:
         process = subprocess.Popen(
             arguments,
             cwd=folder,
+            env={**os.environ, "TMPDIR": str(folder)},  # what it leaves if it is ended goes with the folder
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -138,7 +138,11 @@ def private_folder(parent: Path, prefix: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        except BaseException:  # Ctrl-C: once more, then go on with it
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 def remove_stale(parent: Path, prefix: str) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
+from symlayout.arrays import byte_bounds
 from tests import oracle
 from tests.chains import build, check, symbolic
 from tests.promises.corpus import each_chain
@@ -49,10 +50,7 @@ class Guarded:
 
 def guarded(a: Array, *, at_end: bool) -> Array:
     """Return an array equal to *a*, of its strides, whose bytes fill guarded memory."""
-    low = a.__array_interface__["data"][0]
-    high = low + a.itemsize
-    for n, stride in zip(a.shape, a.strides, strict=True):
-        low, high = low + min(0, (n - 1) * stride), high + max(0, (n - 1) * stride)
+    low, high = byte_bounds(a)
     memory = Guarded(high - low, at_end=at_end).bytes
     memory[:] = np.frombuffer(ctypes.string_at(low, high - low), np.uint8)
     return np.ndarray(a.shape, a.dtype, memory, a.__array_interface__["data"][0] - low, a.strides)
