@@ -24,6 +24,7 @@ SAMPLES = {
     "hostile": ["25"],
     "arrays": ["2000"],
     "concurrent": ["1", "--every", "97"],
+    "deterministic": [],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 
