@@ -13,8 +13,9 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import symlayout as sl
 from symlayout.commands import emit, subject
@@ -32,7 +33,7 @@ def texts() -> Iterator[tuple[str, str]]:
     """Yield names, and the texts that have to be the same everywhere."""
     found: list[tuple[str, str]] = []
 
-    def record(source: str, headers: dict[str, str], symbol: str, declaration: str) -> None:
+    def record(source: str, headers: Mapping[str, str], symbol: str, declaration: str) -> NoReturn:
         key = build.cache_key(source, headers, build.find_compiler())  # the same compiler for all of them
         found.append((f"C {len(found)}", "\n".join([source, *headers.values(), symbol, declaration, key])))
         raise sl.CompilerError("only printed")
