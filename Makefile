@@ -57,6 +57,7 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.hostile
 	$(BIN)/python -m tests.promises.arrays
 	$(BIN)/python -m tests.promises.concurrent
+	$(BIN)/python -m tests.promises.integers --sparse
 	$(BIN)/python -m tests.promises.deterministic
 
 images: $(VENV)/test.stamp

@@ -295,6 +295,7 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
         facts.require_nonnegative(
             e, "infeasible", leaf.name, rule=f"extent {facts.spell(e)} of axis {axis} is negative"
         )
+    operand.check_countable(extents)
     return Tensor(leaf.name, leaf.dtype, tuple(extents), facts, key=leaf.key)
 
 

@@ -25,6 +25,7 @@ SAMPLES = {
     "arrays": ["2000"],
     "concurrent": ["1", "--every", "97"],
     "deterministic": [],
+    "integers": [],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 
