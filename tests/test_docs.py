@@ -88,7 +88,8 @@ def test_the_site_has_every_page() -> None:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    shown = re.findall(r"^::: symlayout\.([\w.]+)$", "\n".join(PAGES.values()), re.MULTILINE)
+    text = "\n".join(page for name, page in PAGES.items() if not name.endswith("/interop.md"))
+    shown = re.findall(r"^::: symlayout\.([\w.]+)$", text, re.MULTILINE)
     frontends = {name.rpartition(".")[2] for name in shown if name.startswith("frontends.")}
     assert frontends | {name.rpartition(".")[2] for name in shown} == set(sl.__all__)
 
