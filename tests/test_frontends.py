@@ -448,7 +448,7 @@ OV, TF, ONNX, TORCH = sl.openvino, sl.tensorflow, sl.onnx, sl.torch
         (lambda: ONNX.split(X), "attr_missing"),
         (lambda: ONNX.split(X, [3], 1, 1), "attr_unknown"),
         (lambda: ONNX.flatten(X, 4), "bad_axis"),
-        (lambda: OV.squeeze(X, [1]), "size_mismatch"),
+        (lambda: ONNX.squeeze(X, [1]), "size_mismatch"),
         (lambda: ONNX.squeeze(X, [3]), "bad_axis"),
         (lambda: OV.unsqueeze(X, [0, -5]), "bad_axis"),
         (lambda: OV.unsqueeze(X, []), "length_mismatch"),

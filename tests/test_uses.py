@@ -61,7 +61,13 @@ class Row:
     @property
     def removes_ones(self) -> bool:
         """Whether the rank of the result depends on the extents, so that these have to be known."""
-        return self.op in ("onnx:Squeeze", "openvino:Squeeze-1") and "axes" not in self.attrs
+        if self.op not in ("onnx:Squeeze", "openvino:Squeeze-1"):
+            return False
+        if "axes" not in self.attrs:
+            return True
+        (shape,) = self.shapes
+        others = any(-len(shape) <= a < len(shape) and shape[a] != 1 for a in self.attrs["axes"] if type(a) is int)
+        return self.op == "openvino:Squeeze-1" and others
 
     def applied(self, shapes: Any, attrs: Any = None) -> list[sl.Tensor]:
         """Return the results for inputs of these shapes."""

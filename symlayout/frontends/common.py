@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.frontends import attributes
-from symlayout.frontends.rank import require_rank, require_tensors
+from symlayout.frontends.rank import require_tensors
 from symlayout.frontends.registry import register
-from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.concatenate import concatenate
 from symlayout.tensor import Tensor
 
@@ -42,34 +41,3 @@ def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
     (H + K, W)
     """
     return concatenate(require_tensors("Concat", inputs, 1), attributes.constant("axis", axis))
-
-
-@register("onnx:Squeeze", "openvino:Squeeze-1")
-def squeeze(data: Tensor, axes: Any = None) -> Tensor:
-    """Return *data* without the *axes*, whose extent is 1.
-
-    Parameters
-    ----------
-    data : Tensor
-        Of any rank.
-    axes : int or sequence of int, optional
-        None and an empty list are all axes of extent 1.
-
-    Raises
-    ------
-    ShapeError
-        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
-
-    References
-    ----------
-    ONNX, operator Squeeze: https://onnx.ai/onnx/operators/onnx__Squeeze.html
-    OpenVINO, operation specification Squeeze-1.
-
-    Examples
-    --------
-    >>> import symlayout as sl
-    >>> sl.onnx.squeeze(sl.tensor("N, C, 1, 1"), axes=[2, 3]).shape
-    (N, C)
-    """
-    rank = require_rank("Squeeze", data, 0)
-    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)

@@ -112,13 +112,14 @@ def reshapes() -> Iterator[Use]:
 def axes() -> Iterator[Use]:
     """Yield the operations that add and remove axes of extent 1."""
     for op in ("onnx:Squeeze", "openvino:Squeeze-1"):
+        other = "" if op.startswith("openvino") else "size_mismatch"  # for an axis of another extent than 1
         use = Use(op, (1, 3, 1, 2), {"axes": [0]}).each("", "axes", [2], [-2], [0, 2], [-4, -2], [2, 0], _LEFT)
-        use.each("bad_axis", "axes", [4], [-5], [0, 9]).each("size_mismatch", "axes", [1], [0, 3], [-1])
+        use.each("bad_axis", "axes", [4], [-5], [0, 9]).each(other, "axes", [1], [0, 3], [-1])
         use.ask(of=(1, 1), axes=[0, 1]).ask(of=(3, 4), axes=_LEFT).ask(of=(), axes=_LEFT).ask(of=(1, 0), axes=[0])
         yield (
             use.ask("length_mismatch", axes=[[0]])
             .partly((1, ANY, 1, 2), (ANY, 3, 1, 2))
-            .ask("size_mismatch", of=(0, 3), axes=[0])
+            .ask(other, of=(0, 3), axes=[0])
         )
     for op in ("onnx:Unsqueeze", "openvino:Unsqueeze-1"):
         use = Use(op, (3, 2), {"axes": [0]}).each(

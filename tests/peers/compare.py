@@ -193,7 +193,8 @@ def _hull(case: Case, bounds: list[Any]) -> Iterator[Difference]:
     if len(list(case.neighbours(MOST_NEIGHBOURS + 1))) > MOST_NEIGHBOURS or not (sizes := _sizes(case)):
         return
     for number, mine in enumerate(bounds):
-        extents = list(zip(*(shapes[number] for shapes in sizes), strict=True))
+        alike = [shapes[number] for shapes in sizes if len(shapes[number]) == len(mine)]  # no axis is skipped
+        extents = list(zip(*alike, strict=True))
         hull = [(min(e), max(e)) for e in extents]
         if mine != hull:
             yield Difference(case, "bounds are not the hull", str(mine), str(hull))

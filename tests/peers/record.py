@@ -117,6 +117,8 @@ def _hull(case: Case, peer: Worker) -> tuple[Any, list[str]]:
             shapes.append(ours.shapes)
     if not shapes:
         return None, [*complaints, "no shape is possible"]
+    if len({tuple(map(len, each)) for each in shapes}) > 1:  # OpenVINO's Squeeze skips some axes
+        return None, complaints
     return [
         [(int(np.min(e)), int(np.max(e))) for e in zip(*extents, strict=True)] for extents in zip(*shapes, strict=True)
     ], complaints

@@ -5,10 +5,20 @@
 (N, c, 2*h, 2*w)
 """
 
-from symlayout.frontends.common import concat, squeeze
+from symlayout.frontends.common import concat
 from symlayout.frontends.onnx.blocks import depth_to_space, space_to_depth
 from symlayout.frontends.onnx.bounds import pad, slice
-from symlayout.frontends.onnx.shapes import expand, flatten, identity, reshape, split, tile, transpose, unsqueeze
+from symlayout.frontends.onnx.shapes import (
+    expand,
+    flatten,
+    identity,
+    reshape,
+    split,
+    squeeze,
+    tile,
+    transpose,
+    unsqueeze,
+)
 
 __all__ = [
     "concat",

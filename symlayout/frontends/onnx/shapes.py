@@ -10,6 +10,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops.axes import expand_dims
+from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_with
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.split import split_ceil, split_sizes
@@ -279,3 +280,33 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     if not sizes:
         raise ShapeError("split is empty", "length_mismatch")
     return split_sizes(input, sizes, along)
+
+
+@register("onnx:Squeeze")
+def squeeze(data: Tensor, axes: Any = None) -> Tensor:
+    """Return *data* without the *axes*, whose extent is 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : int or sequence of int, optional
+        None and an empty list are all axes of extent 1.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for another extent than 1, ``unknown_rank``.
+
+    References
+    ----------
+    ONNX, operator Squeeze: https://onnx.ai/onnx/operators/onnx__Squeeze.html
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.onnx.squeeze(sl.tensor("N, C, 1, 1"), axes=[2, 3]).shape
+    (N, C)
+    """
+    rank = require_rank("Squeeze", data, 0)
+    return core_squeeze(data, None if axes is None else attributes.axes("axes", axes, rank) or None)

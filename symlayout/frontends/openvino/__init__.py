@@ -14,7 +14,7 @@ https://docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/op
 (5, 28, 2, 3)
 """
 
-from symlayout.frontends.common import concat, squeeze
+from symlayout.frontends.common import concat
 from symlayout.frontends.openvino.blocks import (
     batch_to_space,
     depth_to_space,
@@ -23,7 +23,7 @@ from symlayout.frontends.openvino.blocks import (
     space_to_depth,
 )
 from symlayout.frontends.openvino.bounds import pad, slice
-from symlayout.frontends.openvino.shapes import broadcast, reshape, roll, split, tile, transpose, unsqueeze
+from symlayout.frontends.openvino.shapes import broadcast, reshape, roll, split, squeeze, tile, transpose, unsqueeze
 
 __all__ = [
     "batch_to_space",

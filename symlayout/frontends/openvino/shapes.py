@@ -10,6 +10,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops.axes import expand_dims
+from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_to, broadcast_with
 from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
@@ -90,6 +91,42 @@ def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
         rest = math.prod(n for k, n in enumerate(data.shape) if k not in copied)
         target[target.index(-1)] = _quotient(rest, -math.prod(others))
     return core_reshape(data, target)
+
+
+@register("openvino:Squeeze-1")
+def squeeze(data: Tensor, axes: Any = None) -> Tensor:
+    """Return *data* without those of the *axes* whose extent is 1.
+
+    Parameters
+    ----------
+    data : Tensor
+        Of any rank.
+    axes : int or sequence of int, optional
+        None and an empty list are all axes of extent 1.  Others are kept, as the specification has it since 2024.3;
+        an axis that may be of extent 1 is removed, and that it is 1 becomes a requirement.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``, ``bad_axis``, ``size_mismatch`` for an extent that turns out not to be 1, ``unknown_rank``.
+
+    References
+    ----------
+    `Squeeze-1
+    <https://docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/operation-specs/shape/squeeze-1.html>`_.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> squeeze(sl.tensor("N, 1, 3"), [1, 2]).shape
+    (N, 3)
+    """
+    rank = require_rank("Squeeze-1", data, 0)
+    given = [] if axes is None else attributes.axes("axes", axes, rank)
+    if not given:
+        return core_squeeze(data)
+    is_other = [data.facts.positive(e - 1) or data.facts.nonnegative(-e) for e in data.extents]
+    return core_squeeze(data, [k for k in given if not is_other[k]])
 
 
 @register("openvino:Unsqueeze-1")
