@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +15,10 @@ import pytest
 
 import symlayout as sl
 from symlayout.frontends import names
+from tests.corpus import FOLDER
 from tests.fuzz_peers import cases
 from tests.peers.case import Case
-from tests.peers.compare import Refused, answered, compare
+from tests.peers.compare import Refused, answered, compare, difference
 from tests.peers.draws import DRAWS
 from tests.peers.exceptions import EXEMPTIONS
 from tests.peers.worker import NEEDED, PeerError, Worker, missing
@@ -99,3 +103,26 @@ def test_a_model_that_openvino_saves_is_loaded(tmp_path: Path) -> None:
     theirs = openvino.Core().compile_model(model, "CPU")([x])
     for number, y in enumerate(sl.load(tmp_path / "model.xml").values()):
         assert sl.interpret(y, x).tobytes() == theirs[number].tobytes()
+
+
+FINDINGS = [row for row in json.loads((FOLDER / "findings.json").read_text(encoding="utf-8")) if "ask" in row]
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda row: row["id"])
+def test_findings_are_as_they_are_told(finding: dict[str, Any], workers: dict[str, Worker]) -> None:
+    """What a framework does wrong, in the version that the finding names, and that we do not."""
+    package, version = finding["peer"].split()[:2]
+    if importlib.util.find_spec(package) is None or importlib.metadata.version(package) != version:
+        pytest.skip(f"{package} {version}, of which it is told, is not installed")
+    ask = finding["ask"]
+    case = Case(ask["op"], (tuple(ask["shape"]),), ask["attrs"], seed=None)
+    framework = case.op.partition(":")[0]
+    worker = workers.setdefault(framework, Worker(framework))
+    if finding["symptom"] == "died":
+        with pytest.raises(PeerError, match="died"):
+            worker.results(case)
+        return
+    symptoms = {"only they refuse": "refuses", "only we refuse": "answers", "values": "values", "shapes": "shape"}
+    found = difference(case, answered(case, late=False), worker)
+    assert found is not None
+    assert symptoms[found.what] == finding["symptom"]
