@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import random
 from collections import Counter
 from typing import Any
@@ -190,3 +192,50 @@ def test_the_dims_of_the_output_shape_are_what_the_others_are_written_in() -> No
     assert s.dims == {N: N, H: 2 * M, W: 2 * M + 2, C: C}
     assert s.inputs == {"x": (N, 2 * M, 2 * M + 2, C)}
     assert s.relations == ()
+
+
+# -- output shapes with a dim of their own, against enumeration
+
+n4, m4 = sl.dims("n m", max=4)
+b3, p2, t9 = sl.dim("b", min=1, max=3), sl.dim("p", max=2), sl.dim("t", max=9)
+XNM = sl.tensor((n4, m4), name="x")
+MADE = {
+    "pad": sl.pad(XNM, [(p2, 1), (0, p2)]),
+    "blocks": sl.space_to_batch(sl.tensor((n4, 2 * m4, 3), name="x"), [b3], [[p2, p2]]),
+    "slice": XNM[1:3, ::2],
+    "window": sl.window(sl.tensor((n4 + 2, m4), name="x"), 2, 0, strides=b3),
+    "broadcast": sl.broadcast_to(XNM, (b3, 3, m4)),
+    "reshape": sl.reshape(XNM, (-1, 2)),
+    "pack": sl.pack(XNM, 1, b3),
+    "reversed": sl.onnx.slice(XNM, [-2], [-4], [0], [-1]),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_solutions_in_a_dim_of_the_output_shape_are_those_that_enumeration_finds(name: str) -> None:
+    y, rnd = MADE[name], random.Random(name)
+    dims = list(y.facts.dims.values())
+    shapes: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for sizes in itertools.product(*(range(d.min, (d.max or 0) + 1) for d in dims)):
+        with contextlib.suppress(sl.ShapeError):
+            shape = y.subs({d.name: n for d, n in zip(dims, sizes, strict=True)}).shape
+            shapes.setdefault(shape, []).append(sizes)
+    everywhere = [(sizes, t) for found in shapes.values() for sizes in found for t in range(10)]
+    for _ in range(8):
+        entries = [rnd.choice((t9, t9 + 1, None, n, n)) for n in rnd.choice(list(shapes))]
+        true = {
+            (sizes, t)
+            for t in range(10)
+            for shape, found in shapes.items()
+            if all(e is None or subs(e, {t9: t}) == n for e, n in zip(entries, shape, strict=True))
+            for sizes in found
+        }
+        s = sl.solve_shape(y, entries)
+        assert (s.status is sl.Status.NONE) is (not true), entries
+        named = {d.name: d for d in s.dims}
+        chosen = rnd.sample(sorted(true), min(6, len(true))) + rnd.sample(everywhere, 12)
+        for sizes, t in chosen if s.dims else ():
+            at = {named[d.name]: n for d, n in zip(dims, sizes, strict=True)} | {t9: t}
+            meets = all(subs(value, at) == at[d] for d, value in s.dims.items())
+            meets = meets and all(bool(r.subs(at)) for r in s.relations)
+            assert meets is ((sizes, t) in true), f"{entries}: {s} at {at}"
