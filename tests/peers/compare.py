@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import symlayout as sl
@@ -148,11 +148,21 @@ def _late(case: Case, ours: Answer | Refused) -> Iterator[Difference]:
         if kinds[0] != kinds[1]:
             what = "another kind when extents come late"
             before, after = (str(r) if isinstance(r, Refused) else str(r.shapes) for r in (ours, late))
-            yield Difference(case, what, after, before, agreed(case, what, *kinds))
+            reason = agreed(case, what, *kinds)
+            if reason is None and "" not in kinds and _refused_if_nothing_is_known(case) == kinds[1]:
+                reason = "of two faults the one that is seen first is told"
+            yield Difference(case, what, after, before, reason)
     elif late.shapes != ours.shapes:
         yield Difference(case, "another shape when extents come late", str(late.shapes), str(ours.shapes))
     elif not _same(late.arrays, ours.arrays):
         yield Difference(case, "other values when extents come late", str(late.arrays), str(ours.arrays))
+
+
+def _refused_if_nothing_is_known(case: Case) -> str:
+    """Return the kind of error where no extent is known before the operation."""
+    unknown = replace(case, known=tuple(((0, None),) * len(shape) for shape in case.shapes))
+    answer = answered(unknown, late=True)
+    return answer.kind if isinstance(answer, Refused) else ""
 
 
 def _intervals(case: Case, bounds: list[Any], peer: Worker) -> Iterator[Difference]:
