@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
-from symlayout_codegen.expressions import ONE, subtract
+from symlayout_codegen.expressions import ONE, ZERO, subtract
 from symlayout_codegen.loops import (
     Accumulate,
+    AccumulateRows,
     Body,
     Copy,
     CopyRows,
@@ -94,6 +95,10 @@ def execute_one(
                 for j in range(value(count)):
                     at = value(to) + i * value(to_step) + j
                     yield at, (sources[source], value(start) + i * value(step) + j), False
+        case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
+            for i, j in itertools.product(range(value(rows)), range(value(columns))):
+                at = value(to) + i * value(to_step) + j * value(to_each)
+                yield at, (sources[source], value(start) + i * value(step) + j * value(each)), True
         case FillRows(to, to_step, fill, rows, count):
             for i in range(value(rows)):
                 for j in range(value(count)):
@@ -128,7 +133,7 @@ def batches(count: int, size: int) -> list[list[int]]:
 
 
 def leaves(nest: Nest) -> list[str]:
-    kinds = Copy | Accumulate | Fill | CopyRows | FillRows | Transpose
+    kinds = Copy | Accumulate | Fill | CopyRows | AccumulateRows | FillRows | Transpose
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 
@@ -179,9 +184,9 @@ def in_loops(nest: Nest) -> list[Statement]:
 
 def test_sums_keep_the_order_of_the_nest() -> None:
     """Though the output is contiguous in another digit, and whole blocks could be taken first."""
-    assert leaves(nests.tile_adjoint()) == ["Fill", "Accumulate"]
-    (run,) = (s for s in walk(schedule(nests.tile_adjoint()).body) if isinstance(s, Accumulate))
-    assert run.count == nests.W
+    assert leaves(nests.tile_adjoint()) == ["Fill", "AccumulateRows"]
+    (sums,) = (s for s in walk(schedule(nests.tile_adjoint()).body) if isinstance(s, AccumulateRows))
+    assert (sums.columns, sums.to_step, sums.to_each) == (nests.W, ZERO, ONE)
     loops = [s.name for s in walk(schedule(nests.block_sum()).body) if isinstance(s, Loop)]
     assert loops == ["row", "hi"]
     assert leaves(nests.block_sum()) == ["Fill", "Accumulate"]

@@ -111,6 +111,24 @@ class CopyRows:
 
 
 @dataclass(frozen=True, slots=True)
+class AccumulateRows:
+    """``output[to + i*to_step + j*to_each] += source[start + i*step + j*each]`` for i < rows, j < columns.
+
+    To each output element in the order of i, then j.
+    """
+
+    to: Expr
+    to_step: Expr
+    to_each: Expr
+    source: int
+    start: Expr
+    step: Expr
+    each: Expr
+    rows: Expr
+    columns: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class FillRows:
     """`Fill` of *count* elements, *rows* times: the offset grows by *to_step* from each to the next."""
 
@@ -171,7 +189,7 @@ MOST_STREAMS = 4
 
 
 Leaf = Copy | Accumulate | Fill
-Rows = CopyRows | FillRows | Transpose
+Rows = CopyRows | AccumulateRows | FillRows | Transpose
 Statement = Let | Interval | Share | Loop | If | Leaf | Rows
 Body = tuple[Statement, ...]
 
@@ -195,6 +213,8 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, count)
         case CopyRows(to, to_step, _, start, step, rows, count):
             return (to, to_step, start, step, rows, count)
+        case AccumulateRows(to, to_step, to_each, _, start, step, each, rows, columns):
+            return (to, to_step, to_each, start, step, each, rows, columns)
         case FillRows(to, to_step, _, rows, count):
             return (to, to_step, rows, count)
         case Transpose(to, rows, _, start, columns, count, to_step, step):

@@ -25,6 +25,7 @@ from symlayout_codegen.expressions import ONE, Facts, names, negate
 from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, VERSION
 from symlayout_codegen.loops import (
     Accumulate,
+    AccumulateRows,
     Axis,
     Body,
     Copy,
@@ -92,7 +93,9 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    sources = {s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | CopyRows | Transpose)}
+    sources = {
+        s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | CopyRows | AccumulateRows | Transpose)
+    }
     fills = {s.fill for s in walk(program.body) if isinstance(s, Fill | FillRows)}
     for name in nest.parameters:
         if name not in used:
@@ -222,6 +225,10 @@ def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)});"
+        case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
+            written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
+            read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"
+            yield f"sl_accumulate_rows({written}, {read}, {show(rows)}, {show(columns)});"
         case FillRows(to, to_step, fill, rows, count):
             yield f"sl_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
         case Transpose():

@@ -10,7 +10,20 @@ from dataclasses import replace
 
 from symlayout_codegen.cir import Literal, add, mul
 from symlayout_codegen.expressions import ONE, ZERO, equal, linear, names, subtract
-from symlayout_codegen.loops import Body, Copy, CopyRows, Fill, FillRows, If, Loop, Statement, Transpose, expressions
+from symlayout_codegen.loops import (
+    Accumulate,
+    AccumulateRows,
+    Body,
+    Copy,
+    CopyRows,
+    Fill,
+    FillRows,
+    If,
+    Loop,
+    Statement,
+    Transpose,
+    expressions,
+)
 from symlayout_codegen.unroll import SHORT
 
 
@@ -19,7 +32,7 @@ def gather_rows(body: Body) -> Body:
     made: list[Statement] = []
     for statement in body:
         match statement:
-            case Loop(_, Literal(start), Literal(stop), (Copy() | Fill(),)) if stop - start <= SHORT:
+            case Loop(_, Literal(start), Literal(stop), (Copy() | Accumulate() | Fill(),)) if stop - start <= SHORT:
                 made.append(statement)
             case Loop():
                 loop = replace(statement, body=gather_rows(statement.body))
@@ -40,6 +53,20 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
             step, start = linear(start, loop.name)
             to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
             return CopyRows(to, to_step, source, start, step, turns, count)
+        case Accumulate(to, source, start, count) if loop.name not in names(count):
+            to_step, to = linear(to, loop.name)
+            step, start = linear(start, loop.name)
+            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
+            if count == ONE:
+                return AccumulateRows(to, ZERO, to_step, source, start, ZERO, step, ONE, turns)
+            return AccumulateRows(to, to_step, ONE, source, start, step, ONE, turns, count)
+        case AccumulateRows(to, _, to_each, source, start, _, each, Literal(1), columns) if not _varies(
+            leaf, loop.name
+        ):
+            to_step, to = linear(to, loop.name)
+            step, start = linear(start, loop.name)
+            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
+            return AccumulateRows(to, to_step, to_each, source, start, step, each, turns, columns)
         case Fill(to, fill, count) if loop.name not in names(count):
             to_step, to = linear(to, loop.name)
             return FillRows(add(mul(to_step, loop.start), to), to_step, fill, turns, count)
@@ -57,7 +84,7 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
             return None
 
 
-def _varies(leaf: Transpose, name: str) -> bool:
+def _varies(leaf: AccumulateRows | Transpose, name: str) -> bool:
     """Return whether anything but the offsets of *leaf* mentions *name*."""
     fixed = replace(leaf, to=ZERO, start=ZERO)
     return any(name in names(e) for e in expressions(fixed))
