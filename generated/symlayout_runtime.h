@@ -284,6 +284,41 @@ SL_INLINE void sl_accumulate(element *restrict to, int64_t at, const element *re
     for (int64_t i = 0; i < count; ++i)
         to[at + i] = (element)(to[at + i] + from[start + i]);
 }
+
+/* How many sums go on side by side, and how many rows at most until the next column of them. */
+#define SL_SUMS 8
+#define SL_SUMMED 1024
+
+/* to[at + i*to_step + j*to_each] += from[start + i*step + j*each] for 0 <= i < rows, 0 <= j < columns: to each element
+ * of the output in the order of i, then j, which is all that the result depends on. */
+SL_APART void sl_accumulate_rows(element *restrict to, int64_t at, int64_t to_step, int64_t to_each,
+                                 const element *restrict from, int64_t start, int64_t step, int64_t each,
+                                 int64_t rows, int64_t columns)
+{
+    int64_t i = 0;
+    to += at;
+    from += start;
+    if (to_each == 0 && to_step != 0) /* a row is one sum: several at a time, each in its order */
+        for (; i + SL_SUMS <= rows; i += SL_SUMS) {
+            element sum[SL_SUMS];
+            for (int64_t k = 0; k < SL_SUMS; ++k)
+                sum[k] = to[(i + k) * to_step];
+            for (int64_t j = 0; j < columns; ++j)
+                for (int64_t k = 0; k < SL_SUMS; ++k)
+                    sum[k] = (element)(sum[k] + from[(i + k) * step + j * each]);
+            for (int64_t k = 0; k < SL_SUMS; ++k)
+                to[(i + k) * to_step] = sum[k];
+        }
+    else if (to_each > 0 && to_step > 0 && columns < rows) /* where i is greater, j is less: the last column first */
+        for (; i < rows; i += SL_SUMMED)
+            for (int64_t j = columns - 1; j >= 0; --j)
+                for (int64_t k = i; k < sl_min(rows, i + SL_SUMMED); ++k)
+                    to[k * to_step + j * to_each] =
+                        (element)(to[k * to_step + j * to_each] + from[k * step + j * each]);
+    for (; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[i * to_step + j * to_each] = (element)(to[i * to_step + j * to_each] + from[i * step + j * each]);
+}
 #endif
 
 /* ---- vectors ---- */
