@@ -9,45 +9,31 @@ What cannot be solved (``b | H*W``) stays as a rewrite of one monomial.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import gcd
-from typing import Any, NamedTuple
+from typing import Any
 
+from symlayout.divisions import Divisions
 from symlayout.errors import ShapeError
-from symlayout.inequalities import Inequalities
-from symlayout.intervals import Interval, at, positive_part
+from symlayout.intervals import Interval, at
 from symlayout.polynomial import (
     Extent,
-    Monomial,
     Poly,
-    coefficient_of,
     collapse,
     content,
     exact_quotient,
     names_of,
-    replace_monomial,
     substitute,
     symbol,
     terms_of,
     text,
 )
-from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim, drop, parenthesised
+from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
 QUOTIENT = "quotient"  # where a division comes from that nothing but the mention of its quotient asks for
 
 
-class Fraction(NamedTuple):
-    """A numerator and a denominator >= 1, both in the user's dims and in lowest terms too, and its symbol's name."""
-
-    numerator: Extent
-    denominator: Extent
-    value: Extent
-    modulus: Extent
-    name: str
-
-
-class Facts(Inequalities):
+class Facts(Divisions):
     """A system of facts.  `fork` before adding to one that others share."""
 
     __slots__ = ()
@@ -153,15 +139,6 @@ class Facts(Inequalities):
         if top != 0:
             self.requirements.append(Requirement(kind, "zero", top, 1, where))
         self._equate(e, where)
-
-    def without_factors(self, e: Poly) -> tuple[Extent, bool]:
-        """Return ``e == 0`` without common factors that are >= 1, and whether it can hold for its constant's sake."""
-        terms = e.terms
-        for name in sorted(set.intersection(*(set(m) for m in terms))):
-            if (self.low.get(name) or 0) >= 1:
-                terms = {drop(m, name): c for m, c in terms.items()}
-        without = collapse(dict(terms))
-        return primitive_equation(without) if isinstance(without, Poly) else (without, without == 0)
 
     def _equate(self, e: Extent, where: str = "") -> None:
         """Use ``e == 0``, where *e* has no common factor: solve it, or rewrite by it."""
@@ -293,140 +270,6 @@ class Facts(Inequalities):
                 self.eliminate(name, value)
                 self.tighten(where)
 
-    # ------------------------------------------------------------------ solving
-
-    def _solve_constant(self, n: Extent, d: int, asked: Fraction | None = None) -> Extent | None:
-        """Solve ``d | n`` for one symbol of *n*; return n/d, or None if it never divides."""
-        rest: dict[Monomial, int] = {m: r for m, c in terms_of(n).items() if (r := c % d)}
-        constant = rest.pop((), 0)
-        if not rest:
-            return None if constant else exact_quotient(n, d)
-        common = gcd(d, *rest.values())
-        if constant % common:
-            return None
-        modulus = d // common
-        if constant:
-            rest[()] = constant
-        # the newest first: the older a symbol, the more is written in it
-        for name in reversed(self.low):
-            unit = rest.get((name,), 0) // common
-            if not unit or gcd(unit, modulus) != 1 or any(name in m and len(m) > 1 for m in rest):
-                continue
-            inverse = pow(unit, -1, modulus)
-            others = {m: r for m, c in rest.items() if m != (name,) and (r := c // common * inverse % modulus)}
-            shift = collapse(others)
-            value = self._quotient(symbol(name) + shift, modulus, asked) * modulus - shift
-            if self.is_made_of(value, name):
-                continue
-            self.eliminate(name, value)
-            return exact_quotient(self.reduce(n), d)
-        return self._keep_equation(n, d)
-
-    def _solve_symbolic(self, n: Extent, d: Poly, asked: Fraction) -> Extent | None:
-        """Solve ``d | n`` for one symbol of *n* that *d* lacks; return the quotient."""
-        n, reduced = self.lowest_terms(n, d)
-        if isinstance(reduced, int):
-            return exact_quotient(n, reduced) or self._solve_constant(n, reduced)
-        d = reduced
-        whole: Extent = 0
-        rest: Extent = n
-        if isinstance(n, Poly):
-            whole, rest = _split_multiples(n, d)
-            used = names_of(d)
-            for name in [*reversed(self.low)]:
-                if name in used or not isinstance(rest, Poly) or (name,) not in rest.terms:
-                    continue
-                split = coefficient_of(rest, name)
-                if split is not None and split[0] in (1, -1):
-                    shift = split[1] * split[0]
-                    t = self._quotient(symbol(name) + shift, d, asked)
-                    if self.is_made_of(value := d * t - shift, name):
-                        continue
-                    self.eliminate(name, value)
-                    return whole + t * split[0]
-        if isinstance(rest, int) and rest < 0:  # 2/b rather than (-2)/b
-            kept = self._keep_equation(-rest, d)
-            return None if kept is None else whole - kept
-        kept = self._keep_equation(rest, d)
-        return None if kept is None else whole + kept
-
-    def _keep_equation(self, n: Extent, d: Extent) -> Extent | None:
-        """Keep ``n == d*t`` as a rewrite of one monomial of *n*, for a new ``t``, and return ``t``."""
-        low, high = self.interval(n)
-        if low == high == 0:
-            return 0
-        t = self._quotient(n, d)
-        equation = self.reduce(d * t - n)
-        self.learn(equation)
-        self.learn(-equation)
-        if isinstance(n, int):
-            self._learn_divisor(n, d)
-        elif low is not None and low > 0:  # a divisor of what is positive is not larger
-            self.learn(n - d)
-        self._rewrite_zero(equation)
-        return t
-
-    def _learn_divisor(self, n: int, d: Extent) -> None:
-        """Draw on *d* dividing the constant *n*, and others: it divides their greatest common divisor."""
-        multiples = {
-            name: top
-            for name, (top, bottom) in self.quotients.items()
-            if isinstance(top, int) and self.reduce(bottom) == d and name in self.low
-        }
-        common = gcd(n, *multiples.values())
-        self.learn(common - d)
-        for name, top in multiples.items():  # top/d is at least as far from 0 as top/common
-            gap = symbol(name) * common - top
-            self.learn(gap if top > 0 else -gap)
-
-    def _rewrite_zero(self, equation: Extent) -> None:
-        """Use ``equation == 0`` as a rewrite of a monomial with coefficient +-1, if it has one."""
-        if not isinstance(equation, Poly):
-            return
-        candidates = [m for m, c in terms_of(equation).items() if c in (1, -1) and len(m) > 1]
-        if not candidates:
-            return
-        newest = [name for name in self.quotients][-1:]
-        lead = max(candidates, key=lambda m: (not any(n in newest for n in m), len(m), m))
-        value = collapse({lead: 1}) - equation * terms_of(equation)[lead]
-        if lead in [m for m, _ in self.rules] or replace_monomial(value, lead, 0) != value:
-            return
-        if any(self.is_made_of(value, name) for name in lead):
-            return
-        self.rewrite(lead, value)
-
-    def _unit_symbol(self, e: Extent) -> tuple[str, Extent] | None:
-        """Return ``(name, value)`` so that ``e == 0`` says ``name == value``, newest name first."""
-        if not isinstance(e, Poly):
-            return None
-        for name in reversed(self.low):
-            split = coefficient_of(e, name) if (name,) in e.terms and name not in self.floors else None
-            if split is not None and split[0] in (1, -1) and not self.is_made_of(split[1], name):
-                return name, -split[1] * split[0]
-        return None
-
-    def _fraction(self, numerator: Extent, denominator: Extent) -> Fraction:
-        """Return ``numerator / denominator`` as the user knows it."""
-        top, below = self.to_user(numerator)
-        bottom, above = self.to_user(denominator)
-        n, d = self.lowest_terms(top * above, bottom * below)
-        return Fraction(numerator, denominator, n, d, f"{parenthesised(n)}/{parenthesised(d)}")
-
-    def _quotient(self, numerator: Extent, denominator: Extent, asked: Fraction | None = None) -> Extent:
-        """Return the symbol for the integer ``numerator / denominator``, named after it, or what it was solved to.
-
-        It is often the fraction that was *asked* for.
-        """
-        if asked is None or asked[:2] != (numerator, denominator):
-            asked = self._fraction(numerator, denominator)
-        _, _, n, d, name = asked
-        if name not in self.quotients:
-            self.quotients[name] = (n, d)
-            self._samples = None
-            self.low[name], self.high[name] = _quotient_interval(self.interval(numerator), self.interval(denominator))
-            self.check_interval(name)
-        return self.reduce(symbol(name))
-
     # ------------------------------------------------------------------ two systems
 
     def merge(self, other: Facts) -> None:
@@ -494,28 +337,6 @@ class Facts(Inequalities):
         self._samples = None
 
 
-def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
-    """Return ``(whole, rest)`` with ``n = d*whole + rest``, term by term where *d* is one term."""
-    if len(d.terms) > 1:
-        return 0, n
-    whole: Extent = 0
-    rest: Extent = 0
-    for monomial, coefficient in n.terms.items():
-        term = collapse({monomial: coefficient})
-        quotient = exact_quotient(term, d)
-        whole, rest = (whole, term + rest) if quotient is None else (quotient + whole, rest)
-    return whole, rest
-
-
-def primitive_equation(e: Poly) -> tuple[Extent, bool]:
-    """Return ``e == 0`` without the common factor of its coefficients, and whether the constant has it too."""
-    common = gcd(*(c for m, c in e.terms.items() if m))
-    constant = e.terms.get((), 0)
-    if constant % common:
-        return e, False
-    return collapse({m: c // common for m, c in e.terms.items()}), True
-
-
 def _tightest(e: Extent) -> Extent:
     """Return the primitive form of ``e >= 0`` over the integers: ``2*D - 3`` becomes ``D - 2``."""
     terms = dict(terms_of(e))
@@ -525,22 +346,3 @@ def _tightest(e: Extent) -> Extent:
         terms = {m: c // common for m, c in terms.items()}
         constant //= common
     return collapse({**terms, (): constant} if constant else terms)
-
-
-def _quotient_interval(n: Interval, d: Interval) -> Interval:
-    """Return the integers between ``n/d``, for ``d >= 1``."""
-    n_low, n_high = n
-    d_low, d_high = positive_part(d)
-    if n_low is None:
-        low = None
-    elif n_low >= 0:
-        low = (1 if n_low else 0) if d_high is None else -(-n_low // d_high)
-    else:
-        low = -(-n_low // d_low)
-    if n_high is None:
-        high = None
-    elif n_high >= 0:
-        high = n_high // d_low
-    else:
-        high = -1 if d_high is None else n_high // d_high
-    return low, high

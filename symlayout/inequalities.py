@@ -1,8 +1,7 @@
 """Proofs of ``e >= 0``.
 
 Sound and not complete: symbols are shifted to their bounds, digits and floors moved to the end that
-their coefficient's sign names, and multiples of known facts subtracted.  A goal that is negative at
-one of a few feasible sample points is given up at once; samples never prove anything.
+their coefficient's sign names, and multiples of known facts subtracted.
 
 A proof is a `Derivation`: all its rules but one are an identity of polynomials.
 """
@@ -13,26 +12,21 @@ from collections.abc import Iterator
 from math import gcd
 from typing import NamedTuple, Union
 
-from symlayout.intervals import Interval, Intervals, holds_at, positive_part
 from symlayout.polynomial import (
     Extent,
     Monomial,
     Poly,
     coefficient_of,
     collapse,
-    evaluate,
     exact_quotient,
     names_of,
     substitute,
     symbol,
-    text,
 )
-from symlayout.system import DIGIT, Definition, drop, parenthesised, short
+from symlayout.samples import Samples
+from symlayout.system import DIGIT, drop
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
-_SAMPLES = 4  # feasible points kept
-_SAMPLE_TRIALS = 24
-_SAMPLE_STEPS = 8  # values tried per symbol in one trial
 
 
 class Derivation(NamedTuple):
@@ -69,8 +63,8 @@ class _Bound(NamedTuple):
     scale: Extent = 1
 
 
-class Inequalities(Intervals):
-    """A system that proves inequalities, and has floors, maxima and minima as symbols."""
+class Inequalities(Samples):
+    """A system that proves inequalities."""
 
     __slots__ = ()
 
@@ -332,199 +326,6 @@ class Inequalities(Intervals):
             found.append(Quotient(n, m, below, above))
         return found
 
-    # ------------------------------------------------------------------ samples
-
-    def _refuted(self, e: Poly) -> bool:
-        """Return whether ``e < 0`` at a sample, so that no proof can exist."""
-        return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._points())
-
-    def floors_at_samples(self, numerator: Extent, denominator: Extent) -> set[int]:
-        """Return the values of ``floor(numerator / denominator)`` at the samples; none if there is no sample."""
-        names = names_of(numerator) | names_of(denominator)
-        points = [sample for sample in self._points() if names <= sample.keys()]
-        divisors = [evaluate(denominator, sample) for sample in points]
-        return {evaluate(numerator, p) // d for p, d in zip(points, divisors, strict=True) if d > 0}
-
-    def _points(self) -> list[dict[str, int]]:
-        """Return the samples, which are found when they are first needed."""
-        if self._samples is None:
-            self._samples = []
-            for trial in range(_SAMPLE_TRIALS):
-                if len(self._samples) < _SAMPLES and (sample := self._sample(trial)) is not None:
-                    self._samples.append(sample)
-        return self._samples
-
-    def _sample(self, trial: int) -> dict[str, int] | None:
-        """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*.
-
-        Symbols get values in their order; where a fact fails, the last that has another value to try takes it.
-        """
-        order = list(self.low)
-        due = self._due(order)
-        values: dict[str, int] = {}
-        left: list[Iterator[int]] = []  # what the symbols so far, and the next, have left to try
-        for _ in range(_SAMPLE_STEPS * len(order)):
-            if len(values) == len(order):
-                break
-            name = order[len(values)]
-            if len(left) == len(values):
-                left.append(iter(self._sample_values(name, trial, len(values), values)))
-            value = next(left[-1], None)
-            if value is not None:
-                values[name] = value
-                if any(not holds_at(e, values) for e in due.get(name, ())):
-                    del values[name]
-            elif values:
-                left.pop()
-                values.popitem()
-            else:
-                return None
-        return values if len(values) == len(order) else None
-
-    def _due(self, order: list[str]) -> dict[str, list[Poly]]:
-        """Return what is >= 0, by the last symbol that it mentions."""
-        place = {name: k for k, name in enumerate(order)}
-        equations = [collapse({m: 1}) - value for m, value in self.rules]
-        due: dict[str, list[Poly]] = {}
-        for e in (*self.known, *equations, *(-e for e in equations)):
-            if isinstance(e, Poly) and e.names <= place.keys():
-                due.setdefault(order[max(place[name] for name in e.names)], []).append(e)
-        return due
-
-    def _sample_by_rule(self, name: str, values: dict[str, int]) -> int | None:
-        """Return the value that an equation ``name * others = value`` leaves, if it leaves one."""
-        for monomial, value in self.rules:
-            if name in monomial and names_of(value) <= values.keys():
-                rest = drop(monomial, name)
-                if set(rest) <= values.keys() and (factor := evaluate(collapse({rest: 1}), values)):
-                    quotient, remainder = divmod(evaluate(value, values), factor)
-                    return None if remainder else quotient
-        return None
-
-    def _sample_values(self, name: str, trial: int, place: int, values: dict[str, int]) -> list[int]:
-        """Return what to try for a symbol, where those before it have the given values."""
-        try:
-            if name in self.floors:
-                numerator, denominator = (evaluate(e, values) for e in self.floors[name])
-                return [numerator // denominator] if denominator > 0 else []
-            if (d := self.definitions.get(name)) is not None:
-                return [max(0, evaluate(self.reduce(d.right), values))]
-            low, top = self.low[name], self.high[name]
-            high = None if top is None else evaluate(top, values)
-            if (solved := self._sample_by_rule(name, values)) is not None:
-                inside = low is None or low <= solved
-                return [solved] if inside and (high is None or solved <= high) else []
-        except KeyError:  # made of a symbol that comes later
-            return []
-        first = -3 if low is None else low
-        if high is not None and high < first:
-            return []
-        if name[0] == DIGIT and high is not None:
-            ends = (0, high, high // 2, min(1, high))
-            return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
-        tried: list[int] = []
-        for attempt in (trial, trial + 3, trial + 7):  # one is far from the small constants of facts
-            few = attempt if attempt < 2 else (7 * place + 5 * attempt + place * attempt) % (1 + 2 * attempt)
-            value = first + (1000 + 37 * place if attempt == 2 else few)
-            tried.append(value if high is None else min(value, high))
-        return list(dict.fromkeys(tried))
-
-    # ------------------------------------------------------------------ derived symbols
-
-    def add_digit(self, name: str, extent: Extent) -> Poly:
-        """Add a digit ``0 <= name < extent`` and return it; the extent is taken to be >= 1."""
-        self.low[name], self.high[name] = 0, extent - 1
-        self.bounded.append(name)
-        self._extend_samples(name)
-        return symbol(name)
-
-    def add_floor(self, numerator: Extent, denominator: Extent) -> Extent:
-        """Return ``floor(numerator / denominator)`` as a symbol, or what that was solved to, for a denominator >= 1."""
-        name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
-        if name in self.solved:
-            return self.reduce(symbol(name))
-        if name not in self.low:
-            low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
-            if low is None and self.nonnegative(numerator):
-                low = 0
-            self.low[name], self.high[name] = (
-                low,
-                self._floor_high(numerator, denominator) if high is None else high,
-            )
-            self.floors[name] = (numerator, denominator)
-            self.bounded.append(name)
-            self._define(name, "floor", numerator, denominator)
-            self._extend_samples(name)
-        return symbol(name)
-
-    def _floor_high(self, numerator: Extent, denominator: Extent) -> Extent | None:
-        """Return the largest value of a floor as a polynomial, where the digits' ends divide exactly."""
-        top = numerator
-        for name in reversed(self.bounded):
-            if not isinstance(top, Poly) or name not in top.names:
-                continue
-            split, high = coefficient_of(top, name), self.high[name]
-            if split is None or high is None or name in self.floors or not self.nonnegative(split[0]):
-                return None
-            top = split[1] + split[0] * high
-        quotient = exact_quotient(self.reduce(top + 1), denominator)
-        return None if quotient is None else quotient - 1
-
-    def _extend_samples(self, name: str) -> None:
-        if self._samples is None:
-            return
-        extended = []
-        for trial, sample in enumerate(self._samples):
-            for value in self._sample_values(name, trial, len(sample), sample)[:1]:
-                sample[name] = value
-                extended.append(sample)
-        self._samples = extended
-
-    def maximum(self, a: Extent, b: Extent) -> Extent:
-        """Return the larger of two extents: one of them if that is proved, else ``b + max(0, a - b)``."""
-        return b + self._excess(a - b)
-
-    def minimum(self, a: Extent, b: Extent) -> Extent:
-        """Return the smaller of two extents: one of them if that is proved, else ``a - max(0, a - b)``."""
-        return a - self._excess(a - b)
-
-    def _excess(self, e: Extent) -> Extent:
-        """Return ``max(0, e)``: 0 or *e* if that is proved, else in terms of one symbol."""
-        e = self.reduce(e)
-        if isinstance(e, int):
-            return max(0, e)
-        lead = max((m for m in e.terms if m), key=lambda m: (len(m), m))
-        if e.terms[lead] < 0:  # max(0, e) = e + max(0, -e)
-            return e + self._excess(-e)
-        for inner in sorted(e.names & self.definitions.keys()):
-            d, split = self.definitions[inner], coefficient_of(e, inner)
-            if d.form == "max" and split is not None and split[0] == 1 and self.nonnegative(-split[1]):
-                return self._excess(self.reduce(d.right) + split[1])  # max(0, max(0, s) - k) = max(0, s - k)
-        if self.nonnegative(e):
-            return e
-        if self.nonnegative(-e):
-            return 0
-        name = short(f"max(0, {text(e)})")
-        if name in self.solved:
-            return self.reduce(symbol(name))
-        if name not in self.low:
-            most = self.interval(e)[1]
-            self.low[name], self.high[name] = 0, None if most is None else max(0, most)
-            self._define(name, "max", 0, e)
-            self._extend_samples(name)
-            self.learn(symbol(name) - e)
-        return symbol(name)
-
-    def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
-        if any(n[0] == DIGIT for n in names_of(left) | names_of(right)):
-            return  # a coordinate: not part of any shape
-        (top, below), (bottom, above) = self.to_user(left), self.to_user(right)
-        if form == "floor":
-            top, bottom = self.lowest_terms(top * above, bottom * below)
-        elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
-            top, bottom = left, right
-        self.definitions[name] = Definition(form, top, bottom)
-
 
 def _moved(c: Extent, rest: Extent, size: Factor, q: Quotient, rising: bool) -> _Bound:
     """Return a lower bound of ``c*q + rest`` from ``q = (n - r)/m`` with ``0 <= r <= m - 1``."""
@@ -555,17 +356,6 @@ def _remainder_apart(c: Extent, rest: Extent, floor: str, q: Quotient) -> _Bound
             return _Bound(whole - times * (q.numerator - q.step * value), ((times, q.below),))
         return _Bound(whole + times * (q.step * value + q.step - 1 - q.numerator), ((-times, q.above),))
     return None
-
-
-def _floor_interval(n: Interval, d: Interval) -> Interval:
-    """Return the bounds of ``floor(n/d)``, for ``d >= 1``."""
-    d_low, d_high = positive_part(d)
-    low = high = None
-    if n[0] is not None:
-        low = n[0] // d_low if n[0] < 0 else 0 if d_high is None else n[0] // d_high
-    if n[1] is not None:
-        high = n[1] // d_low if n[1] >= 0 else -1 if d_high is None else n[1] // d_high
-    return low, high
 
 
 def _ratios(e: Poly, divisor: Poly) -> list[Extent]:

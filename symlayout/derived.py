@@ -1,0 +1,109 @@
+"""Digits, floors and maxima as symbols of a system, each with what its definition says of it."""
+
+from __future__ import annotations
+
+from symlayout.inequalities import Inequalities
+from symlayout.intervals import Interval, positive_part
+from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, symbol, text
+from symlayout.system import DIGIT, Definition, parenthesised, short
+
+
+class Derived(Inequalities):
+    """A system that has floors, maxima and minima as symbols."""
+
+    __slots__ = ()
+
+    def add_digit(self, name: str, extent: Extent) -> Poly:
+        """Add a digit ``0 <= name < extent`` and return it; the extent is taken to be >= 1."""
+        self.low[name], self.high[name] = 0, extent - 1
+        self.bounded.append(name)
+        self._extend_samples(name)
+        return symbol(name)
+
+    def add_floor(self, numerator: Extent, denominator: Extent) -> Extent:
+        """Return ``floor(numerator / denominator)`` as a symbol, or what that was solved to, for a denominator >= 1."""
+        name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
+        if name in self.solved:
+            return self.reduce(symbol(name))
+        if name not in self.low:
+            low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
+            if low is None and self.nonnegative(numerator):
+                low = 0
+            self.low[name], self.high[name] = (
+                low,
+                self._floor_high(numerator, denominator) if high is None else high,
+            )
+            self.floors[name] = (numerator, denominator)
+            self.bounded.append(name)
+            self._define(name, "floor", numerator, denominator)
+            self._extend_samples(name)
+        return symbol(name)
+
+    def _floor_high(self, numerator: Extent, denominator: Extent) -> Extent | None:
+        """Return the largest value of a floor as a polynomial, where the digits' ends divide exactly."""
+        top = numerator
+        for name in reversed(self.bounded):
+            if not isinstance(top, Poly) or name not in top.names:
+                continue
+            split, high = coefficient_of(top, name), self.high[name]
+            if split is None or high is None or name in self.floors or not self.nonnegative(split[0]):
+                return None
+            top = split[1] + split[0] * high
+        quotient = exact_quotient(self.reduce(top + 1), denominator)
+        return None if quotient is None else quotient - 1
+
+    def maximum(self, a: Extent, b: Extent) -> Extent:
+        """Return the larger of two extents: one of them if that is proved, else ``b + max(0, a - b)``."""
+        return b + self._excess(a - b)
+
+    def minimum(self, a: Extent, b: Extent) -> Extent:
+        """Return the smaller of two extents: one of them if that is proved, else ``a - max(0, a - b)``."""
+        return a - self._excess(a - b)
+
+    def _excess(self, e: Extent) -> Extent:
+        """Return ``max(0, e)``: 0 or *e* if that is proved, else in terms of one symbol."""
+        e = self.reduce(e)
+        if isinstance(e, int):
+            return max(0, e)
+        lead = max((m for m in e.terms if m), key=lambda m: (len(m), m))
+        if e.terms[lead] < 0:  # max(0, e) = e + max(0, -e)
+            return e + self._excess(-e)
+        for inner in sorted(e.names & self.definitions.keys()):
+            d, split = self.definitions[inner], coefficient_of(e, inner)
+            if d.form == "max" and split is not None and split[0] == 1 and self.nonnegative(-split[1]):
+                return self._excess(self.reduce(d.right) + split[1])  # max(0, max(0, s) - k) = max(0, s - k)
+        if self.nonnegative(e):
+            return e
+        if self.nonnegative(-e):
+            return 0
+        name = short(f"max(0, {text(e)})")
+        if name in self.solved:
+            return self.reduce(symbol(name))
+        if name not in self.low:
+            most = self.interval(e)[1]
+            self.low[name], self.high[name] = 0, None if most is None else max(0, most)
+            self._define(name, "max", 0, e)
+            self._extend_samples(name)
+            self.learn(symbol(name) - e)
+        return symbol(name)
+
+    def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
+        if any(n[0] == DIGIT for n in names_of(left) | names_of(right)):
+            return  # a coordinate: not part of any shape
+        (top, below), (bottom, above) = self.to_user(left), self.to_user(right)
+        if form == "floor":
+            top, bottom = self.lowest_terms(top * above, bottom * below)
+        elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
+            top, bottom = left, right
+        self.definitions[name] = Definition(form, top, bottom)
+
+
+def _floor_interval(n: Interval, d: Interval) -> Interval:
+    """Return the bounds of ``floor(n/d)``, for ``d >= 1``."""
+    d_low, d_high = positive_part(d)
+    low = high = None
+    if n[0] is not None:
+        low = n[0] // d_low if n[0] < 0 else 0 if d_high is None else n[0] // d_high
+    if n[1] is not None:
+        high = n[1] // d_low if n[1] >= 0 else -1 if d_high is None else n[1] // d_high
+    return low, high

@@ -1,0 +1,207 @@
+"""A system of facts that writes down why its inequalities hold, in the rules of `check`.
+
+Each step is checked as it is noted, by the code that will check the certificate, so that what the checker
+would refuse is never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from symlayout.check import Context, Refused, encode
+from symlayout.facts import Facts
+from symlayout.inequalities import Derivation, Factor
+from symlayout.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    names_of,
+    symbol,
+)
+
+
+class Notes(Facts):
+    """A system of facts that writes down its derivations.
+
+    Attributes
+    ----------
+    context : what the checker knows after the steps so far.
+    steps : the steps since the last fork.
+    """
+
+    __slots__ = ("_dividing", "_divisions", "_solving", "_writing", "context", "steps")
+
+    context: Context
+    steps: list[list[Any]]
+    _dividing: tuple[Extent, Extent, str] | None
+    _divisions: dict[tuple[Extent, Extent], Extent]
+    _solving: list[tuple[Extent, Extent, Poly]]
+    _writing: set[Extent]
+
+    def begin(self, claim: dict[str, Any]) -> None:
+        """Start a certificate of *claim*."""
+        self.context = Context(claim)
+        self.steps, self._dividing, self._divisions, self._solving, self._writing = [], None, {}, [], set()
+
+    def fork(self) -> Self:
+        """Return an independent copy, whose steps follow those so far."""
+        copy = super().fork()
+        copy.context, copy.steps, copy._dividing = self.context.fork(), [], self._dividing
+        copy._divisions, copy._solving, copy._writing = dict(self._divisions), list(self._solving), set()
+        return copy
+
+    def note(self, rule: str, *parts: Any) -> None:
+        """Check a step, of data, and write it down."""
+        step = [rule, *parts]
+        self.context.step(step)
+        self.steps.append(step)
+
+    # ------------------------------------------------------------------ writing derivations
+
+    def show(self, e: Extent) -> Extent:
+        """Write down why ``e >= 0``, and return *e* reduced."""
+        e = self.reduce(e)
+        if not self.context.holds(e):
+            proof = self.derive(e)
+            if proof is None:
+                raise Refused(f"{e} >= 0 has no derivation")
+            self._write(proof)
+        return e
+
+    def show_zero(self, e: Extent) -> None:
+        """Write down why ``e == 0``."""
+        e = self.reduce(e)
+        if not self.context.vanishes(e):
+            self.show(e)
+            self.show(-e)
+            self.note("equal", encode(e))
+
+    def _write(self, proof: Factor) -> Extent:
+        """Write down a derivation and return its goal, reduced."""
+        if not isinstance(proof, Derivation):
+            return self._write_fact(self.reduce(proof))
+        goal = self.reduce(proof.goal)
+        if self.context.holds(goal):
+            return goal
+        if proof.maximum:
+            self._write_cases(goal, proof)
+        elif not proof.products:
+            self._write_lows(goal)
+        else:
+            products = [[encode(self._write(a)), encode(self._write(b))] for a, b in proof.products]
+            self._combine(goal, proof.scale, products)
+        return goal
+
+    def _combine(self, goal: Extent, scale: Extent, products: list[Any], equations: Sequence[Any] = ()) -> None:
+        scale = self.reduce(scale)
+        self.show(scale - 1)
+        self.note("combine", encode(goal), encode(scale), products, list(equations))
+
+    def _write_fact(self, e: Extent) -> Extent:
+        """Write down why *e*, which is a fact or holds at the lower bounds, is >= 0."""
+        if self.context.holds(e):
+            return e
+        bound = self._bound(e)
+        if bound is not None and e not in self._writing:
+            self._writing.add(e)
+            self._write(bound)
+            self._writing.discard(e)
+        elif self.holds_at_lows(e):
+            self._write_lows(e)
+        else:
+            raise Refused(f"{e} >= 0 has no derivation")
+        return e
+
+    def _write_lows(self, e: Extent) -> None:
+        lows = [(name, self.low[name]) for name in sorted(names_of(e))]
+        for name, low in lows:
+            if low is not None:
+                self._write_fact(self.reduce(symbol(name) - low))
+        if not self.context.holds(e):
+            self.note("lows", encode(e), [list(pair) for pair in lows])
+
+    def _bound(self, e: Extent) -> Derivation | None:
+        """Return why a floor or a maximum is at least its lower or at most its upper bound, which *e* says."""
+        for name in sorted(names_of(e)):
+            if name in self.floors:
+                n, d = self.floors[name]
+                form = self._form(name)
+                for low, goal, end in (
+                    (self.low[name], symbol(name), form.above),
+                    (self.high[name], -symbol(name), form.below),
+                ):
+                    if low is None or e != (goal - low if goal.terms[(name,)] > 0 else goal + low):
+                        continue
+                    rest = self.derive(n - d * low if end is form.above else d * low + d - 1 - n)
+                    if rest is not None:
+                        return Derivation(e, ((1, end), (1, rest)), d)
+            elif name in self.context.maxima and (high := self.high.get(name)) is not None and e == high - symbol(name):
+                both = self.derive(high), self.derive(high - self.context.maxima[name])
+                if both[0] is not None and both[1] is not None:
+                    return Derivation(e, ((1, both[0]), (1, both[1])), maximum=name)
+        return None
+
+    def _write_cases(self, goal: Extent, proof: Derivation) -> None:
+        """Write down that *goal* holds where a maximum is 0 and where it is its other value."""
+        name, value = proof.maximum, self.reduce(self.context.maxima[proof.maximum])
+        zero, other = (self._write(part) for _, part in proof.products)
+        split = coefficient_of(goal, name) if isinstance(goal, Poly) else None
+        if split is None:
+            raise Refused(f"{goal} is not linear in {name}")
+        m, factor = symbol(name), encode(split[0])
+        yes = [
+            ["resolve", name],
+            ["combine", encode(goal), 1, [[1, encode(other)]], [[factor, encode(self.reduce(m - value))]]],
+        ]
+        no = [
+            ["combine", encode(self.reduce(-value)), 1, [[1, encode(self.reduce(-1 - value))], [1, 1]], []],
+            ["resolve", name],
+            ["combine", encode(goal), 1, [[1, encode(zero)]], [[factor, encode(m)]]],
+        ]
+        self.note("cases", encode(goal), encode(value), yes, no)
+
+    def derive(self, e: Extent) -> Derivation | None:
+        """As `Inequalities.derive`, from what has been written down as well."""
+        e = self.reduce(e)
+        if self.context.holds(e):
+            return Derivation(e)
+        return super().derive(e) or self._by_quotients(e) or self._by_floors(e)
+
+    def _by_quotients(self, e: Extent) -> Derivation | None:
+        """Return why ``n - d >= 0`` for a quotient or a floor ``t = n/d >= 1``."""
+        for name, (n, d) in self.floors.items():
+            if self.reduce(n - d - e) == 0 and (positive := super().derive(symbol(name) - 1)) is not None:
+                return Derivation(e, ((1, self._form(name).below), (d, positive)))
+        for n, d, t in self._solving:
+            if self.reduce(n - d - e) == 0 and (positive := super().derive(t - 1)) is not None:
+                self._combine(e, 1, [[encode(self.show(d)), encode(self._write(positive))]], [[-1, encode(d * t - n)]])
+                return Derivation(e)
+            split = coefficient_of(e, *t.names) if isinstance(e, Poly) else None
+            if (
+                split is not None
+                and self.reduce(split[1] + n) == 0
+                and (rest := super().derive(split[0] - d)) is not None
+            ):
+                # c*t - n = t*(c - d) + (d*t - n)
+                self._combine(e, 1, [[encode(self.show(t)), encode(self._write(rest))]], [[1, encode(d * t - n)]])
+                return Derivation(e)
+        return None
+
+    def _by_floors(self, e: Extent) -> Derivation | None:
+        """Return why *e*, which is ``q + r`` or ``r - q`` for a floor that was shown, is >= 0."""
+        for (n, k), q in self.context.floors.items():
+            if isinstance(q, int) or isinstance(e, int) or not q.names <= e.names:
+                continue
+            for sign, end in ((1, k * q + k - 1 - n), (-1, n - k * q)):
+                r = e - q * sign
+                if not names_of(r).isdisjoint(q.names):
+                    continue
+                rest = super().derive(n * sign + k * r if sign > 0 else k * r + k - 1 - n)
+                if rest is not None:
+                    return Derivation(e, ((1, end), (1, rest)), k)
+        return None
+
+    def nonnegative(self, e: Extent) -> bool:
+        """As `Inequalities.nonnegative`."""
+        return e >= 0 if isinstance(e, int) else self.derive(e) is not None

@@ -1,0 +1,200 @@
+"""A system of facts that writes down what it is told, and all that follows, in the rules of `check`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+from typing import Any
+
+from symlayout.agree import Path
+from symlayout.check import encode
+from symlayout.claim import Claim
+from symlayout.digits import floor_div
+from symlayout.polynomial import (
+    Extent,
+    Poly,
+    exact_quotient,
+    names_of,
+    substitute,
+    symbol,
+)
+from symlayout.solving_notes import SolvingNotes
+from symlayout.system import DIGIT, Dim
+
+
+class Recorder(SolvingNotes):
+    """A system of facts that writes down all that it does."""
+
+    __slots__ = ()
+
+    def introduce(self, claim: Claim) -> None:
+        """Add the claim's dims, assumptions and symbols."""
+        for dim in claim.facts.dims.values():
+            self.declare(dim)
+        values: dict[str, Extent] = {}
+
+        def translated(e: Extent) -> Extent:
+            for name in sorted(names_of(e)):
+                if name in claim.symbols and name not in values:
+                    form, a, b = claim.symbols[name]
+                    values[name] = self.mean(name, form, translated(a), translated(b))
+            return self.reduce(substitute(e, {name: self.reduce(v) for name, v in values.items()}))
+
+        for number, r in enumerate(claim.facts.requirements):
+            value = translated(r.value)
+            if r.relation == "divides":
+                self.divide_by(number, value, translated(r.modulus), r.kind)
+                continue
+            self.note("assume", number)
+            if r.relation == "nonnegative":
+                self.assume_given(value)
+            else:
+                self.require_zero(value, r.kind, r.where)
+        for name in claim.symbols:
+            value = translated(symbol(name))
+            if name not in self.low and value != symbol(name):
+                self.solved[name] = value
+
+    def declare(self, dim: Dim) -> None:
+        """As `Facts.declare`."""
+        if dim.name not in self.dims:
+            self.note("dim", dim.name)
+            self._dividing = symbol(dim.name), dim.multiple_of, "?" + dim.name
+        super().declare(dim)
+
+    def divide_by(self, number: int, numerator: Extent, denominator: Extent, kind: str) -> None:
+        """Add the claim's assumption *number*: that the denominator divides the numerator."""
+        n, d = self.reduce(numerator), self.reduce(denominator)
+        self.note("assume", number)
+        self._dividing = n, d, f"?{number}"
+        self.divide(n, d, kind)
+
+    def assume_given(self, e: Extent) -> None:
+        """Add ``e >= 0``, one of the claim's assumptions, without the common factor of its coefficients."""
+        e = self.reduce(e)
+        if isinstance(e, Poly) and (common := gcd(*(c for m, c in e.terms.items() if m))) > 1:
+            rest = e.terms.get((), 0) % common
+            whole = exact_quotient(e - rest, common) or 0  # common*whole + common - 1 = e + (common - 1 - rest)
+            self._combine(whole, common, [[encode(e), 1], [common - 1 - rest, 1]])
+            e = whole
+        self.assume_nonnegative(e)
+
+    def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
+        """As `Facts.require_zero`; the equation is one of the claim's assumptions."""
+        e = self.reduce(e)
+        if isinstance(e, Poly):
+            self._without_factor(e)
+        super().require_zero(e, kind, where, rule=rule)
+
+    def learn(self, e: Extent, where: str = "") -> None:
+        """As `Intervals.learn`."""
+        if isinstance(e, Poly) and e not in self.known and not self.holds_at_lows(e):
+            self.show(e)
+        super().learn(e, where)
+
+    def suppose(self, e: Extent) -> None:
+        """As `Facts.suppose`: the checker adds it too."""
+        self.context.nonnegative.add(self.reduce(e))
+        super().suppose(e)
+
+    def excludes(self, e: Extent) -> bool:
+        """As `Facts.excludes`."""
+        e = self.reduce(e)
+        if isinstance(e, int):  # the checker sees it too
+            return e < 0
+        if not super().excludes(e):
+            return False
+        self.note("combine", -1, 1, [[encode(e), 1], [encode(self.show(-1 - e)), 1]], [])
+        return True
+
+    def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
+        """As `Facts.assume_factors`."""
+        factors, others = [self.reduce(e) for e in factors], [self.reduce(e) for e in others]
+        unknown = [k for k, e in enumerate(factors) if not self.positive(e)]
+        if unknown:
+            total = self._show_product(others, 1)
+            for k in unknown:
+                e, rest = factors[k], self._show_product([*factors[:k], *factors[k + 1 :]], 0)
+                if not self.context.holds(self.reduce(e - 1)):
+                    absurd = ["combine", -1, 1, [[encode(total), 1], [encode(self.reduce(-e)), encode(rest)]], []]
+                    self.note("cases", encode(self.reduce(e - 1)), encode(self.reduce(e - 1)), [], [absurd])
+        super().assume_factors(factors, others)
+
+    def _show_product(self, factors: Sequence[Extent], least: int) -> Extent:
+        """Write down why a product is >= *least*, which is 0 or 1 and that of each factor; return it less *least*."""
+        total: Extent = 1
+        for e in factors:
+            before = self.show(total - least)
+            if least == 0:
+                total = self.reduce(total * e)
+                products = [[encode(before), encode(self.show(e))]]
+            else:  # a*b - 1 = (a - 1)*(b - 1) + (a - 1) + (b - 1)
+                total = self.reduce(total * e)
+                a, b = encode(before), encode(self.show(e - 1))
+                products = [[a, b], [a, 1], [b, 1]]
+            if not self.context.holds(self.reduce(total - least)):
+                self._combine(self.reduce(total - least), 1, products)
+        return self.reduce(total - least)
+
+    def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
+        """As `Facts.assume_inside`; the checker evaluates the coordinate itself."""
+        side, path = place
+        self.context.inside = side
+        self.note("inside", side, data_of(path))
+        super().assume_inside(coords, extents, place)
+
+    def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
+        """As `Facts.assume_inhabited`."""
+        ends = [end for c, e in zip(coords, extents, strict=True) for end in (c, e - 1 - c)]
+        if taken is not None and any(self.derive(self.reduce(end)) is None for end in ends):
+            side, path = taken
+            self.note("inside", side, data_of(path))
+        for c, e in zip(coords, extents, strict=True):
+            goal = self.reduce(e - 1)
+            if not self.context.holds(goal):
+                products = [[encode(self.show(c)), 1], [encode(self.show(e - 1 - c)), 1]]
+                self._combine(goal, 1, products)
+        super().assume_inhabited(coords, extents, taken)
+
+    def vanishes(self, e: Extent) -> bool:
+        """As `Facts.vanishes`."""
+        if not super().vanishes(e):
+            return False
+        self.show_zero(e)
+        return True
+
+    def rest_on(self, e: Extent) -> None:
+        """As `Facts.rest_on`."""
+        self.show(e)
+
+    def mean(self, name: str, form: str, a: Extent, b: Extent) -> Extent:
+        """Return the value of a symbol of the claim, and write down that its definition determines it."""
+        a, b = self.reduce(a), self.reduce(b)
+        if form == "max":
+            value = self.reduce(self.maximum(a, b))
+            for side in (a, b):
+                self.show(value - side)
+        else:
+            value = floor_div(self, a, b) if form == "//" else self.divide(a, b, "non_divisible")
+            self.show(b - 1)
+        self.note("mean", name, encode(value))
+        return value
+
+    def meet(self, extents: Sequence[Extent]) -> None:
+        """As `Facts.meet`; the checker adds the digits of the coordinate."""
+        self.note("point")
+        for axis, e in enumerate(extents):
+            i = symbol(f"{DIGIT}{axis}")
+            ends = [[encode(i), 1], [encode(self.context.reduce(e - 1 - i)), 1]]
+            if not self.context.holds(self.reduce(e - 1)):
+                self._combine(self.reduce(e - 1), 1, ends)
+        super().meet(extents)
+        for axis, e in enumerate(extents):
+            if self.reduce(e) == 1:
+                self.note("equal", encode(symbol(f"{DIGIT}{axis}")))
+                self.note("solve", f"{DIGIT}{axis}", 0)
+
+
+def data_of(path: Path) -> list[Any]:
+    """Return the path of a read as data."""
+    return [[number, None if outside is None else list(outside)] for number, outside in path]

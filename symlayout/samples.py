@@ -1,0 +1,128 @@
+"""Feasible points of a system, to give up at once on what is false there.
+
+Samples never prove anything: a goal that is negative at one has no proof, and a floor that takes two values at them
+is no constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symlayout.intervals import Intervals, holds_at
+from symlayout.polynomial import Extent, Poly, collapse, evaluate, names_of
+from symlayout.system import DIGIT, drop
+
+_SAMPLES = 4  # feasible points kept
+_SAMPLE_TRIALS = 24
+_SAMPLE_STEPS = 8  # values tried per symbol in one trial
+
+
+class Samples(Intervals):
+    """A system that knows a few points where its facts hold."""
+
+    __slots__ = ()
+
+    def _refuted(self, e: Poly) -> bool:
+        """Return whether ``e < 0`` at a sample, so that no proof can exist."""
+        return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._points())
+
+    def floors_at_samples(self, numerator: Extent, denominator: Extent) -> set[int]:
+        """Return the values of ``floor(numerator / denominator)`` at the samples; none if there is no sample."""
+        names = names_of(numerator) | names_of(denominator)
+        points = [sample for sample in self._points() if names <= sample.keys()]
+        divisors = [evaluate(denominator, sample) for sample in points]
+        return {evaluate(numerator, p) // d for p, d in zip(points, divisors, strict=True) if d > 0}
+
+    def _points(self) -> list[dict[str, int]]:
+        """Return the samples, which are found when they are first needed."""
+        if self._samples is None:
+            self._samples = []
+            for trial in range(_SAMPLE_TRIALS):
+                if len(self._samples) < _SAMPLES and (sample := self._sample(trial)) is not None:
+                    self._samples.append(sample)
+        return self._samples
+
+    def _sample(self, trial: int) -> dict[str, int] | None:
+        """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*.
+
+        Symbols get values in their order; where a fact fails, the last that has another value to try takes it.
+        """
+        order = list(self.low)
+        due = self._due(order)
+        values: dict[str, int] = {}
+        left: list[Iterator[int]] = []  # what the symbols so far, and the next, have left to try
+        for _ in range(_SAMPLE_STEPS * len(order)):
+            if len(values) == len(order):
+                break
+            name = order[len(values)]
+            if len(left) == len(values):
+                left.append(iter(self._sample_values(name, trial, len(values), values)))
+            value = next(left[-1], None)
+            if value is not None:
+                values[name] = value
+                if any(not holds_at(e, values) for e in due.get(name, ())):
+                    del values[name]
+            elif values:
+                left.pop()
+                values.popitem()
+            else:
+                return None
+        return values if len(values) == len(order) else None
+
+    def _due(self, order: list[str]) -> dict[str, list[Poly]]:
+        """Return what is >= 0, by the last symbol that it mentions."""
+        place = {name: k for k, name in enumerate(order)}
+        equations = [collapse({m: 1}) - value for m, value in self.rules]
+        due: dict[str, list[Poly]] = {}
+        for e in (*self.known, *equations, *(-e for e in equations)):
+            if isinstance(e, Poly) and e.names <= place.keys():
+                due.setdefault(order[max(place[name] for name in e.names)], []).append(e)
+        return due
+
+    def _sample_by_rule(self, name: str, values: dict[str, int]) -> int | None:
+        """Return the value that an equation ``name * others = value`` leaves, if it leaves one."""
+        for monomial, value in self.rules:
+            if name in monomial and names_of(value) <= values.keys():
+                rest = drop(monomial, name)
+                if set(rest) <= values.keys() and (factor := evaluate(collapse({rest: 1}), values)):
+                    quotient, remainder = divmod(evaluate(value, values), factor)
+                    return None if remainder else quotient
+        return None
+
+    def _sample_values(self, name: str, trial: int, place: int, values: dict[str, int]) -> list[int]:
+        """Return what to try for a symbol, where those before it have the given values."""
+        try:
+            if name in self.floors:
+                numerator, denominator = (evaluate(e, values) for e in self.floors[name])
+                return [numerator // denominator] if denominator > 0 else []
+            if (d := self.definitions.get(name)) is not None:
+                return [max(0, evaluate(self.reduce(d.right), values))]
+            low, top = self.low[name], self.high[name]
+            high = None if top is None else evaluate(top, values)
+            if (solved := self._sample_by_rule(name, values)) is not None:
+                inside = low is None or low <= solved
+                return [solved] if inside and (high is None or solved <= high) else []
+        except KeyError:  # made of a symbol that comes later
+            return []
+        first = -3 if low is None else low
+        if high is not None and high < first:
+            return []
+        if name[0] == DIGIT and high is not None:
+            ends = (0, high, high // 2, min(1, high))
+            return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
+        tried: list[int] = []
+        for attempt in (trial, trial + 3, trial + 7):  # one is far from the small constants of facts
+            few = attempt if attempt < 2 else (7 * place + 5 * attempt + place * attempt) % (1 + 2 * attempt)
+            value = first + (1000 + 37 * place if attempt == 2 else few)
+            tried.append(value if high is None else min(value, high))
+        return list(dict.fromkeys(tried))
+
+    def _extend_samples(self, name: str) -> None:
+        if self._samples is None:
+            return
+        extended = []
+        for trial, sample in enumerate(self._samples):
+            for value in self._sample_values(name, trial, len(sample), sample)[:1]:
+                sample[name] = value
+                extended.append(sample)
+        self._samples = extended
