@@ -13,14 +13,13 @@ from symlayout import frontends, onnx_model
 from symlayout.errors import FormatError, ShapeError, UnknownOpError
 from symlayout.layers import Constant, Value, apply_layer, identifier
 from symlayout.onnx_model import Graph, Input, Node
-from symlayout.onnx_shapes import OPS, ShapeNodes, is_shape_node
 from symlayout.parse import evaluate, names_of, parse_shape
-from symlayout.symbols import dim, exact_quotients, quotients, same_products
+from symlayout.shape_nodes import OPS, ShapeNodes, exact_target, is_shape_node, settled
+from symlayout.symbols import dim
 from symlayout.syntax import Tree
 from symlayout.tensor import Tensor, tensor
 
 MAX_NODES = 10_000  # that the outputs need, and inputs
-MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
 
 _RENAMED = {"Pad": {"value": "constant_value"}}  # attributes that an older version calls otherwise
 _CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
@@ -33,12 +32,7 @@ def load_onnx(file: Path) -> dict[str, Tensor]:
         _require_known(node)
     if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
-    exact: set[Any] = set()
-    for _ in range(MAX_PASSES):
-        values, found = _evaluated(graph, exact)
-        if found <= exact:
-            break
-        exact |= found
+    values = settled(lambda exact: _evaluated(graph, exact))
     outputs: dict[str, Tensor] = {}
     for name in graph.outputs:
         value = _value(graph, values, name)
@@ -57,9 +51,8 @@ def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[dict[str, Value], 
     shapes, found = ShapeNodes(exact), set(exact)
     for node in graph.nodes:
         inputs = [_value(graph, values, name) for name in node.inputs]
-        if node.op == "Reshape" and len(inputs) == 2 and isinstance(data := inputs[0], Tensor):
-            target, quotients = _exact(data, inputs[1])
-            inputs = [data, target]
+        if node.op == "Reshape" and len(inputs) == 2:
+            inputs[1], quotients = exact_target(*inputs)
             found |= quotients
         results = _computed(node, inputs, graph.attributes(node), shapes)
         if len(results) < len(node.outputs):
@@ -98,7 +91,7 @@ def _computed(
     if node.op == "Split" and len(inputs) < 2 and not {"split", "num_outputs"} & attributes.keys():
         attributes["split"] = _equal_parts(node, inputs, attributes)
     if is_shape_node(node.op, inputs):
-        return shapes.compute(node.op, inputs, attributes, str(node))
+        return shapes.compute(node.op if node.op in OPS else f"onnx:{node.op}", inputs, attributes, str(node))
     if f"onnx:{node.op}" not in frontends.names():
         what = "reads the elements of a tensor, and is known on shapes only"
         raise UnknownOpError(f"onnx:{node.op[:40]} {what}\n  in: {node}")
@@ -122,21 +115,6 @@ def _equal_parts(node: Node, inputs: list[Value | None], attributes: Mapping[str
     if isinstance(extent, int) and extent % count:
         raise ShapeError(f"{extent} is no {count} equal parts\n  in: {node}", "size_mismatch")
     return [extent // count if isinstance(extent, int) else extent / count] * count
-
-
-def _exact(data: Tensor, shape: Value | None) -> tuple[Value | None, set[Any]]:
-    """Return the target of a Reshape with exact quotients, and these as they were, if *data* fits only where they are.
-
-    A rounded quotient is at most the exact one.  So where the target holds as many elements with exact quotients, it
-    holds fewer with any that is rounded, unless there are no elements at all.
-    """
-    if not isinstance(shape, np.ndarray) or shape.dtype != object or -1 in shape or same_products(shape, data.shape):
-        return shape, set()
-    for kept in ((), data.shape):
-        target = exact_quotients(shape, kept)
-        if same_products(target, data.shape):
-            return np.array(target, object), quotients(shape) - quotients(kept)
-    return shape, set()
 
 
 def _leaves(inputs: tuple[Input, ...]) -> list[Tensor]:

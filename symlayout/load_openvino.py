@@ -3,47 +3,106 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from symlayout import frontends, openvino_ir
 from symlayout.errors import FormatError
 from symlayout.layers import Constant, Value, apply_layer, identifier
-from symlayout.openvino_ir import Layer, Port
+from symlayout.openvino_ir import Graph, Layer, Port
+from symlayout.shape_nodes import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensor import Tensor, tensor
+
+# Operations that compute shapes, by ONNX's names.
+_SHAPE_LAYERS = {
+    "ShapeOf": "Shape", "Gather": "Gather", "Add": "Add", "Subtract": "Sub", "Multiply": "Mul", "Divide": "Div",
+    "FloorMod": "Mod", "Minimum": "Min", "Maximum": "Max", "Equal": "Equal", "Select": "Where", "Convert": "Cast",
+    "Range": "Range", "ReduceProd": "ReduceProd",
+}  # fmt: skip
+
+# What may stand between them, and moves elements.
+_MOVES = (
+    "Concat", "Unsqueeze", "Squeeze", "Reshape", "Slice", "StridedSlice", "Split", "Transpose", "Broadcast", "Tile",
+)  # fmt: skip
 
 
 def load_openvino(file: Path) -> dict[str, Tensor]:
     """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it: see `symlayout.load.load`."""
     graph = openvino_ir.read(file)
-    names: dict[Port, str] = {}
-    values: dict[Port, Value] = {}
-    leaves: set[str] = set()
-    for layer in graph.layers:
-        inputs = [values[port] for port in layer.inputs]
-        results: Sequence[Value]
-        if layer.type == "Parameter":
-            results = [_parameter(layer, identifier(_name(layer, 0), leaves))]
-        elif layer.type == "Const":
-            results = [graph.constant(layer)]
-        elif layer.type == "Convert" and len(inputs) == 1 and isinstance(inputs[0], np.ndarray):
-            results = [_converted(inputs[0], layer)]
-        else:
-            attributes = {name: _attribute(text) for name, text in layer.attributes.items()}
-            results = apply_layer(_operation(layer), inputs, attributes, str(layer))
-        if len(results) != len(layer.tensor_names):
-            ports = len(layer.tensor_names)
-            raise FormatError(f"layer has {ports} outputs, its operation has {len(results)}\n  in: {layer}")
-        for k, value in enumerate(results):
-            names[Port(layer.id, k)], values[Port(layer.id, k)] = _name(layer, k), value
+    names, values = settled(lambda exact: _evaluated(graph, exact))
     outputs: dict[str, Tensor] = {}
     for result in graph.results:
         name, value = _result(result, names, values)
         if outputs.setdefault(name, value) is not value:
             raise FormatError(f"two outputs are called {name[:80]!r}\n  in: {result}")
     return outputs
+
+
+def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[tuple[dict[Port, str], dict[Port, Value]], set[Any]]:
+    """Return the names and values of the graph, and the rounded quotients of which a layer says that they are exact.
+
+    *exact* are those of which this is known, so that the layers before it make use of it.
+    """
+    names: dict[Port, str] = {}
+    values: dict[Port, Value] = {}
+    leaves: set[str] = set()
+    shapes, found = ShapeNodes(exact), set(exact)
+    for layer in graph.layers:
+        inputs: list[Value] = [values[port] for port in layer.inputs]
+        if layer.type == "Reshape" and len(inputs) == 2:
+            target, quotients = exact_target(*inputs)
+            inputs = [inputs[0], inputs[1] if target is None else target]
+            found |= quotients
+        if layer.type == "Parameter":
+            results: Sequence[Value] = [_parameter(layer, identifier(_name(layer, 0), leaves))]
+        elif layer.type == "Const":
+            results = [graph.constant(layer)]
+        else:
+            results = _computed(layer, inputs, shapes)
+        if len(results) != len(layer.tensor_names):
+            ports = len(layer.tensor_names)
+            raise FormatError(f"layer has {ports} outputs, its operation has {len(results)}\n  in: {layer}")
+        for k, value in enumerate(results):
+            names[Port(layer.id, k)], values[Port(layer.id, k)] = _name(layer, k), value
+    return (names, values), found
+
+
+def _computed(layer: Layer, inputs: list[Value], shapes: ShapeNodes) -> Sequence[Value]:
+    """Return the outputs of a layer that has inputs."""
+    attributes = {name: _attribute(text) for name, text in layer.attributes.items()}
+    title = _operation(layer)
+    if layer.type == "StridedSlice":  # which is TensorFlow's, with lists of 0 and 1 for its masks
+        title, attributes = "tensorflow:StridedSlice", {name: _mask(layer, name) for name in layer.attributes}
+    op = "FloorDiv" if layer.type == "Divide" and attributes.get("m_pythondiv", True) else _SHAPE_LAYERS.get(layer.type)
+    if op is None or not is_shape_node(op, inputs):
+        if layer.type in _MOVES and inputs and is_shape_node("", inputs):
+            return shapes.compute(title, inputs, attributes, str(layer))
+        return apply_layer(title, inputs, attributes, str(layer))
+    kept: dict[str, Any] = {}
+    if layer.type == "Convert":
+        if len(inputs) == 1 and isinstance(value := inputs[0], np.ndarray) and value.dtype != object:
+            return [_converted(value, layer)]
+        kept = {"to": openvino_ir.element_type(layer, "destination_type")}
+    elif layer.type == "ReduceProd":
+        kept = {"keepdims": attributes.get("keep_dims", False)}
+    elif layer.type == "Gather" and len(inputs) == 3:
+        if attributes.get("batch_dims", 0) != 0:
+            raise FormatError(f"values are gathered in batches\n  in: {layer}")
+        kept = {"axis": inputs.pop()}
+    return shapes.compute(op, inputs, kept, str(layer))
+
+
+def _mask(layer: Layer, name: str) -> int:
+    """Return a list of 0 and 1, one for each axis, as the integer with these bits, the first one the lowest."""
+    digits = [digit.strip() for digit in layer.attribute(name).split(",")]
+    if digits == [""]:
+        return 0
+    if len(digits) > openvino_ir.MAX_RANK or not set(digits) <= {"0", "1"}:
+        raise FormatError(f"{name} {layer.attribute(name)[:40]!r} is no list of 0 and 1\n  in: {layer}")
+    return sum(1 << k for k, digit in enumerate(digits) if digit == "1")
 
 
 def _name(layer: Layer, number: int) -> str:

@@ -222,6 +222,53 @@ def test_truth_values_of_attributes(tmp_path: Path) -> None:
     assert load(write(tmp_path, extended(GOOD, layers, edges)))["flat"].shape == (10, 2)
 
 
+def test_shapes_that_the_model_computes(tmp_path: Path) -> None:
+    """The rows in pairs, ``x.reshape(x.shape[0] // 2, 2, x.shape[1])``, as OpenVINO writes it."""
+
+    def layer(number: int, kind: str, inputs: int, data: str = "", version: int = 1) -> str:
+        ports = "".join(f'<port id="{k}" />' for k in range(inputs))
+        output = f'<output><port id="9" names="t{number}" /></output>' if kind != "Result" else ""
+        return (
+            f'<layer id="{number}" name="l{number}" type="{kind}" version="opset{version}">{data}'
+            f"<input>{ports}</input>{output}</layer>"
+        )
+
+    def number(value: int, at: int, shape: str = "1") -> str:
+        offset = 8 * [1, 5, 0, 2].index(value)
+        data = f'<data element_type="i64" shape="{shape}" offset="{offset}" size="8" />'
+        return layer(at, "Const", 0, data)
+
+    layers = [
+        layer(10, "ShapeOf", 1, '<data output_type="i64" />', 3),
+        number(0, 11),
+        number(1, 12),
+        number(0, 13, ""),
+        number(2, 14),
+        layer(15, "Gather", 3, '<data batch_dims="0" />', 8),
+        layer(16, "Gather", 3, '<data batch_dims="0" />', 8),
+        layer(17, "Divide", 2, '<data auto_broadcast="numpy" m_pythondiv="true" />'),
+        layer(18, "Convert", 1, '<data destination_type="i64" />'),
+        layer(19, "Concat", 3, '<data axis="0" />'),
+        layer(20, "Reshape", 2, '<data special_zero="false" />'),
+        layer(21, "Result", 1),
+    ]
+    into = {
+        10: [0],
+        15: [10, 11, 13],
+        16: [10, 12, 13],
+        17: [15, 14],
+        18: [17],
+        19: [18, 14, 16],
+        20: [0, 19],
+        21: [20],
+    }
+    edges = [edge(start, 9 if start else 0, end, k) for end, starts in into.items() for k, start in enumerate(starts)]
+    xml = extended(changed('shape="10,2"', 'shape="?,?"'), "".join(layers), "".join(edges))
+    y = load(write(tmp_path, xml))["t20"]
+    assert str(y.shape) == "(data.0/2, 2, data.1)"
+    assert [str(r) for r in y.requires] == ["Eq(Mod(data.0, 2), 0)"]
+
+
 # ---------------------------------------------------------------------- files that nobody should trust
 
 LAUGHS = (

@@ -19,12 +19,14 @@ CASES = {
     "torch": (["torch"], "torch", "howto-torch.md", "torch_op.py"),
     "jax": (["jax"], "jax", "howto-jax.md", "jax_function.py"),
     "chunked": ([], "chunked", "howto-big-arrays.md", "big_arrays.py"),
+    "models": ([], "shape_function", "howto-models.md", "model_shapes.py"),
     "dask": (["dask"], "dask", "howto-dask.md", "dask_chunks.py"),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_docstrings_and_page(name: str) -> None:
+def test_docstrings_and_page(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     packages, module, page, _ = CASES[name]
     for package in packages:
         pytest.importorskip(package, reason=f"{package} is not installed")
@@ -47,9 +49,3 @@ def test_script(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert "False" not in done.stdout
-
-
-def test_shape_function() -> None:
-    """Its module needs no package."""
-    shown = doctest.testmod(importlib.import_module("symlayout.interop.shape_function"), optionflags=OPTIONS)
-    assert (shown.failed, shown.attempted > 0) == (0, True)

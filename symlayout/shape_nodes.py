@@ -1,7 +1,8 @@
-"""Compute the nodes by which an ONNX model makes its shapes, on integers and expressions in dims.
+"""Compute the nodes by which a model makes its shapes, on integers and expressions in dims.
 
-A value is an array of any rank.  Operations that move elements are not written here: they are the catalogue's, applied
-to the numbers of the elements, which say what goes where.
+The operations have ONNX's names; those of OpenVINO are translated by its loader.  A value is an array of any rank.
+Operations that move elements are not written here: they are the catalogue's, applied to the numbers of the elements,
+which say what goes where.
 
 Left out: floats, which are passed on but not computed with, and subgraphs.  Semantics: ONNX, "Operator Schemas".
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,15 +22,17 @@ from symlayout.frontends.attributes import at_least
 from symlayout.interpret import interpret
 from symlayout.layers import Constant, Value, apply_layer
 from symlayout.onnx_model import MAX_CONSTANT, dtype_of
-from symlayout.symbols import exact_quotients, extreme
+from symlayout.symbols import exact_quotients, extreme, quotients, same_products
 from symlayout.tensor import Tensor, tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out
+MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
 MAX_WORK = 10_000  # of a model, on different expressions
 _DECISION = 100  # the work of what asks for a sign, where a sum or product is 1
 _LIMIT = 1 << 63
 
 Rule = Callable[..., Any]
+R = TypeVar("R")
 
 
 class ShapeNodes:
@@ -47,7 +50,12 @@ class ShapeNodes:
         self._known: dict[tuple[Rule, tuple[Any, ...]], Any] = {}
 
     def compute(self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str) -> list[Any]:
-        """Return the outputs of the operation *op* on values; `Shape` and `Size` may also be asked of a tensor.
+        """Return the outputs of an operation on values; `Shape` and `Size` may also be asked of a tensor.
+
+        Parameters
+        ----------
+        op : str
+            One of `OPS`, or an operation of the catalogue, such as ``"onnx:Concat"``.
 
         Raises
         ------
@@ -66,7 +74,7 @@ class ShapeNodes:
             elif op in _RULES:
                 results = [_RULES[op](*inputs, **attributes)]
             else:
-                results = _moved(f"onnx:{op}", inputs, attributes, where)
+                results = _moved(op, inputs, attributes, where)
             return [_checked(result) for result in results]
         except SymlayoutError as error:
             if where not in f"{error} {getattr(error, '__notes__', '')}":
@@ -93,6 +101,38 @@ class ShapeNodes:
             found = rule(*numbers)
             self._known[rule, numbers] = exact_quotients([found])[0] if found in self._exact else found
         return self._known[rule, numbers]
+
+
+def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
+    """Return what *evaluate* gives once it is told which rounded quotients are exact.
+
+    It takes those of which this is known, and returns with its result those of which it has found so: a node that
+    comes later says it of what an earlier one has computed.
+    """
+    exact: set[Any] = set()
+    for _ in range(MAX_PASSES):
+        result, found = evaluate(exact)
+        if found <= exact:
+            break
+        exact |= found
+    return result
+
+
+def exact_target(data: Value | None, shape: Value | None) -> tuple[Value | None, set[Any]]:
+    """Return the target of a Reshape with exact quotients, and these as they were, if *data* fits only where they are.
+
+    A rounded quotient is at most the exact one.  So where the target holds as many elements with exact quotients, it
+    holds fewer with any that is rounded, unless there are no elements at all.
+    """
+    if not isinstance(data, Tensor) or not isinstance(shape, np.ndarray) or shape.dtype != object:
+        return shape, set()
+    if -1 in shape or same_products(shape, data.shape):
+        return shape, set()
+    for kept in ((), data.shape):
+        target = exact_quotients(shape, kept)
+        if same_products(target, data.shape):
+            return np.array(target, object), quotients(shape) - quotients(kept)
+    return shape, set()
 
 
 def is_shape_node(op: str, inputs: Sequence[Value | None]) -> bool:
@@ -133,10 +173,11 @@ def _maximum(*numbers: Any) -> Any:
 
 
 _ELEMENTWISE: dict[str, Rule] = {
-    "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": _quotient, "Mod": operator.mod,
+    "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": _quotient, "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
     "Neg": operator.neg, "Min": _minimum, "Max": _maximum, "Equal": _equal, "Where": _where,
 }  # fmt: skip
-_DECIDING = (_quotient, operator.mod, _equal, _minimum, _maximum)
+_DECIDING = (_quotient, operator.floordiv, operator.mod, _equal, _minimum, _maximum)
 
 # ---------------------------------------------------------------------- whole arrays
 
@@ -149,15 +190,15 @@ def _size(data: Value) -> Constant:
     return _array([math.prod(data.shape)], ())
 
 
-def _gather(data: Constant, indices: Constant, axis: int = 0) -> Constant:
+def _gather(data: Constant, indices: Constant, axis: Any = 0) -> Constant:
     chosen = np.asarray(_integers(indices), np.int64)
-    axis = range(data.ndim)[axis]
+    axis = range(data.ndim)[operator.index(axis)]
     _countable((*data.shape, *chosen.shape))
     return np.take(data, chosen.ravel(), axis).reshape(data.shape[:axis] + chosen.shape + data.shape[axis:][1:])
 
 
-def _cast(data: Constant, to: int, **_: Any) -> Constant:
-    dtype = dtype_of(to, "Cast")
+def _cast(data: Constant, to: int | np.dtype[Any], **_: Any) -> Constant:
+    dtype = dtype_of(to, "Cast") if isinstance(to, int) else to
     if data.dtype != object:
         return data.astype(dtype)
     if dtype.kind == "b":
