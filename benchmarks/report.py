@@ -22,7 +22,8 @@ OpenVINO takes its number of threads. `out=` is given to symlayout, NumPy and to
 to bound memory; tensorflow and jax have no such thing. What a peer lacks is written in its reshapes, permutations, pads
 and slices; `-` is what it cannot do. In rows of cold caches the last-level cache is overwritten before each call; in
 rows of fresh memory nobody is given `out`, and free memory is given back to the system before each call, so that the
-result is touched for the first time. Differences smaller than the quartiles are none.
+result is touched for the first time; onnxruntime has an arena that keeps it. Differences smaller than the quartiles are
+none.
 """
 BEGIN, END = "<!-- figures: written by python -m benchmarks -->", "<!-- end of figures -->"
 
@@ -47,7 +48,11 @@ class Run:
             return "How busy the machine was with other work is not known."
         said = f"The load average was {before:.1f} before the run and {after:.1f} after it (the run itself is 1 of it)"
         if max(before, after - 1) > 0.5:
-            return f"{said}: the machine was shared with other work, and the figures are noisy."
+            return (
+                f"{said}: the machine was shared with other work, and the figures are noisy. Calls that take longer "
+                "than a slice of time, of 16 MiB and more, are interrupted by it: of their quartiles the lower says "
+                "more than the median."
+            )
         return f"{said}: nothing else ran."
 
 
@@ -62,7 +67,7 @@ def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) 
         f"Written by `{run.command}` in {run.minutes:.0f} minutes. Do not edit.",
         f"{run.machine}; {run.versions}.",
         fill(_METHOD.format(threads=threads).strip(), 120),
-        run.noise,
+        fill(run.noise, 120),
         "![Times by that of a memcpy](benchmarks.svg)",
         "## Figures to reach",
         _goal_table(reached, figures),
