@@ -107,36 +107,75 @@ def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, nam
 
 
 def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return a 0-d array of *dtype* that holds a fill; zero is all zero bits for any type.
+    r"""Return a 0-d array of *dtype* that holds a fill; zero is all zero bits for any type.
+
+    A value of the very type keeps its bits, those of a NaN too.  Floats round; integers must be in range, and whole.
 
     Raises
     ------
     ArrayError
         The type cannot hold the value.
+
+    Examples
+    --------
+    >>> fill_element(-0.0, np.dtype("float16")).tobytes()
+    b'\x00\x80'
     """
-    if not isinstance(value, (str, bytes)) and value == 0 and not _is_negative_zero(value):
+    number = _number(value)
+    if number is not None and number == 0 and not any(_negative_zeros(number)):
         return np.zeros((), dtype)
     try:
-        return np.array(value).astype(dtype) if isinstance(value, np.generic) else np.array(value, dtype=dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ArrayError(f"fill {value!r:.80} is no {dtype}: {error}") from error
+        with np.errstate(over="raise", invalid="raise"):
+            made = np.array(value).astype(dtype) if isinstance(value, np.generic) else np.array(value, dtype=dtype)
+        if made.shape or dtype.kind in ("biufc" if number is None else "SU") or not _holds(made, number):
+            raise ValueError("the value would change")
+    except (TypeError, ValueError, OverflowError, FloatingPointError) as error:
+        raise ArrayError(f"fill {value!r:.80} is no {dtype}: {error!s:.200}") from error
+    return made
 
 
 def same_fill(a: Any, b: Any, dtype: np.dtype[Any] | None) -> bool:
     """Return whether two fills are equal bit for bit; without a dtype, in every type that holds both."""
     if dtype is not None:
         return fill_element(a, dtype).tobytes() == fill_element(b, dtype).tobytes()
-    if _is_nan(a) or _is_nan(b):
-        return _is_nan(a) and _is_nan(b)
-    return bool(a == b) and _is_negative_zero(a) == _is_negative_zero(b)
+    left, right = _number(a), _number(b)
+    if left is None or right is None:
+        return type(a) is type(b) and np.array(a).dtype == np.array(b).dtype and _bits(a) == _bits(b)
+    if left != left or right != right:
+        return _bits(np.complex128(left)) == _bits(np.complex128(right))
+    return bool(left == right) and _negative_zeros(left) == _negative_zeros(right)
 
 
-def _is_nan(value: Any) -> bool:
-    return bool(value != value)
+def _number(value: Any) -> Any:
+    """Return *value* as a number that Python compares; None if it is none."""
+    if isinstance(value, (int, float, complex, np.number, np.bool_)) and not isinstance(value, np.timedelta64):
+        return value
+    if isinstance(value, np.generic) and type(value).__module__.partition(".")[0] != "numpy":
+        return float(value)  # of ml_dtypes, whose real types are all narrower
+    return None
 
 
-def _is_negative_zero(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and value == 0 and bool(np.signbit(value))
+def _negative_zeros(number: Any) -> tuple[bool, bool]:
+    """Return whether the real and the imaginary part are a zero with a sign."""
+    if not isinstance(number, (float, complex, np.inexact)):
+        return (False, False)
+    return (
+        bool(number.real == 0 and np.signbit(number.real)),
+        bool(number.imag == 0 and np.signbit(number.imag)),
+    )
+
+
+def _holds(made: np.ndarray[Any, Any], number: Any) -> bool:
+    """Return whether an element made of *number* is that number, or it rounded: finite where it is finite."""
+    if number is None or made.dtype.kind in "mMSU" or number != number:
+        return True
+    if np.array(0.5).astype(made.dtype) == 0.5:
+        return bool(np.isfinite(made)) == bool(np.isfinite(number))
+    return bool(made[()] == number)
+
+
+def _bits(value: Any) -> bytes:
+    return np.array(value).tobytes()
 
 
 def _check(dtype: np.dtype[Any], what: str) -> None:

@@ -476,7 +476,7 @@ def apply(
     Raises
     ------
     ArrayError
-        The tensors' dtypes differ.
+        The tensors' dtypes differ, or cannot hold a fill.
     ShapeError
         Whatever the declaration demands, and ``dim_conflict`` between the tensors.
     """
@@ -505,7 +505,19 @@ def apply(
         return apply(declaration, bound, args, kwargs, merged)
 
     own = (declaration.__module__ or "").startswith(f"{__package__}.")
-    return Tensor(name, _common_dtype(inputs, name), extents, facts, declared, inputs, again, own=own)
+    dtype = _common_dtype(inputs, name)
+    if dtype is not None:
+        _check_fills(declared, dtype)
+    return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
+
+
+def _check_fills(declared: Declared, dtype: np.dtype[Any]) -> None:
+    """Raise `ArrayError` if the type cannot hold a fill."""
+    from symlayout.arrays import fill_element
+
+    for case in declared.cases:
+        if case.fill is not None:
+            fill_element(case.fill.value, dtype)
 
 
 def _common_dtype(inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:
