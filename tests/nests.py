@@ -52,6 +52,12 @@ def transpose() -> Nest:
     return nest("transpose", "H W", [piece], mul(H, W))
 
 
+def turn() -> Nest:
+    """``(i, j) -> (W - 1 - j, i)``: a quarter turn of (W, H), whose columns are read from the last."""
+    piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(mul(H, add(W, -1)), (0, 1), (1, mul(-1, H))))
+    return nest("turn", "H W", [piece], mul(H, W))
+
+
 def transpose_planes() -> Nest:
     """``(n, w, h, c) -> (n, c, h, w)``: three digits change places."""
     piece = Piece(
@@ -448,6 +454,7 @@ def crop_adjoint() -> Nest:
 ALL = (
     transpose(),
     transpose_planes(),
+    turn(),
     identity(),
     pad(),
     pad_two_fills(0),
