@@ -778,10 +778,12 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
     const int64_t height = rows->count * rows->high, width = columns->count * columns->high;
     const int64_t lead_i = sl_lead(from, columns, height), lead_j = sl_lead(to, rows, width);
     const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
-    const int64_t steps = (columns->count - 1) * columns->step;
-    const int upwards = columns->step >= 0 && columns->leap >= (columns->high > 1 ? steps : 0);
-    const int64_t readable = upwards ? steps + (columns->high - 1) * columns->leap + height : 0;
-    const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES ? height * width : 0;
+    /* None where offsets do not grow, since of each square only the last is compared with it. */
+    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
+    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps);
+    const int64_t last = columns->high == 1 ? steps : steps + (columns->high - 1) * columns->leap;
+    const int64_t readable = upwards ? last + height : none;
+    const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES ? height * width : none;
     for (int64_t top = first_i; top < height; top += 16 * SL_TILE)
         for (int64_t left = first_j; left < width; left += 16 * SL_TILE) {
             int64_t row[SL_TILE], column[16][SL_TILE], right[16], wide[16], tiles = 0;
