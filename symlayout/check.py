@@ -25,9 +25,7 @@ A polynomial is an int or a list of terms ``[coefficient, name, ...]``.  What is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 
 from symlayout.polynomial import (
@@ -89,6 +87,9 @@ def refusal(certificate: Any) -> str:
 
 def seal(certificate: dict[str, Any]) -> str:
     """Return the digest of a certificate's claim and proof."""
+    import json  # both take longer to load than this module, and are needed here alone
+    from hashlib import sha256
+
     body = json.dumps([certificate["claim"], certificate["proof"]], separators=(",", ":"), sort_keys=True)
     return sha256(body.encode()).hexdigest()
 

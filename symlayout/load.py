@@ -6,11 +6,9 @@ import os
 from pathlib import Path
 
 from symlayout.errors import FormatError
-from symlayout.load_onnx import load_onnx
-from symlayout.load_openvino import load_openvino
 from symlayout.tensor import Tensor
 
-_FORMATS = {".xml": ("OpenVINO IR", load_openvino), ".onnx": ("ONNX", load_onnx)}
+_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -57,6 +55,12 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """
     file = Path(path)
     if file.suffix not in _FORMATS:
-        known = ", ".join(f"{suffix} ({title})" for suffix, (title, _) in _FORMATS.items())
+        known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
         raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: {known}")
-    return _FORMATS[file.suffix][1](file)
+    if file.suffix == ".onnx":  # the readers are imported by those who load a model
+        from symlayout.load_onnx import load_onnx
+
+        return load_onnx(file)
+    from symlayout.load_openvino import load_openvino
+
+    return load_openvino(file)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from math import gcd
 from typing import Any, Self
 
@@ -330,6 +329,8 @@ def short(name: str) -> str:
     """Return a name no longer than a line, still unique: long ones end in a digest."""
     if len(name) <= _NAME_LENGTH:
         return name
+    from hashlib import sha256  # OpenSSL takes longer to load than all that stands above
+
     return name[: _NAME_LENGTH - 20] + "~" + sha256(name.encode()).hexdigest()[:16]
 
 
