@@ -18,6 +18,10 @@ from symlayout.polynomial import Extent
 from symlayout.tensor import Tensor, same_size
 
 
+MAX_EFFORT = 20_000
+"""Goals that one normal form may visit: some seconds.  May be set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The condition ``0 <= value < extent``."""
@@ -89,7 +93,7 @@ def normalise(
     Raises
     ------
     InconclusiveError
-        A read is not shown to be inside its source.
+        A read is not shown to be inside its source, or not within the budget `MAX_EFFORT`.
     """
     if facts is None or digits is None:
         facts = t.facts.fork()
@@ -99,8 +103,11 @@ def normalise(
             return []
     reads: list[Read] = []
     todo = [_Visit(t, list(digits), facts, (), (), (), ())]
+    limit = facts.effort + MAX_EFFORT
     while todo:
         visit = todo.pop()
+        if facts.effort > limit:
+            raise InconclusiveError(f"{t.name} reads inside its input, within {MAX_EFFORT} goals")
         if visit.node.declared is None:
             coords = tuple(visit.coords)
             reads.append(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
-from symlayout import Verdict
+from symlayout import Verdict, normalise
 from tests import brute
 from tests.brute import Chain
 from tests.fuzz_prove import Claim, build, check, random_claim
@@ -277,3 +277,12 @@ def test_long_chains_are_decided_within_the_budget_of_goals(kind: str) -> None:
     before = y.facts.effort
     assert sl.prove_equal(y, expected).verdict is sl.Verdict.PROVED
     assert y.facts.effort - before < 40_000
+
+
+def test_a_normal_form_that_takes_too_many_goals_is_inconclusive_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = sl.tensor("N, 2*h")
+    for k in range(60):
+        t = sl.roll(sl.pad(t, [[1, 1], [1, 2]])[:, 1:-1], k, axis=1)
+    monkeypatch.setattr(normalise, "MAX_EFFORT", 50)
+    with pytest.raises(sl.InconclusiveError, match="within 50 goals"):
+        str(t.index_map)
