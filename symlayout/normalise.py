@@ -17,7 +17,6 @@ from symlayout.facts import Facts
 from symlayout.polynomial import Extent
 from symlayout.tensor import Tensor, same_size
 
-
 MAX_EFFORT = 20_000
 """Goals that one normal form may visit: some seconds.  May be set."""
 
