@@ -133,8 +133,7 @@ def output_digits(t: Tensor, facts: Facts) -> list[Extent]:
     ShapeError
         ``infeasible``: the output is always empty.
     """
-    for e in t.extents:
-        facts.assume_nonnegative(e - 1)
+    facts.meet(t.extents)
     return axis_digits(tuple(facts.reduce(e) for e in t.extents), facts)
 
 
