@@ -30,10 +30,9 @@ from symlayout.statements import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the statements in one box
-_MOST_STATEMENTS = 3  # that are subtracted from what is sought
-_MOST_FORMS = 64  # that come of it
+_FEW, _MANY = (2, 32), (3, 64)  # statements that are subtracted from what is sought, and forms that come of it
 _MOST_FREE = 40  # symbols of a search that is worth a try
-_PATIENCE = 60  # boxes, after which an expression without any bound is taken to have none
+_PATIENCE = 60, 15  # boxes, after which few and many statements are taken to bound nothing
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first
 
 
@@ -104,7 +103,15 @@ class Search:
             return e
         if len(self.free) > _MOST_FREE:
             return None
-        below, number = self._below(e), count()
+        for limits, patience in zip((_FEW, _MANY), _PATIENCE, strict=True):
+            bound = self._least(e, self._below(e, limits), budget, patience)
+            if bound != -inf:
+                break
+        return None if isinstance(bound, float) or bound <= -ENOUGH else bound
+
+    def _least(self, e: Poly, below: list[Below], budget: int, patience: int) -> Bound:
+        """Return a number that *e* is never below, ``-inf`` if none is found; *below* is what bounds it in a box."""
+        number = count()
         constant = e.terms.get((), 0)
         common = gcd(*(c for m, c in e.terms.items() if m))  # e is the constant plus a multiple of it
         best: Bound = inf
@@ -126,13 +133,12 @@ class Search:
         for spent in range(budget):
             if best <= -ENOUGH or not todo or todo[0][0] >= best:
                 break
-            if spent == _PATIENCE and todo[0][0] == -inf:
+            if spent == patience and todo[0][0] == -inf:
                 break
             _, _, depth, box = heapq.heappop(todo)
             for half in self._halves(box, depth):
                 look(half, depth + 1)
-        bound = min([best, *(bound for bound, *_ in todo)])
-        return None if isinstance(bound, float) or bound <= -ENOUGH else bound
+        return best if best <= -ENOUGH else min([best, *(bound for bound, *_ in todo)])
 
     def greatest(self, e: Extent, budget: int) -> int | None:
         """Return a number that *e* is never above, as `least`."""
@@ -175,8 +181,11 @@ class Search:
         """Return the values of the user's dims at a point."""
         return {d.name: point[d.name] for d in self._dims}
 
-    def _below(self, e: Extent) -> list[Below]:
-        """Return expressions that *e* is not below: itself, in the user's dims, and less what is known to be >= 0."""
+    def _below(self, e: Extent, limits: tuple[int, int] = _FEW) -> list[Below]:
+        """Return expressions that *e* is not below: itself, in the user's dims, and less what is known to be >= 0.
+
+        The *limits* are the number of statements that are subtracted, and of the expressions.
+        """
         if isinstance(e, int):
             return [Below(form_of(e))]
         top, bottom = self._facts.to_user(e)
@@ -184,10 +193,10 @@ class Search:
         if isinstance(bottom, int):
             found.setdefault((top, None), Below(form_of(top), bottom))
         todo = [(goal, below, 0) for (goal, _), below in found.items() if isinstance(goal, Poly)]
-        while todo and len(found) < _MOST_FORMS:
+        while todo and len(found) < limits[1]:
             goal, below, depth = todo.pop(0)
             for s in self._telling:
-                if depth == _MOST_STATEMENTS or s.e.names.isdisjoint(goal.names):
+                if depth == limits[0] or s.e.names.isdisjoint(goal.names):
                     continue
                 for scale, factor in cancelling(goal, s.e):
                     less = goal * scale - s.e * factor
