@@ -581,6 +581,9 @@ SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, i
     }
 }
 
+/* With fewer rows or columns tiles cost more than what they spare. */
+#define SL_FEW 8
+
 /* A tile is SL_TILE elements, a cache line, on both faces: to[row[i] + j] = from[i + column[j]]. */
 #if SL_SHUFFLES
 #define SL_TILE (64 / SL_ELEMENT_SIZE)
@@ -653,13 +656,58 @@ SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE]
         }
 }
 
-/* One square of 16 bytes. */
+/* Lines of 16 bytes side by side: line k of square g is at from + at[g*SL_LANES + k]. */
+typedef uint64_t sl_pair __attribute__((vector_size(16)));
+SL_ALWAYS sl_wide sl_load_squares(const element *from, const int64_t *at)
+{
+    sl_pair square[SL_GROUPS];
+    for (int64_t g = 0; g < SL_GROUPS; ++g)
+        memcpy(&square[g], from + at[g * SL_LANES], sizeof square[g]);
+#if SL_GROUPS == 1
+    return (sl_wide)square[0];
+#elif SL_GROUPS == 2
+    return (sl_wide)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
+#else
+    return (sl_wide)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
+                                            __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3,
+                                            4, 5, 6, 7);
+#endif
+}
+
+/* SL_LANES rows, of which the first *rows* are written, by SL_MANY columns. */
+SL_ALWAYS void sl_transpose_flat(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
+                                 const int64_t column[SL_MANY], int64_t rows)
+{
+    sl_wide line[SL_LANES];
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        line[k] = sl_load_squares(from, column + k);
+    sl_transpose_squares(line);
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        if (k < rows)
+            memcpy(to + row[k], &line[k], sizeof line[k]);
+}
+
+/* SL_MANY rows by SL_LANES columns, of which the first *columns* are read; something is written after them. */
+SL_ALWAYS void sl_transpose_tall(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
+                                 const int64_t column[SL_LANES], int64_t columns)
+{
+    sl_wide line[SL_LANES];
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
+    sl_transpose_squares(line);
+    for (int64_t g = 0; g < SL_GROUPS; ++g)
+        for (int64_t k = 0; k < SL_LANES; ++k)
+            memcpy(to + row[g * SL_LANES + k], (const unsigned char *)&line[k] + 16 * g, 16);
+}
+
+/* One square of 16 bytes, of whose rows and columns the first are written and read, in the same way. */
 SL_ALWAYS void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES],
-                                   const element *restrict from, const int64_t column[SL_LANES])
+                                   const element *restrict from, const int64_t column[SL_LANES], int64_t rows,
+                                   int64_t columns)
 {
     sl_vector line[SL_LANES], zipped[SL_LANES];
     for (int64_t k = 0; k < SL_LANES; ++k)
-        memcpy(&line[k], from + column[k], sizeof line[k]);
+        memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
     for (int zips = 1; zips < SL_LANES; zips *= 2) {
         for (int k = 0; k < SL_LANES / 2; ++k) {
             const sl_vector a = line[k], b = line[k + SL_LANES / 2];
@@ -670,17 +718,25 @@ SL_ALWAYS void sl_transpose_square(element *restrict to, const int64_t row[SL_LA
             line[k] = zipped[k];
     }
     for (int64_t k = 0; k < SL_LANES; ++k)
-        memcpy(to + row[k], &line[k], sizeof line[k]);
+        if (k < rows)
+            memcpy(to + row[k], &line[k], sizeof line[k]);
 }
 
-/* A part of at most SL_TILE by SL_TILE, in squares; the last ones reach back. */
+/* A part of at most SL_TILE by SL_TILE, in squares, as many side by side as go; the last ones reach back. */
 SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                 const int64_t column[SL_TILE], int64_t rows, int64_t columns)
 {
-    for (int64_t top = 0; top < rows; top += SL_LANES)
-        for (int64_t left = 0; left < columns; left += SL_LANES) {
-            const int64_t i = sl_min(top, rows - SL_LANES), j = sl_min(left, columns - SL_LANES);
-            sl_transpose_square(to + j, row + i, from + i, column + j);
+    const int flat = columns >= SL_MANY, tall = !flat && rows >= SL_MANY;
+    const int64_t high = tall ? SL_MANY : SL_LANES, wide = flat ? SL_MANY : SL_LANES;
+    for (int64_t top = 0; top < rows; top += high)
+        for (int64_t left = 0; left < columns; left += wide) {
+            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
+            if (flat)
+                sl_transpose_flat(to + j, row + i, from + i, column + j, SL_LANES);
+            else if (tall)
+                sl_transpose_tall(to + j, row + i, from + i, column + j, SL_LANES);
+            else
+                sl_transpose_square(to + j, row + i, from + i, column + j, SL_LANES, SL_LANES);
         }
 }
 
@@ -697,29 +753,55 @@ SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE]
                                 const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
                                 int64_t writable)
 {
+    const int64_t high = sl_min(rows, SL_LANES), wide = sl_min(columns, SL_LANES);
+    int64_t first_i = 0, first_j = 0;
+    if (rows < SL_LANES)
+        for (; first_j + SL_MANY <= columns; first_j += SL_MANY) {
+            if (column[first_j + SL_MANY - 1] + SL_LANES > readable)
+                break;
+            sl_transpose_flat(to + first_j, row, from, column + first_j, rows);
+        }
+    else
+        for (; first_i + SL_MANY <= rows; first_i += SL_MANY) {
+            if (row[first_i + SL_MANY - 1] + SL_LANES > writable)
+                break;
+            sl_transpose_tall(to, row + first_i, from + first_i, column, columns);
+        }
     int64_t line[SL_LANES];
     for (int64_t k = 0; k < SL_LANES; ++k)
         line[k] = k * SL_LANES;
-    const int64_t high = sl_min(rows, SL_LANES), wide = sl_min(columns, SL_LANES);
-    for (int64_t top = 0; top < rows; top += SL_LANES)
-        for (int64_t left = 0; left < columns; left += SL_LANES) {
+    for (int64_t top = first_i; top < rows; top += SL_LANES)
+        for (int64_t left = first_j; left < columns; left += SL_LANES) {
             const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
             element block[2][SL_LANES * SL_LANES];
-            const int reads = wide == SL_LANES && column[j + SL_LANES - 1] + SL_LANES <= readable;
-            const int writes = high == SL_LANES && row[i + SL_LANES - 1] + SL_LANES <= writable;
-            if (!reads) {
-                memset(block[0], 0, sizeof block[0]);
-                for (int64_t k = 0; k < wide; ++k)
-                    sl_copy_apart(block[0] + k * SL_LANES, from + i + column[j + k], high);
+            const int reads = high == SL_LANES || column[j + wide - 1] + SL_LANES <= readable;
+            const int writes = wide == SL_LANES || row[i + high - 1] + SL_LANES <= writable;
+            if (reads && writes) {
+                sl_transpose_square(to + j, row + i, from + i, column + j, high, wide);
+                continue;
             }
-            sl_transpose_square(writes ? to : block[1], writes ? row + i : line, reads ? from : block[0],
-                                reads ? column + j : line);
-            if (wide == SL_LANES)
-                for (int64_t k = 0; k < high; ++k)
-                    memcpy(to + j + row[i + k], block[1] + k * SL_LANES, 16);
-            else if (!writes)
-                for (int64_t k = 0; k < high; ++k)
-                    sl_copy_apart(to + j + row[i + k], block[1] + k * SL_LANES, wide);
+            memset(block[0], 0, sizeof block[0]);
+            for (int64_t k = 0; k < wide; ++k)
+                sl_copy_apart(block[0] + k * SL_LANES, from + i + column[j + k], high);
+            sl_transpose_square(block[1], line, block[0], line, SL_LANES, SL_LANES);
+            for (int64_t k = 0; k < high; ++k)
+                sl_copy_apart(to + j + row[i + k], block[1] + k * SL_LANES, wide);
+        }
+}
+
+/* A few rows or columns of a plain transpose, but not fewer than a square: squares, along what is long. */
+SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,
+                                int64_t rows, int64_t columns)
+{
+    for (int64_t top = 0; top < rows; top += SL_LANES)
+        for (int64_t left = 0; left < columns; left += SL_LANES) {
+            const int64_t i = sl_min(top, rows - SL_LANES), j = sl_min(left, columns - SL_LANES);
+            int64_t row[SL_LANES], column[SL_LANES];
+            for (int64_t k = 0; k < SL_LANES; ++k) {
+                row[k] = k * to_stride;
+                column[k] = k * stride;
+            }
+            sl_transpose_square(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES, SL_LANES);
         }
 }
 #else
@@ -747,6 +829,12 @@ SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE]
     (void)readable;
     (void)writable;
     sl_transpose_part(to, row, from, column, rows, columns);
+}
+
+SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,
+                                int64_t rows, int64_t columns)
+{
+    sl_transpose_plain(to, to_stride, from, stride, rows, columns);
 }
 #endif
 
@@ -776,6 +864,11 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                                  const sl_axis *columns)
 {
     const int64_t height = rows->count * rows->high, width = columns->count * columns->high;
+    const int64_t few = sl_min(height, width);
+    if (few >= SL_LANES && few < SL_FEW && rows->high == 1 && columns->high == 1) {
+        sl_transpose_band(to, rows->step, from, columns->step, height, width);
+        return;
+    }
     const int64_t lead_i = sl_lead(from, columns, height), lead_j = sl_lead(to, rows, width);
     const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
     /* None where offsets do not grow, since of each square only the last is compared with it. */
