@@ -160,7 +160,8 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     left, right : Tensor
         The two sides; leaves of one name are the same input.
     budget : int
-        How many points of D the search for a witness may evaluate.
+        How many points of D the search for a witness may evaluate, if they are small: one counts once more for
+        every 16 steps of the chains, and every 65536 elements of the output.
     judge : str, optional
         ``"isl"`` asks the integer set library (extra ``isl``) about a claim that would be UNKNOWN, where all radices
         are constants.  Its proofs come without a certificate.

@@ -24,6 +24,7 @@ from symlayout.tensor import Tensor
 
 _CHEAP = 40  # candidates looked at for each one evaluated
 _MAX_ELEMENTS = 1 << 22  # elements of an output that one evaluation may have
+_STEPS, _ELEMENTS = 16, 1 << 16  # of both chains, and of the output: what costs as much as one small point
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,18 @@ class Search:
 
     def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
+        self._steps = len(left.nodes()) + len(right.nodes())
+        self._spent = 0  # what the points so far have cost, in small points
 
     def run(self, budget: int) -> tuple[Witness | None, int, bool]:
-        """Return a witness or None, how many points of D were evaluated, and whether D is no larger."""
+        """Return a witness or None, how many points of D were evaluated, and whether D is no larger.
+
+        The *budget* is a number of small points; one of long chains or many elements counts as several.
+        """
         searched = 0
         dims = list(self.facts.dims.values())
         for values in itertools.islice(sizes(self.facts, self._least()), budget * _CHEAP):
-            if searched >= budget:
+            if self._spent >= budget:
                 break
             known = self.facts.values(values)
             if not all(r.holds(known) for r in self.facts.requirements):
@@ -117,6 +123,7 @@ class Search:
 
     def differ(self, values: dict[str, int]) -> tuple[Witness | None, bool]:
         """Return a witness at one point of D, and whether all its elements were compared."""
+        self._spent += 1 + self._steps // _STEPS
         left, right = self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
         dims = {symbols.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
         if left.extents != right.extents:
@@ -126,6 +133,7 @@ class Search:
             return None, False
         if size == 0:
             return None, True
+        self._spent += size // _ELEMENTS
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
         codes = [self._codes(t, keys, fills) for t in (left, right)]
