@@ -177,7 +177,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "dynamo"), itertools.product(FUNCTIONS, [False, True]))
+@pytest.mark.parametrize(("name", "dynamo"), list(itertools.product(FUNCTIONS, [False, True])))
 def test_exports_of_pytorch(name: str, dynamo: bool, tmp_path: Path) -> None:
     torch: Any = pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("onnx", reason="onnx is not installed")
