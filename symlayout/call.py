@@ -71,47 +71,97 @@ def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
     What is left to check takes no time: it has a good part of a microsecond.  The function returns None, with nothing
     done, where a type or *out* is not as planned, or *out* may share memory with an input.
     """
-    shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
-    fills = () if plan.fills is None else (pointer(plan.fills),)
-    sizes = [a.nbytes for a in inputs]
-    size, behind = sizes[0], -prod(shape) * dtype.itemsize
+    if len(inputs) > 1 or plan.threads > 1:
+        several = _several(plan, native, inputs)
+        return several if len(inputs) > 1 else lambda a, out: several((a,), out)
+    shape, dtype, empty, ndarray = plan.shape, plan.dtype, np.empty, np.ndarray
+    address, char = native.from_buffer, native.char
+    fills = () if plan.fills is None else (native.pointer(plan.fills),)
+    size, behind = inputs[0].nbytes, -prod(shape) * dtype.itemsize
     alone = partial(native.function, 0, 1, *plan.arguments)
 
     def one(a: Array, out: Array | None) -> Array | None:
-        if a.dtype != dtype or not a.flags.c_contiguous:
+        if a.dtype is not dtype and a.dtype != dtype:  # most types are one object each
             return None
         if out is None:
-            out = np.empty(shape, dtype)
-        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype or not out.flags.carray:
+            out = empty(shape, dtype)
+        elif type(out) is not ndarray or out.shape != shape or (out.dtype is not dtype and out.dtype != dtype):
             return None
-        source, target = pointer(a), pointer(out)
+        try:
+            source, target = address(char, a), address(char, out, True)
+        except (ValueError, BufferError):  # an array that is not contiguous, or *out* is read-only
+            return None
         if behind < target - source < size:
             return None
         if status := alone(source, target, *fills):
-            raise failure(status)
+            raise _failure(plan, native, status)
         return out
 
+    return one
+
+
+def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
+    """Return `remember`'s function of a tuple of inputs, on any number of threads."""
+    shape, dtype = plan.shape, plan.dtype
+    address, char = native.from_buffer, native.char
+    fills = () if plan.fills is None else (native.pointer(plan.fills),)
+    sizes, behind = [a.nbytes for a in inputs], -prod(shape) * dtype.itemsize
+
     def several(arrays: tuple[Array, ...], out: Array | None) -> Array | None:
-        if any(a.dtype != dtype or not a.flags.c_contiguous for a in arrays):
+        if out is None:
+            out = np.empty(shape, dtype)
+        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype:
+            return None
+        sources = []
+        try:
+            target = address(char, out, True)
+            for a, size in zip(arrays, sizes, strict=True):
+                if a.dtype is not dtype and a.dtype != dtype:
+                    return None
+                source = address(char, a)
+                if behind < target - source < size:
+                    return None
+                sources.append(source)
+        except (ValueError, BufferError):
+            return None
+        if status := native.run((*plan.arguments, *sources, target, *fills), plan.threads):
+            raise _failure(plan, native, status)
+        return out
+
+    return several
+
+
+def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
+    """Return the same of one input of *rank*, and of *out*, with the strides of the plan, which the caller has checked."""
+    shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
+    fills = () if plan.fills is None else (pointer(plan.fills),)
+    first, first_out = _first(rank), _first(len(shape))
+
+    def view(a: Array, out: Array | None) -> Array | None:
+        if a.dtype != dtype:
             return None
         if out is None:
             out = np.empty(shape, dtype)
-        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype or not out.flags.carray:
+        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
             return None
-        target, sources = pointer(out), [pointer(a) for a in arrays]
-        if any(behind < target - source < size for source, size in zip(sources, sizes, strict=True)):
+        if np.may_share_memory(a, out):
             return None
-        if status := native.run((*plan.arguments, *sources, target, *fills), plan.threads):
-            raise failure(status)
+        # A view of one element is contiguous, and its address is what the buffer of the whole would begin with.
+        if status := native.run((*plan.arguments, pointer(a[first]), pointer(out[first_out]), *fills), plan.threads):
+            raise _failure(plan, native, status)
         return out
 
-    def failure(status: int) -> ShapeError:
-        error = native.failure(plan.arguments, status)
-        return ShapeError(str(error), error.kind)
+    return view
 
-    if len(inputs) > 1:
-        return several
-    return one if plan.threads == 1 else lambda a, out: several((a,), out)
+
+def _first(rank: int) -> tuple[int | slice, ...]:
+    """Return the index of the first element, as a view."""
+    return (*[0] * (rank - 1), slice(1)) if rank else (...,)
+
+
+def _failure(plan: Plan, native: CompiledKernel, status: int) -> ShapeError:
+    error = native.failure(plan.arguments, status)
+    return ShapeError(str(error), error.kind)
 
 
 def whole_strides(a: Array) -> Array:

@@ -21,6 +21,7 @@ from symlayout.call import (
     contiguous_strides,
     element_strides,
     remember,
+    remember_view,
     whole_strides,
     worthwhile,
 )
@@ -141,15 +142,17 @@ class Kernel:
         """
         if dims is None and threads is None:
             a = arrays[0] if len(arrays) == 1 and not named else self._named(arrays, named)
-            done = None
             if type(a) is np.ndarray:
                 known = self._known.get(a.shape)
-                done = known and known(a, out)
-            elif a is None and len(arrays) > 1 and not named and all(type(a) is np.ndarray for a in arrays):
-                known = self._known.get(tuple([a.shape for a in arrays]))
-                done = known and known(arrays, out)
-            if done is not None:
-                return done
+                if known is not None and (done := known(a, out)) is not None:
+                    return done
+                known = self._known.get((a.shape, a.strides, out.strides if type(out) is np.ndarray else None))
+                if known is not None and (done := known(a, out)) is not None:
+                    return done
+            elif a is None and len(arrays) > 1 and not named:
+                known = self._known.get(tuple([a.shape for a in arrays if type(a) is np.ndarray]))
+                if known is not None and (done := known(arrays, out)) is not None:
+                    return done
         return self._call(arrays, out, dims, threads, named)
 
     def _named(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
@@ -184,6 +187,7 @@ class Kernel:
                 self._known.clear()
                 self._tuned.clear()
             self._plans[key] = plan
+        fresh = out is None
         if out is None:
             out = np.empty(plan.shape, plan.dtype)
         else:
@@ -194,9 +198,13 @@ class Kernel:
             np.copyto(out, interpret(self.tensor, *inputs, dims=plan.dims))
             return out
         plan.run(plan.native, inputs, out)
-        if not dims and threads is None and all(a.flags.c_contiguous for a in (out, *inputs)):
-            shapes = tuple([a.shape for a in inputs])
-            self._known[shapes if len(shapes) > 1 else shapes[0]] = remember(plan, plan.native, inputs)
+        if not dims and threads is None:
+            if all(a.flags.c_contiguous for a in (out, *inputs)):
+                shapes = tuple([a.shape for a in inputs])
+                self._known[shapes if len(shapes) > 1 else shapes[0]] = remember(plan, plan.native, inputs)
+            elif len(inputs) == 1 and (a := inputs[0]) is given[0] and a.size:
+                strides = None if fresh else out.strides
+                self._known[a.shape, a.strides, strides] = remember_view(plan, plan.native, a.ndim)
         return out
 
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:

@@ -47,16 +47,19 @@ class CompiledKernel:
         object, such as `pointer` makes.
     pointer : Callable[[Any], Any]
         Makes of a contiguous buffer its address, which keeps it; differences are in bytes.
+    from_buffer, char : cffi's function and type
+        ``from_buffer(char, a)`` is ``pointer(a)``; ``from_buffer(char, a, True)`` refuses a read-only *a*.
     """
 
     __slots__ = (
         "_cast",
-        "_from_buffer",
         "_headers",
         "_program",
         "_void",
+        "char",
         "choice",
         "element_size",
+        "from_buffer",
         "function",
         "nest",
         "pointer",
@@ -78,8 +81,9 @@ class CompiledKernel:
         self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
         self.choice, self.reason = choice, "by the model"
         ffi = foreign_functions()
-        self.pointer = partial(ffi.from_buffer, ffi.typeof("char *"))
-        self._from_buffer, self._cast, self._void = ffi.from_buffer, ffi.cast, ffi.typeof("void *")
+        self.from_buffer, self.char = ffi.from_buffer, ffi.typeof("char *")
+        self.pointer = partial(self.from_buffer, self.char)
+        self._cast, self._void = ffi.cast, ffi.typeof("void *")
 
     @property
     def schedule(self) -> str:
@@ -116,7 +120,7 @@ class CompiledKernel:
             The arguments break a rule; its ``kind`` says which.  `out` has not been written.
         """
         pointers = [self._memory(source) for source in sources]
-        pointers.append(self._cast(self._void, out) if isinstance(out, int) else self._from_buffer("char[]", out, True))
+        pointers.append(self._cast(self._void, out) if isinstance(out, int) else self.from_buffer("char[]", out, True))
         if fill is not None:
             pointers.append(self._memory(fill))
         try:
