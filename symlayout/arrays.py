@@ -130,7 +130,10 @@ def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         if made.shape or dtype.kind in ("biufc" if number is None else "SU") or not _holds(made, number):
             raise ValueError("the value would change")
     except (TypeError, ValueError, OverflowError, FloatingPointError) as error:
-        raise ArrayError(f"fill {value!r:.80} is no {dtype}: {error!s:.200}") from error
+        raise ArrayError(
+            f"fill {value!r:.80} is no {dtype}: {error!s:.200}\n"
+            f"  help: fill with a value of {dtype}, or convert the input to a type that holds the fill"
+        ) from error
     return made
 
 

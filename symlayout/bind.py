@@ -49,14 +49,15 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
     for leaf, shape in zip(t.leaves(), shapes, strict=True):
         known = leaf.facts.values(values)  # ceilings and maxima too, which were solved for as if they were dims
         for axis, (e, n) in enumerate(zip(leaf.extents, shape, strict=True)):
-            if names_of(e) <= known.keys() and evaluate(e, known) != n:
-                raise _mismatch(leaf, axis, n)
+            if names_of(e) <= known.keys() and (expected := evaluate(e, known)) != n:
+                raise _mismatch(leaf, axis, n, expected)
     return {name: values[name] for name in t.facts.dims}
 
 
-def _mismatch(leaf: Tensor, axis: int, n: int) -> ShapeError:
+def _mismatch(leaf: Tensor, axis: int, n: int, expected: int | None) -> ShapeError:
     declared = leaf.facts.spell(leaf.extents[axis])
-    return ShapeError(f"array {leaf.name} has {n} on axis {axis}, declared is {declared}", "size_mismatch")
+    value = "" if expected is None or declared == str(expected) else f" = {expected}"
+    return ShapeError(f"array {leaf.name} has {n} on axis {axis}, declared is {declared}{value}", "size_mismatch")
 
 
 def dim_values(dims: Mapping[Any, Any]) -> dict[str, int]:
@@ -80,7 +81,8 @@ def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values:
     unknown = names_of(equation)
     if not unknown:
         if evaluate(equation, values):
-            raise _mismatch(leaf, axis, n)
+            above, below = evaluate(top, values), evaluate(bottom, values)
+            raise _mismatch(leaf, axis, n, above // below if below and not above % below else None)
         return True
     if len(unknown) > 1 or isinstance(equation, int):
         return False

@@ -132,7 +132,7 @@ def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
 
 
 def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
-    """Return the same of one input of *rank*, and of *out*, with the strides of the plan, which the caller has checked."""
+    """Return the same function of one input of *rank*; the caller has checked its strides, and those of *out*."""
     shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
     fills = () if plan.fills is None else (pointer(plan.fills),)
     first, first_out = _first(rank), _first(len(shape))
@@ -154,7 +154,7 @@ def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
     return view
 
 
-def _first(rank: int) -> tuple[int | slice, ...]:
+def _first(rank: int) -> tuple[Any, ...]:
     """Return the index of the first element, as a view."""
     return (*[0] * (rank - 1), slice(1)) if rank else (...,)
 

@@ -84,8 +84,9 @@ class Kernel:
         self._plans: dict[Any, Plan] = {}
         self._known: dict[Any, Call] = {}
         self._lock = threading.Lock()
-        if dtype is not None:
-            self._native(dtype, strided=False)
+        if dtype is not None and self._native(dtype, strided=False) is not None:
+            for fill in self._nest(self._number(dtype), strided=False)[1]:
+                fill_element(fill, dtype)
 
     @property
     def index_map(self) -> IndexMap:
@@ -171,7 +172,9 @@ class Kernel:
         given = match_arrays(self._input, arrays, named)
         inputs = [whole_strides(a) for a in given]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
-            raise ArrayError(f"out= is a {type(out).__name__}, not a numpy array")
+            raise ArrayError(
+                f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
+            )
         wanted = self._threads if threads is None else check_threads(threads)
         key = (
             tuple((a.shape, a.strides, a.dtype) for a in inputs),
@@ -210,7 +213,10 @@ class Kernel:
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
-            raise ArrayError(f"the kernel was compiled for {self._dtype}, the array has {dtype}")
+            raise ArrayError(
+                f"the kernel was compiled for {self._dtype}, the array has {dtype}\n"
+                "  help: convert the array, or compile without dtype= for a kernel of every element type"
+            )
         if isinstance(self.tensor, Adjoint):
             check_numbers(dtype)
         values = bind_shapes(self._input, [a.shape for a in inputs], dims)
@@ -328,6 +334,8 @@ def compile(
     ------
     CompilerError, InconclusiveError
         With *strict*: the C could not be built, or not be shown to be right.
+    ArrayError
+        *dtype* is no element type, is not the tensor's, or cannot hold a fill.
     ShapeError
         A dim's value is out of bounds or breaks a requirement; *threads* is not an integer from 1.
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -68,11 +67,10 @@ def store(key: str, library: bytes, source: str) -> bool:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_trusted(root):
             return False
-        manifest = {"key": key, "sha256": hashlib.sha256(library).hexdigest()}
         with private_folder(root, STAGING) as staging:
             _write(staging / LIBRARY, library)
             _write(staging / SOURCE, source.encode("ascii"))
-            _write(staging / MANIFEST, json.dumps(manifest).encode("ascii"))
+            _write(staging / MANIFEST, _manifest(key, library))
             return _publish(staging, root / key, key)
     except OSError:
         return False
@@ -80,6 +78,8 @@ def store(key: str, library: bytes, source: str) -> bool:
 
 def load_note(key: str, name: str) -> dict[str, str] | None:
     """Return what `store_note` wrote beside the library of the entry *key*; None if there is nothing to trust."""
+    import json  # which a kernel that is only loaded does without
+
     try:
         root = cache_root()
         note = root / key / f"{name}.json"
@@ -96,6 +96,8 @@ def load_note(key: str, name: str) -> dict[str, str] | None:
 
 def store_note(key: str, name: str, note: dict[str, str]) -> bool:
     """Keep *note* beside the library of the entry *key*; return whether it is there."""
+    import json
+
     try:
         root = cache_root()
         if not _is_trusted(root):
@@ -110,6 +112,8 @@ def store_note(key: str, name: str, note: dict[str, str]) -> bool:
 
 
 def _note_hash(key: str, name: str, note: dict[str, str]) -> str:
+    import json
+
     return hashlib.sha256(json.dumps([key, name, note], sort_keys=True).encode("ascii")).hexdigest()
 
 
@@ -220,10 +224,15 @@ def _verified(entry: Path, key: str) -> bytes | None:
             return None
         if not all(map(_is_own, (folder, *files))) or files[1].st_size > _MANIFEST_BYTES:
             return None
-        recorded, content = json.loads(manifest.read_bytes()), library.read_bytes()
-    except (OSError, ValueError, RecursionError):
+        recorded, content = manifest.read_bytes(), library.read_bytes()
+    except OSError:
         return None
-    return content if recorded == {"key": key, "sha256": hashlib.sha256(content).hexdigest()} else None
+    return content if recorded == _manifest(key, content) else None
+
+
+def _manifest(key: str, library: bytes) -> bytes:
+    """Return the manifest of an entry, as JSON; its reader compares the bytes, and needs no parser."""
+    return f'{{"key": "{key}", "sha256": "{hashlib.sha256(library).hexdigest()}"}}'.encode("ascii")
 
 
 def _is_own(status: os.stat_result) -> bool:
