@@ -370,6 +370,16 @@ typedef uint64_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #else
 #define SL_EACH_WIDE SL_LIST_2
 #endif
+#if SL_ELEMENT_SIZE <= 2
+#define SL_FEWEST (8 / SL_ELEMENT_SIZE)
+#if SL_ELEMENT_SIZE == 1
+typedef uint8_t sl_half __attribute__((vector_size(8)));
+#define SL_EACH_HALF SL_LIST_8
+#else
+typedef uint16_t sl_half __attribute__((vector_size(8)));
+#define SL_EACH_HALF SL_LIST_4
+#endif
+#endif
 
 /* Masks for vectors of n elements.  Of a and b, one after the other, every second element. */
 #define SL_EVEN(i, n) 2 * (i)
@@ -469,6 +479,9 @@ SL_STEPS(sl_split_many, sl_join_many, sl_wide, SL_EACH_WIDE, SL_MANY)
 #if SL_WIDE > 16
 SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, SL_LANES)
 #endif
+#ifdef SL_FEWEST
+SL_STEPS(sl_split_fewest, sl_join_fewest, sl_half, SL_EACH_HALF, SL_FEWEST)
+#endif
 #endif
 
 /* ---- transposes ---- */
@@ -507,6 +520,15 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
             continue;
         }
 #endif
+#ifdef SL_FEWEST
+        if (columns >= SL_FEWEST && (SL_THREES || k != 3)) {
+            for (int64_t j = 0; j < columns; j += SL_FEWEST) {
+                const int64_t column = sl_min(j, columns - SL_FEWEST);
+                sl_split_fewest(to + column, to_stride, from + k * column, k);
+            }
+            continue;
+        }
+#endif
 #endif
         sl_transpose_plain(to, to_stride, from, k, k, columns);
     }
@@ -530,6 +552,15 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
             for (int64_t i = 0; i < rows; i += SL_LANES) {
                 const int64_t row = sl_min(i, rows - SL_LANES);
                 sl_join_few(to + k * row, from + row, stride, k);
+            }
+            continue;
+        }
+#endif
+#ifdef SL_FEWEST
+        if (rows >= SL_FEWEST && (SL_THREES || k != 3)) {
+            for (int64_t i = 0; i < rows; i += SL_FEWEST) {
+                const int64_t row = sl_min(i, rows - SL_FEWEST);
+                sl_join_fewest(to + k * row, from + row, stride, k);
             }
             continue;
         }
@@ -907,6 +938,16 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
         }
 }
 
+/* The same indices and offsets with *high* 1, where the extents and strides of this call allow that. */
+SL_INLINE sl_axis sl_flat_axis(sl_axis axis)
+{
+    if (axis.count == 1)
+        return (sl_axis){axis.high, axis.leap, 1, 0};
+    if (axis.leap == axis.count * axis.step)
+        return (sl_axis){axis.count * axis.high, axis.step, 1, 0};
+    return axis;
+}
+
 /* to[at + c*to_step + offset of i + j] = from[start + c*step + i + offset of j] for all i of *rows*, j of *columns*
  * and 0 <= c < count, by the way that the strides ask for. */
 SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
@@ -916,6 +957,24 @@ SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const
         return;
     to += at;
     from += start;
+    rows = sl_flat_axis(rows);
+    columns = sl_flat_axis(columns);
+    /* One long transpose instead of many, so that tiles span whole lines. */
+    if (count > 1 && columns.high == 1 && to_step == columns.count) {
+        columns = sl_flat_axis((sl_axis){columns.count, columns.step, count, step});
+        count = 1;
+    } else if (count > 1 && rows.high == 1 && step == rows.count) {
+        rows = sl_flat_axis((sl_axis){rows.count, rows.step, count, to_step});
+        count = 1;
+    }
+    /* What may be done by either axis makes the shorter one longer. */
+    if (columns.high == 1 && rows.high > 1 && rows.leap == columns.count && columns.count < rows.count) {
+        columns = sl_flat_axis((sl_axis){columns.count, columns.step, rows.high, rows.count});
+        rows.high = 1;
+    } else if (rows.high == 1 && columns.high > 1 && columns.leap == rows.count && rows.count < columns.count) {
+        rows = sl_flat_axis((sl_axis){rows.count, rows.step, columns.high, columns.count});
+        columns.high = 1;
+    }
     for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
         const int64_t few = rows.count, wide = columns.count;
         if (rows.high == 1 && few == columns.step && few >= 2 && few <= 4) {
