@@ -120,7 +120,10 @@ def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     --------
     >>> fill_element(-0.0, np.dtype("float16")).tobytes()
     b'\x00\x80'
+    >>> fill_element(np.array(3.0), np.dtype("uint8"))  # the element of an array without axes
+    array(3, dtype=uint8)
     """
+    value = _scalar(value)
     number = _number(value)
     if number is not None and number == 0 and not any(_negative_zeros(number)):
         return np.zeros((), dtype)
@@ -141,12 +144,18 @@ def same_fill(a: Any, b: Any, dtype: np.dtype[Any] | None) -> bool:
     """Return whether two fills are equal bit for bit; without a dtype, in every type that holds both."""
     if dtype is not None:
         return fill_element(a, dtype).tobytes() == fill_element(b, dtype).tobytes()
+    a, b = _scalar(a), _scalar(b)
     left, right = _number(a), _number(b)
     if left is None or right is None:
         return type(a) is type(b) and np.array(a).dtype == np.array(b).dtype and _bits(a) == _bits(b)
     if left != left or right != right:
         return _bits(np.complex128(left)) == _bits(np.complex128(right))
     return bool(left == right) and _negative_zeros(left) == _negative_zeros(right)
+
+
+def _scalar(value: Any) -> Any:
+    """Return the element of an array without axes, as models hold their constants; anything else as it is."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _number(value: Any) -> Any:
