@@ -106,10 +106,14 @@ def test_ctrl_c_ends_the_compiler_and_leaves_no_folder(tmp_path: Path, monkeypat
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
     thread = threading.Thread(target=press)
     thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        compile_nest(nests.transpose(), 4)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compile_nest(nests.transpose(), 4)
+    finally:
+        signal.signal(signal.SIGINT, before)
     thread.join()
     assert not Path(f"/proc/{left.read_text().strip()}").exists()
     assert list(tmp_path.glob("symlayout-build-*")) == []

@@ -279,9 +279,9 @@ def test_a_rename_that_fails_as_on_a_network_costs_only_the_cache(
             rename(path, target)  # and the answer is lost
         raise OSError(errno.ESTALE, "Stale file handle")
 
-    monkeypatch.setattr(Path, "rename", fail)
-    compile_and_forget()
-    monkeypatch.undo()
+    with monkeypatch.context() as network:
+        network.setattr(Path, "rename", fail)
+        compile_and_forget()
     assert len(entries(root)) == done
     assert all(cache.load(entry.name) for entry in entries(root))
 
