@@ -894,8 +894,11 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
     return length;
 }
 
-/* to[offset of i + j] = from[i + offset of j] for all i of *rows* and j of *columns*: tiles, 16 by 16 of them at a
- * time, since pages are few too.  They begin where lines do, if there is such a place. */
+/* So many tiles each way at a time that their lines, each perhaps in a page of its own, are a few hundred. */
+#define SL_TILES (SL_ELEMENT_SIZE <= 2 ? 8 : 16)
+
+/* to[offset of i + j] = from[i + offset of j] for all i of *rows* and j of *columns*: tiles, SL_TILES by SL_TILES of
+ * them at a time, since pages are few too.  They begin where lines do, if there is such a place. */
 SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                  const sl_axis *columns)
 {
@@ -913,15 +916,15 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
     const int64_t last = columns->high == 1 ? steps : steps + (columns->high - 1) * columns->leap;
     const int64_t readable = upwards ? last + height : none;
     const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES ? height * width : none;
-    for (int64_t top = first_i; top < height; top += 16 * SL_TILE)
-        for (int64_t left = first_j; left < width; left += 16 * SL_TILE) {
-            int64_t row[SL_TILE], column[16][SL_TILE], right[16], wide[16], tiles = 0;
-            for (int64_t beside = left; beside < sl_min(width, left + 16 * SL_TILE); beside += SL_TILE, ++tiles) {
+    for (int64_t top = first_i; top < height; top += SL_TILES * SL_TILE)
+        for (int64_t left = first_j; left < width; left += SL_TILES * SL_TILE) {
+            int64_t row[SL_TILE], column[SL_TILES][SL_TILE], right[SL_TILES], wide[SL_TILES], tiles = 0;
+            for (int64_t beside = left; beside < sl_min(width, left + SL_TILES * SL_TILE); beside += SL_TILE, ++tiles) {
                 right[tiles] = beside;
                 wide[tiles] = sl_cut(&right[tiles], width);
                 sl_offsets(column[tiles], columns, right[tiles], wide[tiles]);
             }
-            for (int64_t below = top; below < sl_min(height, top + 16 * SL_TILE); below += SL_TILE) {
+            for (int64_t below = top; below < sl_min(height, top + SL_TILES * SL_TILE); below += SL_TILE) {
                 int64_t i = below;
                 const int64_t high = sl_cut(&i, height);
                 sl_offsets(row, rows, i, high);
