@@ -380,6 +380,13 @@ def to_sympy(e: Extent, facts: Facts) -> Any:
     """Return *e* in the user's dims: an ``int``, or a SymPy expression."""
     if isinstance(e, int):
         return e
+    if e.names <= facts.dims.keys():  # there is nothing to fold
+        import sympy
+
+        terms = [(c, [symbol_of(facts.dims[name]) for name in names]) for names, c in e.terms.items()]
+        if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1:
+            return terms[0][1][0]
+        return sympy.Add(*(sympy.Mul(c, *factors) for c, factors in terms))
     return written(fold_fixed(e, facts), lambda name: symbol_of(facts.dims[name]))
 
 
