@@ -59,6 +59,7 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.concurrent
 	$(BIN)/python -m tests.promises.integers --sparse
 	$(BIN)/python -m tests.promises.deterministic
+	$(BIN)/python -m tests.promises.mutate
 
 images: $(VENV)/test.stamp
 	$(BIN)/symlayout show "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --dims N=1,H=4,W=4,C=1 --at 0,1,1,0 \

@@ -26,6 +26,7 @@ SAMPLES = {
     "concurrent": ["1", "--every", "97"],
     "deterministic": [],
     "integers": [],
+    "mutate": ["--list"],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 

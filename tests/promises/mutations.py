@@ -1,0 +1,196 @@
+"""Side conditions of the prover's and the checker's rules, each with the text that removes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """Without the condition *name*: *old*, which occurs once in *file*, becomes *new*.
+
+    ``harmless`` says why no wrong verdict follows, where that is known: then no test needs to notice.
+    """
+
+    file: str
+    name: str
+    old: str
+    new: str
+    harmless: str = ""
+
+
+_DIGITS = [
+    ("the divisor is positive", "if not facts.positive(k):\n", "if False:\n"),
+    (
+        "a remainder is less than its divisor",
+        " and facts.nonnegative((quotient + 1) * k - 1 - rest):",
+        ":",
+    ),
+    ("a remainder is not negative", "if facts.nonnegative(rest - quotient * k) and ", "if "),
+    ("a floor folds into a division of coefficient 1", "if c == 1 and names[0] in", "if names[0] in"),
+    ("a negated floor rounds up", "_floor(facts, k - 1 - rest, k)", "_floor(facts, -rest, k)"),
+    ("a term is divided by a divisor of its coefficient", "None if c % unit else without", "without"),
+    (
+        "a quotient is not written in itself",
+        " and not facts.is_made_of(value, name):\n            facts.rep",
+        ":\n            facts.rep",
+    ),
+]
+
+_INEQUALITIES = [
+    ("a fact's factor is not negative", "if self.holds_at_lows(factor):", "if True:"),
+    ("a goal's scale is positive", "if scale != 1 and self.holds_at_lows(scale - 1):", "if scale != 1:"),
+    ("what moves to its upper bound falls", "and self.holds_at_lows(-split[0]):", "and True:"),
+    ("a factor that is divided out is not negative", "is not None and low >= least:", "is not None:"),
+    ("a maximum is proved for its value too", "((1, zero), (1, other))", "((1, zero), (1, zero))"),
+    ("a known fact is as strong as the goal", "if best is not None and best + constant >= 0:", "if best is not None:"),
+    ("a quotient's remainder is subtracted", "bound - c * (q.step - 1) if rising else bound, ((size", "bound, ((size"),
+    ("a remainder's end is of the sign of its factor", "if times > 0:  #", "if True:  #"),
+]
+
+_DERIVED = [
+    ("a floor's highest value is of rising digits", " or not self.nonnegative(split[0]):", ":"),
+    (
+        "a maximum in a maximum is less a nonnegative",
+        " and split[0] == 1 and self.nonnegative(-split[1]):",
+        " and split[0] == 1:",
+    ),
+    ("the least value of a negative quotient", "n[0] // d_low if n[0] < 0 else 0 if d_high", "0 if d_high"),
+]
+
+_DIVISIONS = [
+    ("a coefficient is a unit of the modulus", "if not unit or gcd(unit, modulus) != 1 or", "if not unit or"),
+    (
+        "the gcd of the coefficients divides the constant",
+        "if constant % common:\n            return None",
+        "if False:\n            return None",
+    ),
+    (
+        "an equation is divided by what divides its constant",
+        "if constant % common:\n        return e, False",
+        "if False:\n        return e, False",
+    ),
+    (
+        "a symbol of a symbolic divisor's multiple has a unit",
+        "split is not None and split[0] in (1, -1):",
+        "split is not None:",
+    ),
+    (
+        "a symbol that is solved for has a unit",
+        "split[0] in (1, -1) and not self.is_made_of(split[1], name):",
+        "not self.is_made_of(split[1], name):",
+    ),
+    ("a rewritten monomial has a unit", "if c in (1, -1) and len(m) > 1]", "if len(m) > 1]"),
+    ("a monomial is not rewritten into itself", " or replace_monomial(value, lead, 0) != value:", ":"),
+    ("a factor that is left out of an equation is not 0", "if (self.low.get(name) or 0) >= 1:", "if True:"),
+    ("a divisor is not larger than what is positive", "elif low is not None and low > 0:  #", "else:  #"),
+]
+
+_INTERVALS = [
+    (
+        "a product of what may be negative has no bound",
+        "most if least is not None or len(names) == 1 else None",
+        "most",
+    ),
+    ("symbols start at 0 or later", "if not falling and (degree == 1 or min(lows.values()) >= 0):", "if not falling:"),
+    ("a least value follows from a positive rest", "c_low >= 0 and c_high and most < 0:", "c_low >= 0 and c_high:"),
+    ("a greatest value of a falling term", "c_high < 0 and (most >= 0 or isinstance(c, int)):", "c_high < 0:"),
+]
+
+_FACTS = [
+    (
+        "a maximum is its value where it is positive",
+        "if self.nonnegative(value) or self.positive(m):",
+        "if self.nonnegative(value) or self.nonnegative(m):",
+    ),
+    (
+        "a case is excluded by a proof",
+        "return self.nonnegative(-1 - self.reduce(e))",
+        "return not self.nonnegative(self.reduce(e))",
+    ),
+    (
+        "a bound of a digit mentions nothing else",
+        "if name[0] == DIGIT and e.form == symbol(name).form:",
+        "if name[0] == DIGIT and ((name,), 1) in e.form:",
+    ),
+]
+
+_AGREE = [
+    ("two fills are the same", "if not same_fill(a.fill, b.fill, self.dtype):", "if False:"),
+    ("all fills are the same", "return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])", "return True"),
+    (
+        "one fill for all is for maps without cases",
+        "        return False\n    fills = [",
+        "        pass\n    fills = [",
+    ),
+    ("two reads are of one input", "if a.leaf.key != b.leaf.key:", "if False:"),
+    ("two shapes are equal", "            if not _equal(a, b, facts):\n", "            if False:\n"),
+    ("two coordinates are equal", "            if not _equal(x, y, facts):\n", "            if False:\n"),
+    (
+        "reads are inside in the branch that assumes it",
+        "if inside and case.fill is not None:",
+        "if case.fill is not None:",
+    ),
+    ("a read outside the package is shown to be inside", "self.shown and node.own", "self.shown"),
+    (
+        "no axis is empty where as many are read",
+        "if case.fill is None and same_size(extents, node.extents, facts):",
+        "if case.fill is None:",
+    ),
+    ("a read is inside on both sides", '(("below", value), ("above", extent - 1 - value)):', '(("below", value),):'),
+    (
+        "the window of a case holds",
+        "undecided = question.value if undecided is None else undecided\n    if undecided is None:",
+        "return number\n    if undecided is None:",
+    ),
+    ("both branches of a split are decided", "for bound in (value, -1 - value):", "for bound in (value, value):"),
+]
+
+_NORMALISE = [
+    ("a coordinate is less than its extent", " and facts.nonnegative(extent - 1 - coordinate)", ""),
+    ("a read that was not shown is shown", "if case.fill is not None or not shown:", "if case.fill is not None:"),
+    (
+        "a window's ends are both assumed",
+        "    facts.assume_nonnegative(window.extent - 1 - window.value)\n",
+        "    facts.assume_nonnegative(-window.value)\n",
+    ),
+]
+
+_CHECK = [
+    ("a divisor of a floor is positive", "self.need(d - 1)\n", "None\n"),
+    ("a goal's scale is positive", "self.need(s - 1)\n        rest:", "rest:"),
+    ("the first factor is not negative", "            self.need(a)\n", ""),
+    ("the second factor is not negative", "            self.need(b)\n", ""),
+    ("a lower bound is known", "            self.need(self.read([[1, name]]) - low)\n", ""),
+    ("a symbol is not solved by itself", "if name in names_of(v) or name in self.solved", "if name in self.solved"),
+    ("a rewrite is an equation", "        self.need_zero(collapse({m: 1}) - v)\n", ""),
+    ("an exact quotient's divisor is positive", "            self.need(right - 1)\n", ""),
+    (
+        "a maximum is 0 where its value is not positive",
+        "            self.need(-e)\n            self.zero.add(m)",
+        "            self.zero.add(m)",
+    ),
+    ("fills are one where they mask", "if len(fills) > 1 or any(", "if any("),
+    (
+        "what is taken for granted is taken by the claim",
+        'self.claim["trusted"] is True if case["fill"] is None',
+        'True if case["fill"] is None',
+    ),
+    ("the sides' coordinates are equal", "            self.need_zero(self.reduce(a - b))\n\n", "            pass\n\n"),
+]
+
+MUTATIONS = [
+    Mutation(f"symlayout/{file}.py", *row)
+    for file, rows in {
+        "digits": _DIGITS,
+        "inequalities": _INEQUALITIES,
+        "derived": _DERIVED,
+        "divisions": _DIVISIONS,
+        "intervals": _INTERVALS,
+        "facts": _FACTS,
+        "agree": _AGREE,
+        "normalise": _NORMALISE,
+        "check": _CHECK,
+    }.items()
+    for row in rows
+]
