@@ -26,8 +26,9 @@ def some(rnd: random.Random, names: list[str], most: int = 3) -> Extent:
     """Return a polynomial of a few terms, of degree 2 at most."""
     e: Extent = rnd.randint(-4, 4)
     for _ in range(rnd.randint(1, most)):
-        e = e + collapse({tuple(sorted(rnd.choices(names, k=rnd.choice((1, 1, 2))))): rnd.choice((-3, -2, -1, 1, 1, 2, 4))})
-    return e  # fmt: skip
+        monomial = sorted(rnd.choices(names, k=rnd.choice((1, 1, 2))))
+        e = e + collapse({tuple(monomial): rnd.choice((-3, -2, -1, 1, 1, 2, 4))})
+    return e
 
 
 def random_facts(rnd: random.Random) -> tuple[Facts, list[Point]]:
@@ -95,3 +96,11 @@ def test_what_fails_by_one_is_not_proved(first: int) -> None:
             assert not facts.nonnegative(e - least - 1), f"{e} is {least} in {facts.low}, {facts.high}, {facts.known}"
             proved += facts.nonnegative(e - least)
     assert proved > 100
+
+
+def test_a_quotient_is_not_bounded_by_the_high_end_of_a_falling_digit() -> None:
+    facts, n = Facts(), symbol("n")
+    facts.declare(Dim("n", 1, None))
+    j, i = (facts.add_digit(digits.digit_name(k), n) for k in range(2))
+    quotient = digits.floor_div(facts, 2 * j - 2 * i + 2, 3)  # 2 where j is 2 and i is 0
+    assert not facts.nonnegative(1 - quotient)

@@ -34,6 +34,7 @@ _DIGITS = [
         "a quotient is not written in itself",
         " and not facts.is_made_of(value, name):\n            facts.rep",
         ":\n            facts.rep",
+        "the equation holds; it is not used, so that each definition is made of older symbols and rewriting ends",
     ),
 ]
 
@@ -42,7 +43,11 @@ _INEQUALITIES = [
     ("a goal's scale is positive", "if scale != 1 and self.holds_at_lows(scale - 1):", "if scale != 1:"),
     ("what moves to its upper bound falls", "and self.holds_at_lows(-split[0]):", "and True:"),
     ("a factor that is divided out is not negative", "is not None and low >= least:", "is not None:"),
-    ("a maximum is proved for its value too", "((1, zero), (1, other))", "((1, zero), (1, zero))"),
+    (
+        "a maximum is proved for its value too",
+        "return None if other is None else Derivation(e, ((1, zero), (1, other)), maximum=name)",
+        "return Derivation(e, ((1, zero), (1, zero)), maximum=name)",
+    ),
     ("a known fact is as strong as the goal", "if best is not None and best + constant >= 0:", "if best is not None:"),
     ("a quotient's remainder is subtracted", "bound - c * (q.step - 1) if rising else bound, ((size", "bound, ((size"),
     ("a remainder's end is of the sign of its factor", "if times > 0:  #", "if True:  #"),
