@@ -104,3 +104,18 @@ def test_a_quotient_is_not_bounded_by_the_high_end_of_a_falling_digit() -> None:
     j, i = (facts.add_digit(digits.digit_name(k), n) for k in range(2))
     quotient = digits.floor_div(facts, 2 * j - 2 * i + 2, 3)  # 2 where j is 2 and i is 0
     assert not facts.nonnegative(1 - quotient)
+
+
+def test_the_square_of_what_has_no_least_value_has_no_largest() -> None:
+    facts, n = Facts(), symbol("n")
+    facts.declare(Dim("n", 0, None))
+    quotient = digits.floor_div(facts, 5 - n, 3)
+    assert facts.interval(quotient * quotient)[1] is None
+
+
+def test_a_product_leaves_a_negative_factor_all_its_values() -> None:
+    facts, x, m = Facts(), symbol("x"), symbol("m")
+    facts.declare(Dim("m", 1, 5))
+    facts.declare(Dim("x", -9, 0))
+    facts.assume_nonnegative(-m * x - 6)
+    assert facts.interval(x)[1] in (-2, -1, 0)  # 3 * 2 is 6, and 5 * 1 is less

@@ -19,7 +19,9 @@ class Mutation:
     harmless: str = ""
 
 
-_DIGITS = [
+Row = tuple[str, ...]  # the last three or four parts of a mutation
+
+_DIGITS: list[Row] = [
     ("the divisor is positive", "if not facts.positive(k):\n", "if False:\n"),
     (
         "a remainder is less than its divisor",
@@ -38,7 +40,7 @@ _DIGITS = [
     ),
 ]
 
-_INEQUALITIES = [
+_INEQUALITIES: list[Row] = [
     ("a fact's factor is not negative", "if self.holds_at_lows(factor):", "if True:"),
     ("a goal's scale is positive", "if scale != 1 and self.holds_at_lows(scale - 1):", "if scale != 1:"),
     ("what moves to its upper bound falls", "and self.holds_at_lows(-split[0]):", "and True:"),
@@ -53,7 +55,7 @@ _INEQUALITIES = [
     ("a remainder's end is of the sign of its factor", "if times > 0:  #", "if True:  #"),
 ]
 
-_DERIVED = [
+_DERIVED: list[Row] = [
     ("a floor's highest value is of rising digits", " or not self.nonnegative(split[0]):", ":"),
     (
         "a maximum in a maximum is less a nonnegative",
@@ -63,12 +65,13 @@ _DERIVED = [
     ("the least value of a negative quotient", "n[0] // d_low if n[0] < 0 else 0 if d_high", "0 if d_high"),
 ]
 
-_DIVISIONS = [
+_DIVISIONS: list[Row] = [
     ("a coefficient is a unit of the modulus", "if not unit or gcd(unit, modulus) != 1 or", "if not unit or"),
     (
         "the gcd of the coefficients divides the constant",
         "if constant % common:\n            return None",
         "if False:\n            return None",
+        "what is left has no multiple either: the last division says so, or an equation without solutions is kept",
     ),
     (
         "an equation is divided by what divides its constant",
@@ -85,13 +88,23 @@ _DIVISIONS = [
         "split[0] in (1, -1) and not self.is_made_of(split[1], name):",
         "not self.is_made_of(split[1], name):",
     ),
-    ("a rewritten monomial has a unit", "if c in (1, -1) and len(m) > 1]", "if len(m) > 1]"),
-    ("a monomial is not rewritten into itself", " or replace_monomial(value, lead, 0) != value:", ":"),
+    (
+        "a rewritten monomial has a unit",
+        "if c in (1, -1) and len(m) > 1]",
+        "if len(m) > 1]",
+        "without a unit the monomial is left in its value, and the next condition refuses that",
+    ),
+    (
+        "a monomial is not rewritten into itself",
+        " or replace_monomial(value, lead, 0) != value:",
+        ":",
+        "the equation holds; used as a rewrite it would not end",
+    ),
     ("a factor that is left out of an equation is not 0", "if (self.low.get(name) or 0) >= 1:", "if True:"),
     ("a divisor is not larger than what is positive", "elif low is not None and low > 0:  #", "else:  #"),
 ]
 
-_INTERVALS = [
+_INTERVALS: list[Row] = [
     (
         "a product of what may be negative has no bound",
         "most if least is not None or len(names) == 1 else None",
@@ -102,7 +115,7 @@ _INTERVALS = [
     ("a greatest value of a falling term", "c_high < 0 and (most >= 0 or isinstance(c, int)):", "c_high < 0:"),
 ]
 
-_FACTS = [
+_FACTS: list[Row] = [
     (
         "a maximum is its value where it is positive",
         "if self.nonnegative(value) or self.positive(m):",
@@ -120,7 +133,7 @@ _FACTS = [
     ),
 ]
 
-_AGREE = [
+_AGREE: list[Row] = [
     ("two fills are the same", "if not same_fill(a.fill, b.fill, self.dtype):", "if False:"),
     ("all fills are the same", "return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])", "return True"),
     (
@@ -151,7 +164,7 @@ _AGREE = [
     ("both branches of a split are decided", "for bound in (value, -1 - value):", "for bound in (value, value):"),
 ]
 
-_NORMALISE = [
+_NORMALISE: list[Row] = [
     ("a coordinate is less than its extent", " and facts.nonnegative(extent - 1 - coordinate)", ""),
     ("a read that was not shown is shown", "if case.fill is not None or not shown:", "if case.fill is not None:"),
     (
@@ -161,7 +174,7 @@ _NORMALISE = [
     ),
 ]
 
-_CHECK = [
+_CHECK: list[Row] = [
     ("a divisor of a floor is positive", "self.need(d - 1)\n", "None\n"),
     ("a goal's scale is positive", "self.need(s - 1)\n        rest:", "rest:"),
     ("the first factor is not negative", "            self.need(a)\n", ""),
