@@ -133,17 +133,22 @@ def measure(figure: Figure) -> float | None:
     if (figure.needs and find_spec(figure.needs) is None) or figure.processors > (os.cpu_count() or 1):
         return None
     with tempfile.TemporaryDirectory() as kept:
-        count = figure.processes + (figure.cache == "kept")  # the first fills the cache
         times = []
-        for k in range(count):
+        for k in range(figure.processes + 1):  # the first fills the cache, and compiles what Python imports
             folder = str(Path(kept) / str(k if figure.cache == "empty" else 0))
-            times.append(_run(_TIMED + figure.program, folder if figure.cache else None, figure.processors))
-    return median(times[1:] if figure.cache == "kept" else times)
+            times.append(_run(_TIMED + figure.program, kept, folder if figure.cache else None, figure.processors))
+    return median(times[1:])
 
 
-def _run(program: str, cache: str | None, processors: int) -> float:
+def _run(program: str, modules: str, cache: str | None, processors: int) -> float:
     paths = [str(ROOT), str(ROOT / "codegen"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "cpu"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "JAX_PLATFORMS": "cpu",
+        "PYTHONPYCACHEPREFIX": modules,
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as where they are installed
     if cache is not None:
         environment["SYMLAYOUT_CACHE_DIR"] = cache
     restrict = f"import os\nos.sched_setaffinity(0, {PROCESSORS[-processors:]})\n" if PROCESSORS else ""
