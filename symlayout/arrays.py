@@ -109,7 +109,8 @@ def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, nam
 def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     r"""Return a 0-d array of *dtype* that holds a fill; zero is all zero bits for any type.
 
-    A value of the very type keeps its bits, those of a NaN too.  Floats round; integers must be in range, and whole.
+    A value of the very type keeps its bits, those of a NaN too.  Floats round; integers must be in range, and whole;
+    what is not 0 is true.
 
     Raises
     ------
@@ -179,7 +180,7 @@ def _negative_zeros(number: Any) -> tuple[bool, bool]:
 
 def _holds(made: np.ndarray[Any, Any], number: Any) -> bool:
     """Return whether an element made of *number* is that number, or it rounded: finite where it is finite."""
-    if number is None or made.dtype.kind in "mMSU" or number != number:
+    if number is None or made.dtype.kind in "bmMSU" or number != number:  # what is not 0 is true, as in NumPy
         return True
     if np.array(0.5).astype(made.dtype) == 0.5:
         return bool(np.isfinite(made)) == bool(np.isfinite(number))
