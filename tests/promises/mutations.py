@@ -140,6 +140,8 @@ _AGREE: list[Row] = [
         "one fill for all is for maps without cases",
         "        return False\n    fills = [",
         "        pass\n    fills = [",
+        "where neither side reads inside all its sources both read that fill, whatever cases they take; the condition"
+        " is the checker's, which would refuse the certificate",
     ),
     ("two reads are of one input", "if a.leaf.key != b.leaf.key:", "if False:"),
     ("two shapes are equal", "            if not _equal(a, b, facts):\n", "            if False:\n"),
