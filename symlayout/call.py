@@ -25,8 +25,8 @@ Array = np.ndarray[Any, Any]
 Call = Callable[..., Array | None]
 
 _WORK = 100_000  # of NumPy's search for an element in common: milliseconds
-GRAIN = 1 << 18
-"""Bytes of output below which no thread of its own is worth it."""
+GRAIN = 1 << 21
+"""Bytes of output below which no thread of its own is worth it: to wake one takes as long as to write them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -381,13 +381,33 @@ def to_sympy(e: Extent, facts: Facts) -> Any:
     if isinstance(e, int):
         return e
     if e.names <= facts.dims.keys():  # there is nothing to fold
-        import sympy
-
-        terms = [(c, [symbol_of(facts.dims[name]) for name in names]) for names, c in e.terms.items()]
-        if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1:
-            return terms[0][1][0]
-        return sympy.Add(*(sympy.Mul(c, *factors) for c, factors in terms))
+        return _of_dims(e, tuple([facts.dims[name] for name in e.names]))
     return written(fold_fixed(e, facts), lambda name: symbol_of(facts.dims[name]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_dims(e: Poly, records: tuple[Dim, ...]) -> Any:
+    """Return *e* as a SymPy expression of the symbols of *records*.
+
+    >>> _of_dims(Poly({("h",): 2, (): 4}), (Dim("h"),))
+    2*h + 4
+    """
+    import sympy
+
+    symbols = {record.name: symbol_of(record) for record in records}
+    constant, terms = 0, []
+    for names, c in e.terms.items():
+        if not names:
+            constant = c
+        elif len(names) > 1:
+            terms.append(sympy.Mul(c, *(symbols[name] for name in names)))
+        else:
+            # A number first is the canonical order of a product and of a sum of two: SymPy need not look for it.
+            symbol = symbols[names[0]]
+            terms.append(symbol if c == 1 else sympy.Mul(sympy.Integer(c), symbol, evaluate=False))
+    if len(terms) > 1:
+        return sympy.Add(constant, *terms)
+    return sympy.Add(sympy.Integer(constant), terms[0], evaluate=False) if constant else terms[0]
 
 
 def written(e: Sum, value: Callable[[str], Any]) -> Any:

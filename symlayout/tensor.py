@@ -491,12 +491,14 @@ def apply(
         if x.facts is not facts:
             facts = facts.fork()
             facts.merge(x.facts)
-    shapes = tuple(tuple(facts.reduce(e) for e in x.extents) for x in inputs)
+    reduce = facts.reduce
+    shapes = tuple([x.extents if x.facts is facts else tuple([reduce(e) for e in x.extents]) for x in inputs])
     operand = Operand(shapes, facts, name, values)
     declared = declaration(operand, *args, **kwargs)
     operand.check_countable(declared.domain)
     facts = operand.facts
-    extents = tuple(facts.reduce(e) for e in declared.domain)
+    reduce = facts.reduce
+    extents = tuple([reduce(e) for e in declared.domain])
 
     earlier = values or {}
 

@@ -8,6 +8,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 
 import symlayout as sl
 from symlayout.infer import requirements
@@ -176,3 +179,19 @@ def test_infinity_absorbs_and_quotients_round_inwards() -> None:
     h = sl.dim("h", min=3, max=9)
     t = sl.space_to_batch(sl.tensor([N, h]), [4], [[0, 1]])
     assert t.bounds() == [(0, None), (1, 2)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.sampled_from("NH"), max_size=2)), min_size=1, max_size=3))
+def test_a_shape_is_written_in_the_canonical_form_of_sympy(terms: list[tuple[int, list[str]]]) -> None:
+    """Expressions are put together without SymPy's search for that form; equality and hashes rest on it."""
+    by_name = dict(zip("NH", sl.dims("N H"), strict=True))
+    e: Any = sympy.Integer(0)
+    for coefficient, names in terms:
+        e = e + sympy.Mul(coefficient, *(by_name[name] for name in names))
+    (extent,) = sl.pad(sl.tensor((e,)), 1).shape
+    canonical = e + 2
+    assert extent == canonical
+    assert hash(extent) == hash(canonical)
+    if not isinstance(extent, int):
+        assert extent.args == canonical.args
+        assert extent == extent.func(*extent.args)
