@@ -1,4 +1,4 @@
-"""Calls of a kernel: what is checked of the arrays, and what is remembered of the checks.
+"""Calls of a kernel: what is checked of the arrays.
 
 The shapes, strides and types of a call make a *plan*, once.  Each call checks what a plan cannot know: that *out* is
 writeable and shares no memory with an input.
@@ -7,9 +7,7 @@ writeable and shares no memory with an input.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from symlayout_codegen.kernel import CompiledKernel
 
 Array = np.ndarray[Any, Any]
-Call = Callable[..., Array | None]
 
 _WORK = 100_000  # of NumPy's search for an element in common: milliseconds
 GRAIN = 1 << 21
@@ -63,105 +60,6 @@ class Plan:
             native(self.arguments, [_memory(a) for a in inputs], _memory(out), self.fills, self.threads)
         except PreconditionFailed as error:
             raise ShapeError(str(error), error.kind) from error
-
-
-def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
-    """Return *plan* as a function of one input, or of a tuple of several, with the shapes of *inputs*; and of *out*.
-
-    What is left to check takes no time: it has a good part of a microsecond.  The function returns None, with nothing
-    done, where a type or *out* is not as planned, or *out* may share memory with an input.
-    """
-    if len(inputs) > 1 or plan.threads > 1:
-        several = _several(plan, native, inputs)
-        return several if len(inputs) > 1 else lambda a, out: several((a,), out)
-    shape, dtype, empty, ndarray = plan.shape, plan.dtype, np.empty, np.ndarray
-    address, char = native.from_buffer, native.char
-    fills = () if plan.fills is None else (native.pointer(plan.fills),)
-    size, behind = inputs[0].nbytes, -prod(shape) * dtype.itemsize
-    alone = partial(native.function, 0, 1, *plan.arguments)
-
-    def one(a: Array, out: Array | None) -> Array | None:
-        if a.dtype is not dtype and a.dtype != dtype:  # most types are one object each
-            return None
-        if out is None:
-            out = empty(shape, dtype)
-        elif type(out) is not ndarray or out.shape != shape or (out.dtype is not dtype and out.dtype != dtype):
-            return None
-        try:
-            source, target = address(char, a), address(char, out, True)
-        except (ValueError, BufferError):  # an array that is not contiguous, or *out* is read-only
-            return None
-        if behind < target - source < size:
-            return None
-        if status := alone(source, target, *fills):
-            raise _failure(plan, native, status)
-        return out
-
-    return one
-
-
-def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
-    """Return `remember`'s function of a tuple of inputs, on any number of threads."""
-    shape, dtype = plan.shape, plan.dtype
-    address, char = native.from_buffer, native.char
-    fills = () if plan.fills is None else (native.pointer(plan.fills),)
-    sizes, behind = [a.nbytes for a in inputs], -prod(shape) * dtype.itemsize
-
-    def several(arrays: tuple[Array, ...], out: Array | None) -> Array | None:
-        if out is None:
-            out = np.empty(shape, dtype)
-        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype:
-            return None
-        sources = []
-        try:
-            target = address(char, out, True)
-            for a, size in zip(arrays, sizes, strict=True):
-                if a.dtype is not dtype and a.dtype != dtype:
-                    return None
-                source = address(char, a)
-                if behind < target - source < size:
-                    return None
-                sources.append(source)
-        except (ValueError, BufferError):
-            return None
-        if status := native.run((*plan.arguments, *sources, target, *fills), plan.threads):
-            raise _failure(plan, native, status)
-        return out
-
-    return several
-
-
-def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
-    """Return the same function of one input of *rank*; the caller has checked its strides, and those of *out*."""
-    shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
-    fills = () if plan.fills is None else (pointer(plan.fills),)
-    first, first_out = _first(rank), _first(len(shape))
-
-    def view(a: Array, out: Array | None) -> Array | None:
-        if a.dtype != dtype:
-            return None
-        if out is None:
-            out = np.empty(shape, dtype)
-        elif type(out) is not np.ndarray or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
-            return None
-        if np.may_share_memory(a, out):
-            return None
-        # A view of one element is contiguous, and its address is what the buffer of the whole would begin with.
-        if status := native.run((*plan.arguments, pointer(a[first]), pointer(out[first_out]), *fills), plan.threads):
-            raise _failure(plan, native, status)
-        return out
-
-    return view
-
-
-def _first(rank: int) -> tuple[Any, ...]:
-    """Return the index of the first element, as a view."""
-    return (*[0] * (rank - 1), slice(1)) if rank else (...,)
-
-
-def _failure(plan: Plan, native: CompiledKernel, status: int) -> ShapeError:
-    error = native.failure(plan.arguments, status)
-    return ShapeError(str(error), error.kind)
 
 
 def whole_strides(a: Array) -> Array:

@@ -15,13 +15,10 @@ from symlayout.adjoint import Adjoint, check_numbers
 from symlayout.arrays import element_type, fill_element
 from symlayout.bind import bind_shapes, dim_values
 from symlayout.call import (
-    Call,
     Plan,
     check_threads,
     contiguous_strides,
     element_strides,
-    remember,
-    remember_view,
     whole_strides,
     worthwhile,
 )
@@ -29,7 +26,9 @@ from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.index_map import IndexMap
 from symlayout.interpret import int_extents, interpret, match_arrays, result_type
 from symlayout.lower import lower
+from symlayout.remember import Call, Memory, memory
 from symlayout.tensor import Tensor
+from symlayout_codegen import trampoline
 from symlayout_codegen.nest import NUMBERS
 
 if TYPE_CHECKING:
@@ -82,7 +81,8 @@ class Kernel:
         self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
         self._nests: dict[tuple[str, bool], tuple[Nest, list[object]]] = {}
         self._plans: dict[Any, Plan] = {}
-        self._known: dict[Any, Call] = {}
+        self._memory: Memory | None = None
+        self._remembered: Call = _nothing
         self._lock = threading.Lock()
         if dtype is not None and self._native(dtype, strided=False) is not None:
             for fill in self._nest(self._number(dtype), strided=False)[1]:
@@ -142,23 +142,14 @@ class Kernel:
             untouched then: everything is checked before the first element is written.
         """
         if dims is None and threads is None:
-            a = arrays[0] if len(arrays) == 1 and not named else self._named(arrays, named)
-            if type(a) is np.ndarray:
-                known = self._known.get(a.shape)
-                if known is not None and (done := known(a, out)) is not None:
-                    return done
-                known = self._known.get((a.shape, a.strides, out.strides if type(out) is np.ndarray else None))
-                if known is not None and (done := known(a, out)) is not None:
-                    return done
-            elif a is None and len(arrays) > 1 and not named:
-                known = self._known.get(tuple([a.shape for a in arrays if type(a) is np.ndarray]))
-                if known is not None and (done := known(arrays, out)) is not None:
-                    return done
+            done = self._remembered(self._named(arrays, named) if named else arrays, out)
+            if done is not None:
+                return done
         return self._call(arrays, out, dims, threads, named)
 
-    def _named(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """Return the one input, if it was passed by name, else None."""
-        return None if arrays or len(named) != 1 else named.get(self._only)
+    def _named(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the one input, if it was passed by name."""
+        return () if arrays or len(named) != 1 else (named.get(self._only),)
 
     def _call(
         self,
@@ -187,10 +178,8 @@ class Kernel:
             plan = self._plan(inputs, out, dims, wanted)
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-                self._known.clear()
                 self._tuned.clear()
             self._plans[key] = plan
-        fresh = out is None
         if out is None:
             out = np.empty(plan.shape, plan.dtype)
         else:
@@ -201,13 +190,11 @@ class Kernel:
             np.copyto(out, interpret(self.tensor, *inputs, dims=plan.dims))
             return out
         plan.run(plan.native, inputs, out)
-        if not dims and threads is None:
-            if all(a.flags.c_contiguous for a in (out, *inputs)):
-                shapes = tuple([a.shape for a in inputs])
-                self._known[shapes if len(shapes) > 1 else shapes[0]] = remember(plan, plan.native, inputs)
-            elif len(inputs) == 1 and (a := inputs[0]) is given[0] and a.size:
-                strides = None if fresh else out.strides
-                self._known[a.shape, a.strides, strides] = remember_view(plan, plan.native, a.ndim)
+        if not dims and threads is None and all(a is b for a, b in zip(inputs, given, strict=True)):
+            if self._memory is None:
+                self._memory = memory(self._threads)
+                self._remembered = self._memory.call
+            self._memory.add(plan, plan.native, inputs, out)
         return out
 
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
@@ -285,7 +272,8 @@ class Kernel:
         from symlayout_codegen.kernel import compile_nest
 
         try:
-            native = compile_nest(self._nest(self._number(dtype), strided=strided)[0], dtype.itemsize)
+            with trampoline.beside():
+                native = compile_nest(self._nest(self._number(dtype), strided=strided)[0], dtype.itemsize)
         except (CompilerError, InconclusiveError) as error:
             if self._strict:
                 raise
@@ -300,6 +288,10 @@ class Kernel:
             native = None
         self._natives[key] = native
         return native
+
+
+def _nothing(_arrays: tuple[Any, ...], _out: Array | None) -> None:
+    """Return None: no call is remembered."""
 
 
 def compile(

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from symlayout_codegen import CompilerError, build, compile_nest
-from symlayout_codegen.build import cache_key, find_compiler
+from symlayout_codegen import CompilerError, build, compile_nest, compiler
+from symlayout_codegen.build import cache_key, kernel_flags
+from symlayout_codegen.compiler import find_compiler
 from tests import nests
 
 
@@ -78,7 +79,7 @@ def test_failing_compiler_shows_its_log(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "TIME_LIMIT", 0.3)
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.3)
     left = tmp_path / "pid"
     monkeypatch.setenv("CC", script(tmp_path, f"sleep 100 & echo $! > {left}; wait"))
     start = time.monotonic()
@@ -89,10 +90,10 @@ def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch
 
 
 def test_a_compiler_that_hung_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "TIME_LIMIT", 0.3)
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.3)
     monkeypatch.setenv("CC", script(tmp_path, "sleep 100"))
     assert "took longer" in str(failure())
-    monkeypatch.setattr(build, "TIME_LIMIT", 30)
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 30)
     assert str(failure()).endswith("fake-cc took too long before and is not run again in this process")
 
 
@@ -173,22 +174,26 @@ def test_key_tells_apart_whatever_decides_the_library(tmp_path: Path, monkeypatc
     command = find_compiler()
     other = tmp_path / "cc"
     shutil.copy(os.path.realpath(command[0]), other)
+
+    def key(files: dict[str, str], command: tuple[str, ...] = command) -> str:
+        return cache_key(files, command, kernel_flags())
+
     keys = [
-        cache_key("a", {}, command),
-        cache_key("b", {}, command),
-        cache_key("a", {"h": "x"}, command),
-        cache_key("a", {"h": "y"}, command),
-        cache_key("a", {}, (*command, "-m64")),
-        cache_key("a", {}, (str(other),)),
+        key({"c": "a"}),
+        key({"c": "b"}),
+        key({"c": "a", "h": "x"}),
+        key({"c": "a", "h": "y"}),
+        key({"c": "a"}, (*command, "-m64")),
+        key({"c": "a"}, (str(other),)),
     ]
     os.utime(other, (1, 1))
-    keys.append(cache_key("a", {}, (str(other),)))
+    keys.append(key({"c": "a"}, (str(other),)))
     monkeypatch.setenv("CFLAGS", "-O1")
-    keys.append(cache_key("a", {}, command))
+    keys.append(key({"c": "a"}))
     monkeypatch.setattr(build, "cpu_features", lambda: "another processor")
-    keys.append(cache_key("a", {}, command))
+    keys.append(key({"c": "a"}))
     assert len(set(keys)) == len(keys)
-    assert keys[0] != cache_key("", {"a": ""}, command)
+    assert keys[0] != key({"c": "", "a": ""})
 
 
 def _compile_in_child() -> None:

@@ -11,14 +11,16 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
 import pytest
 
-from symlayout_codegen import build, cache, compile_nest
+from symlayout_codegen import build, cache, compile_nest, compiler, load
 from tests import nests
 
 PROGRAM = """
@@ -55,7 +57,7 @@ def test_a_second_process_compiles_nothing(root: Path, monkeypatch: pytest.Monke
     (entry,) = entries(root)
     assert {file.name for file in entry.iterdir()} == {"kernel.so", "kernel.c", "manifest.json"}
     assert root.stat().st_mode & 0o777 == 0o700
-    monkeypatch.setattr(build, "_run", lambda *_: pytest.fail("the compiler ran"))
+    monkeypatch.setattr(build, "compiling", lambda *_: pytest.fail("the compiler ran"))
     compile_and_forget()
 
 
@@ -141,13 +143,13 @@ def test_eight_processes_leave_one_library(root: Path) -> None:
 
 def test_threads_compile_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
-    run = build._run
+    compiling = compiler.compiling
 
-    def counted(arguments: list[str], folder: Path) -> str:
-        ran.append(arguments[0])
-        return run(arguments, folder)
+    def counted(files: Mapping[str, str], command: Sequence[str], flags: Sequence[str]) -> Any:
+        ran.append(command[0])
+        return compiling(files, command, flags)
 
-    monkeypatch.setattr(build, "_run", counted)
+    monkeypatch.setattr(build, "compiling", counted)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: compile_nest(nests.transpose(), 4), range(8)))
     assert len(ran) == 1
@@ -254,8 +256,8 @@ def test_a_library_is_loaded_from_a_folder_where_memory_will_not_do(
     if where == "nothing in memory":
         monkeypatch.delattr(os, "memfd_create")
     else:
-        load = build._load
-        monkeypatch.setattr(build, "_load", lambda path: load(path.replace("/proc/self/fd", "/nowhere")))
+        library = load._load
+        monkeypatch.setattr(load, "_load", lambda path: library(path.replace("/proc/self/fd", "/nowhere")))
     compile_and_forget()
     compile_and_forget()
 

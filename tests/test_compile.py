@@ -1,4 +1,4 @@
-"""Calls of kernels: what is refused, on the first call and on the remembered ones."""
+"""Calls of kernels: what is computed and what is refused."""
 
 from __future__ import annotations
 
@@ -8,95 +8,6 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-
-SHAPE = (2, 3)
-
-
-@pytest.fixture
-def kernel() -> sl.Kernel:
-    """Return a kernel that has seen the shape, so that the call goes by what it remembers."""
-    made = sl.compile(sl.flip(sl.tensor("N, M", dtype="i2", name="x")), strict=True)
-    made(np.zeros(SHAPE, "i2"), out=np.zeros(SHAPE, "i2"))
-    return made
-
-
-def test_a_remembered_call_computes(kernel: sl.Kernel) -> None:
-    x = np.arange(6, dtype="i2").reshape(SHAPE)
-    out = np.zeros(SHAPE, "i2")
-    assert kernel(x, out=out) is out
-    assert out.tolist() == [[5, 4, 3], [2, 1, 0]]
-
-
-def test_a_remembered_call_refuses_what_the_first_does(kernel: sl.Kernel) -> None:
-    x = np.arange(6, dtype="i2").reshape(SHAPE)
-    frozen = np.zeros(SHAPE, "i2")
-    frozen.setflags(write=False)
-    for out, message in (
-        (frozen, "read-only"),
-        (x, "shares memory"),
-        (np.zeros(SHAPE, "u2"), "dtype"),
-        (np.zeros(SHAPE, ">i2"), "dtype"),
-    ):
-        with pytest.raises(sl.ArrayError, match=message):
-            kernel(x, out=out)
-    with pytest.raises(sl.ArrayError, match="dtype"):
-        kernel(x.astype("f2"), out=np.zeros(SHAPE, "i2"))
-    with pytest.raises(sl.ShapeError, match="shape"):
-        kernel(x, out=np.zeros((3, 2), "i2"))
-    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert not frozen.any()
-
-
-def test_remembered_views_compute_and_refuse_what_the_first_call_does() -> None:
-    kernel = sl.compile(sl.transpose(sl.tensor("N, M", dtype="i2", name="x")), strict=True)
-    room = np.arange(24, dtype="i2").reshape(2, 12)
-    x, out = room[::-1, 1:10:3], np.zeros((3, 4), "i2")[:, ::2]
-    for _ in range(3):  # the second and third go by what the first left
-        assert kernel(x, out=out) is out
-        assert np.array_equal(out, x.T)
-        assert np.array_equal(kernel(x), x.T)
-        assert np.array_equal(kernel(x=x), x.T)
-        assert np.array_equal(kernel(x.copy(), out=out), x.T)
-        out[:] = 0
-    other = np.zeros((3, 6), "i2")[:, ::3]  # of other strides
-    assert np.array_equal(kernel(x, out=other), x.T)
-    frozen = np.zeros((3, 4), "i2")[:, ::2]
-    frozen.setflags(write=False)
-    for wrong, message in (
-        (frozen, "read-only"),
-        (x[:, :2].T, "shape"),
-        (room[:, :3].T, "shares memory"),
-        (np.zeros((3, 4), "u2")[:, ::2], "dtype"),
-        ([[0, 0]] * 3, "not a numpy array"),
-    ):
-        with pytest.raises((sl.ArrayError, sl.ShapeError), match=message):
-            kernel(x, out=wrong)  # type: ignore[arg-type]
-    with pytest.raises(sl.ArrayError, match="dtype"):
-        kernel(x.view("f2"), out=out)
-    assert np.array_equal(room, np.arange(24).reshape(2, 12))
-    assert not frozen.any()
-
-
-def test_several_remembered_inputs_are_refused_as_on_the_first_call() -> None:
-    kernel = sl.compile(sl.concatenate([sl.tensor("N", name="a"), sl.tensor("M", name="b")]), dtype="i2", strict=True)
-    a, b, out = np.arange(2, dtype="i2"), np.arange(3, dtype="i2"), np.zeros(5, "i2")
-    for _ in range(2):
-        assert kernel(a, b, out=out).tolist() == [0, 1, 0, 1, 2]
-    room = np.zeros(10, "i2")
-    frozen = np.zeros(5, "i2")
-    frozen.setflags(write=False)
-    for second, target, message in (
-        (room[3:6], room[:5], "shares memory"),
-        (b, frozen, "read-only"),
-        (b.astype("i4"), out, "dtypes int16 and int32"),
-        (b, np.zeros(5, "i4"), "dtype"),
-        (b.tolist(), out, "no array"),
-    ):
-        with pytest.raises(sl.ArrayError, match=message):
-            kernel(a, second, out=target)
-    assert kernel(a, b[::-1], out=out[::-1]).tolist() == [0, 1, 2, 1, 0]
-    assert not room.any()
-    assert not frozen.any()
 
 
 def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
-from symlayout_codegen.build import foreign_functions
 from symlayout_codegen.cir import Literal, add
+from symlayout_codegen.load import foreign_functions
 from symlayout_codegen.nest import Add, Affine, Digit, Piece, Term
 from tests import nests
 

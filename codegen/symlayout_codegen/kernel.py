@@ -10,15 +10,18 @@ from copy import copy
 from functools import partial
 from typing import Any
 
-from symlayout_codegen.build import Function, build, cache_key, find_compiler, foreign_functions
+from symlayout_codegen.build import build, cache_key, kernel_flags
+from symlayout_codegen.cache import SOURCE
 from symlayout_codegen.choice import MODEL, Choice
 from symlayout_codegen.cir import evaluate
+from symlayout_codegen.compiler import find_compiler
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, template
+from symlayout_codegen.load import Function, foreign_functions
 from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.pool import run
-from symlayout_codegen.printer import describe, print_program
-from symlayout_codegen.rename import PARTED
+from symlayout_codegen.printer import describe, print_packed, print_program
+from symlayout_codegen.rename import PACKED, PARTED
 from symlayout_codegen.schedule import Program, schedule
 from symlayout_codegen.status import STATUS
 
@@ -36,7 +39,7 @@ class CompiledKernel:
     element_size : int
         Bytes per element.
     source : str
-        The C text.
+        The C text that was compiled.
     choice : Choice
         What was chosen where the schedule leaves something open.
     reason : str
@@ -45,6 +48,8 @@ class CompiledKernel:
         The C function that does one part: the number of the part, that of all parts, the arguments, then a
         pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
         object, such as `pointer` makes.
+    packed : int
+        The address of the C function that does the whole: of an array of the arguments, and one of those pointers.
     pointer : Callable[[Any], Any]
         Makes of a contiguous buffer its address, which keeps it; differences are in bytes.
     from_buffer, char : cffi's function and type
@@ -62,6 +67,7 @@ class CompiledKernel:
         "from_buffer",
         "function",
         "nest",
+        "packed",
         "pointer",
         "reason",
         "source",
@@ -75,12 +81,14 @@ class CompiledKernel:
         source: str,
         headers: Mapping[str, str],
         function: Function,
+        packed: Function,
         choice: Choice,
     ) -> None:
         self._program, self._headers = program, headers
         self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
         self.choice, self.reason = choice, "by the model"
         ffi = foreign_functions()
+        self.packed = int(ffi.cast("uintptr_t", packed))
         self.from_buffer, self.char = ffi.from_buffer, ffi.typeof("char *")
         self.pointer = partial(self.from_buffer, self.char)
         self._cast, self._void = ffi.cast, ffi.typeof("void *")
@@ -93,7 +101,7 @@ class CompiledKernel:
     @property
     def key(self) -> str:
         """The name of its entry in the cache."""
-        return cache_key(self.source, self._headers, find_compiler())
+        return cache_key({**self._headers, SOURCE: self.source}, find_compiler(), kernel_flags())
 
     def because(self, reason: str) -> CompiledKernel:
         """Return the same kernel, chosen for *reason*."""
@@ -164,9 +172,11 @@ def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL) -> Compi
         The nest holds a literal that is not an int64.
     """
     program = schedule(nest, choice)
-    source = print_program(program, element_size)
+    source = print_program(program, element_size) + print_packed(program.nest)
     headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
     pointers = len(nest.sources) + 1 + bool(nest.fills)
     types = ["int64_t"] * (2 + len(nest.parameters)) + ["void *"] * pointers
-    function = build(source, headers, f"{program.nest.name}{PARTED}", f"int32_t(*)({', '.join(types)})")
-    return CompiledKernel(program, nest, element_size, source, headers, function, choice)
+    parted, packed = f"{program.nest.name}{PARTED}", f"{program.nest.name}{PACKED}"
+    declarations = {parted: f"int32_t(*)({', '.join(types)})", packed: "int32_t(*)(int64_t *, void **)"}
+    functions = build(source, headers, declarations)
+    return CompiledKernel(program, nest, element_size, source, headers, functions[parted], functions[packed], choice)

@@ -43,7 +43,7 @@ from symlayout_codegen.loops import (
     walk,
 )
 from symlayout_codegen.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.rename import PARTED
+from symlayout_codegen.rename import PACKED, PARTED
 from symlayout_codegen.schedule import Program, schedule
 from symlayout_codegen.status import status_name
 from symlayout_codegen.text import comment_text, folded, signature, wrapped
@@ -66,6 +66,26 @@ def print_kernel(nest: Nest, element_size: int) -> str:
 def print_program(program: Program, element_size: int) -> str:
     """Return the C of a scheduled nest; see `print_kernel`."""
     return "\n".join(map(folded, _lines(program, element_size))) + "\n"
+
+
+def print_packed(nest: Nest) -> str:
+    """Return the C of one more function: the kernel, for callers that keep its arguments in arrays.
+
+    Parameters
+    ----------
+    nest : Nest
+        The program's, whose names are C's.
+    """
+    numbers = [f"number[{k}]" for k in range(len(nest.parameters))]
+    addresses = [f"address[{k}]" for k in range(len(nest.sources) + 1 + bool(nest.fills))]
+    lines = [
+        f"int32_t {nest.name}{PACKED}(const int64_t *number, void *const *address)",
+        "{",
+        *([] if numbers else ["    (void)number;"]),
+        wrapped(f"    return {nest.name}{PARTED}(", ["0", "1", *numbers, *addresses], ");"),
+        "}",
+    ]
+    return "\n".join(["", *lines, ""])
 
 
 def describe(program: Program) -> str:

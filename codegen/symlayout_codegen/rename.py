@@ -17,6 +17,9 @@ from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, P
 PARTED = "_part"
 """What the name of a kernel has at its end where it is the function that does one part."""
 
+PACKED = "_packed"
+"""And where it is the function that takes its arguments from arrays."""
+
 _LONGEST = 40
 _KEYWORDS = frozenset(  # C's and C++'s own, since the header serves both, and the names that the text itself uses
     """auto break case char const continue default do double else enum extern float for goto if inline int
@@ -93,7 +96,7 @@ def _signature(nest: Nest) -> tuple[Nest, dict[str, str], set[str]]:
     """Return *nest* with its prototype renamed, what its parameters and locals become, and the names in use."""
     taken: set[str] = set()
     kernel = identifier(nest.name, taken)
-    taken.add(f"{kernel}{PARTED}")
+    taken.update((f"{kernel}{PARTED}", f"{kernel}{PACKED}"))
     locals_ = [step.name for step in nest.prelude if isinstance(step, Local)]
     new = {old: identifier(old, taken) for old in (*nest.parameters, *locals_)}
     sources = tuple(identifier(old, taken) for old in nest.sources)

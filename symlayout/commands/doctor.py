@@ -20,8 +20,9 @@ import symlayout as sl
 from symlayout.commands import cache_folder
 from symlayout.commands.report import Report, columns
 from symlayout.errors import CompilerError
-from symlayout_codegen.build import find_compiler
+from symlayout_codegen import trampoline
 from symlayout_codegen.cache import cache_root
+from symlayout_codegen.compiler import find_compiler
 
 NEEDED = ("sympy", "numpy", "cffi", "platformdirs")
 PEERS = ("openvino", "onnx", "onnxruntime", "torch", "tensorflow", "jax", "islpy")
@@ -42,6 +43,7 @@ def run(arguments: argparse.Namespace) -> Report:
         ("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"),
         ("needs", _listed({name: version or "absent" for name, version in needed.items()})),
         ("compiler", problem or f"{compiler}: works"),
+        ("trampoline", trampoline.state()),
         ("cache", f"{cache}: {state}"),
         ("peers", _listed(peers) or "none"),
     ]
@@ -51,6 +53,7 @@ def run(arguments: argparse.Namespace) -> Report:
         "system": platform.platform(),
         "needs": needed,
         "compiler": {"command": compiler, "works": not problem, "problem": problem or None},
+        "trampoline": trampoline.state(),
         "cache": {"path": str(cache), "state": state},
         "peers": peers,
     }

@@ -217,6 +217,7 @@ SCHEMAS: dict[str, Schema] = {
                     "problem": _or_null(_is("string", "what is wrong with it")),
                 }
             ),
+            "trampoline": _is("string", "whether calls that are remembered are made in C, and if not, why"),
             "cache": _object({"path": _is("string", "the folder"), "state": _is("string", "whether it is used")}),
             "peers": _map(_TEXT, "the versions of the installed peers"),
         }

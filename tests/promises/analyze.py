@@ -35,7 +35,7 @@ def texts(chains: int, seed: int, last: Path) -> Iterator[Mapping[str, str]]:
     """Yield the files of each kernel, the C text as ``kernel.c``."""
     found: list[Mapping[str, str]] = []
 
-    def record(source: str, headers: Mapping[str, str], symbol: str, declaration: str) -> NoReturn:
+    def record(source: str, headers: Mapping[str, str], declarations: Mapping[str, str]) -> NoReturn:
         found.append({**headers, "kernel.c": source})
         raise sl.CompilerError("only read")
 

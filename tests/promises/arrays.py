@@ -1,6 +1,6 @@
 """Hand kernels arrays that they have to refuse, and arrays that lie: ``python -m tests.promises.arrays N``.
 
-Each refusal is tried on a kernel that is new, and on one that remembers a call of the same shapes; with ``out=`` the
+Each refusal is tried on a kernel that is new, and on those that remember a call of the same shapes; with ``out=`` the
 bytes of the buffer that it lies in stay as they are.  Then N random views, as input and as ``out=``, of one buffer:
 either the result is what NumPy computes and nothing else is written, or it is refused because elements are shared.
 """
@@ -21,6 +21,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import symlayout as sl
+from symlayout.remember import Remembered
 
 Array = np.ndarray[Any, Any]
 Refusal = tuple[type[Exception], str]
@@ -137,12 +138,20 @@ def _read_only(a: Array) -> Array:
 
 
 def kernels() -> list[sl.Kernel]:
-    """Return a new kernel, and one that remembers a call."""
-    made = [sl.compile(sl.transpose(sl.tensor("n, 4*m", dtype="f4")), strict=True) for _ in range(2)]
+    """Return a new kernel, one that remembers a call, and one that does so without the trampoline."""
+    made = [sl.compile(sl.transpose(sl.tensor("n, 4*m", dtype="f4")), strict=True) for _ in range(3)]
+    in_python(made[2])
     for _ in range(2):
-        made[1](x(), out=np.empty((4, 3), "f4"))
-        made[1](x())
+        for kernel in made[1:]:
+            kernel(x(), out=np.empty((4, 3), "f4"))
+            kernel(x())
     return made
+
+
+def in_python(kernel: sl.Kernel) -> None:
+    """Have the kernel remember its calls as it does where there is no trampoline."""
+    kernel._memory = Remembered()
+    kernel._remembered = kernel._memory.call
 
 
 def refusals(counts: Counter[str]) -> None:
@@ -186,9 +195,11 @@ def hard() -> None:
 
 
 def views(count: int, rnd: random.Random, counts: Counter[str]) -> None:
-    """Call one kernel, which remembers calls, on random views of one buffer."""
-    kernel = sl.compile(sl.transpose(sl.tensor("n, m")), strict=True)
-    for _ in range(count):
+    """Call two kernels, which remember calls in their ways, on random views of one buffer."""
+    both = [sl.compile(sl.transpose(sl.tensor("n, m")), strict=True) for _ in range(2)]
+    in_python(both[1])
+    for turn in range(count):
+        kernel = both[turn % 2]
         n, m = rnd.choice(((3, 4), (4, 3), (1, 5), (5, 1), (4, 4), (2, 0)))
         room = np.random.default_rng(rnd.randrange(1 << 30)).integers(0, 256, 400, np.uint8)
         before = room.copy()

@@ -1,0 +1,190 @@
+"""Run the C compiler under a time limit, in a private folder.
+
+It is ``$CC`` with its arguments, else the first of cc, gcc and clang on the path, else zig, on the path or of the
+package ``ziglang``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from symlayout_codegen import cache
+from symlayout_codegen.errors import CompilerError
+
+TIME_LIMIT = 30.0
+"""Seconds that the compiler may take."""
+
+FOLDER = "symlayout-build-"
+"""How the names of folders begin in which something is compiled."""
+
+_LOG_LIMIT = 1 << 20
+
+_hung: set[tuple[str, ...]] = set()  # command lines, the same for every source, that took too long
+
+
+def find_compiler() -> tuple[str, ...]:
+    """Return the compiler's command: its resolved path and the arguments that ``$CC`` gives it.
+
+    Raises
+    ------
+    CompilerError
+        None of the candidates is on the path, or the system is none that this module knows.
+    """
+    if os.name != "posix":
+        raise CompilerError(f"kernels are built on POSIX systems only; this one is {os.name!r}")
+    named = words("CC")
+    for candidate in [named] if named else [["cc"], ["gcc"], ["clang"], ["zig", "cc"]]:
+        if path := shutil.which(candidate[0]):
+            return (path, *candidate[1:])
+    if not named and (zig := _packaged_zig()):
+        return (zig, "cc")
+    wanted = f"CC={os.environ['CC']!r} is not a program" if named else "none of cc, gcc, clang, zig is on the path"
+    raise CompilerError(f"no C compiler found: {wanted}\n  help: install one, or set CC")
+
+
+def _packaged_zig() -> str | None:
+    """Return the program in the package ``ziglang``, which is not imported; None if it is not installed."""
+    package = find_spec("ziglang")
+    return shutil.which("zig", path=str(Path(package.origin).parent)) if package and package.origin else None
+
+
+def words(variable: str) -> list[str]:
+    """Return the words of an environment variable, quoted as for a shell."""
+    text = os.environ.get(variable, "")
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise CompilerError(f"{variable}={text!r} cannot be split into words: {error}") from error
+
+
+@contextlib.contextmanager
+def compiling(
+    files: Mapping[str, str], command: Sequence[str], flags: Sequence[str]
+) -> Iterator[Callable[[], tuple[bytes, str]]]:
+    """Have the compiler work while the body does: give the function that waits for its library and its log.
+
+    Whatever happens, the user's Ctrl-C included, the compiler and its children have ended afterwards, and
+    their folder is gone.
+
+    Parameters
+    ----------
+    files : the texts by name; `cache.SOURCE` is the one that is compiled.
+    command : what `find_compiler` returned.
+    flags : the arguments but for the names of the files.
+
+    Raises
+    ------
+    CompilerError
+        There is no folder for it, or the compiler cannot be started; from the function: it failed, printed without
+        end, took longer than `TIME_LIMIT`, or built nothing.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(cache.private_folder(Path(tempfile.gettempdir()), FOLDER))
+            for file, text in files.items():
+                (folder / file).write_text(text, encoding="ascii")
+        except OSError as error:
+            raise no_folder(error) from error
+        finish = stack.enter_context(_started([*command, *flags, "-o", cache.LIBRARY, cache.SOURCE], folder))
+
+        def result() -> tuple[bytes, str]:
+            log = finish()
+            library = folder / cache.LIBRARY
+            if not library.is_file():
+                raise CompilerError(f"the compiler {command[0]} reported success and built nothing", log)
+            try:
+                return library.read_bytes(), log
+            except OSError as error:
+                raise no_folder(error) from error
+
+        yield result
+
+
+def no_folder(error: OSError) -> CompilerError:
+    """Return the error of a folder that *error* made useless."""
+    return CompilerError(f"there is no folder to compile in: {error}\n  help: set TMPDIR")
+
+
+@contextlib.contextmanager
+def _started(arguments: list[str], folder: Path) -> Iterator[Callable[[], str]]:
+    """Start the compiler in *folder*; give the function that waits for it and returns what it printed."""
+    name, end = arguments[0], time.monotonic() + TIME_LIMIT
+    if tuple(arguments) in _hung:
+        raise CompilerError(f"the compiler {name} took too long before and is not run again in this process")
+    try:
+        process = subprocess.Popen(
+            arguments,
+            cwd=folder,
+            env={**os.environ, "TMPDIR": str(folder)},  # what it leaves if it is ended goes with the folder
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that the compiler's own children can be ended with it
+        )
+    except OSError as error:
+        raise CompilerError(f"the compiler {name} cannot be started: {error}") from error
+
+    def finish() -> str:
+        printed = bytearray()
+        try:
+            _read(process, printed, end)
+            status = process.wait(max(0.0, end - time.monotonic())) if len(printed) <= _LOG_LIMIT else None
+        except subprocess.TimeoutExpired:
+            _hung.add(tuple(arguments))
+            raise CompilerError(f"the compiler {name} took longer than {TIME_LIMIT:g} s", _text(printed)) from None
+        if status is None:
+            raise CompilerError(f"the compiler {name} printed more than {_LOG_LIMIT} bytes", _text(printed))
+        if status:
+            raise CompilerError(f"the compiler {name} failed with status {status}", _text(printed))
+        return _text(printed)
+
+    try:
+        yield finish
+    finally:
+        if process.returncode is None:
+            _kill(process)
+            process.wait()
+        assert process.stdout is not None  # a pipe was asked for
+        process.stdout.close()
+
+
+def _read(process: subprocess.Popen[bytes], printed: bytearray, end: float) -> None:
+    """Add to *printed* what the compiler prints, until it has done so, or has printed more than the limit.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        The time *end* has come.
+    """
+    assert process.stdout is not None  # a pipe was asked for
+    ready = select.poll()
+    ready.register(process.stdout, select.POLLIN)
+    while len(printed) <= _LOG_LIMIT:
+        left = end - time.monotonic()
+        if left <= 0 or not ready.poll(1000 * left):
+            raise subprocess.TimeoutExpired(process.args, TIME_LIMIT)
+        chunk = os.read(process.stdout.fileno(), 1 << 16)
+        if not chunk:
+            return
+        printed += chunk
+
+
+def _text(printed: bytearray) -> str:
+    return printed[:_LOG_LIMIT].decode("utf-8", "replace")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the compiler and its children; its group is gone where it ended by itself."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)

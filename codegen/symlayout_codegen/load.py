@@ -1,0 +1,137 @@
+"""Load what was compiled, from memory: no file that could have changed since its bytes were verified."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache as once
+from importlib import import_module
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from symlayout_codegen import cache
+from symlayout_codegen.compiler import FOLDER
+from symlayout_codegen.errors import CompilerError
+
+Function = Callable[..., int]
+Loaded = TypeVar("Loaded")
+
+_loads = itertools.count()
+_libraries: list[Any] = []  # a function does not keep its library open
+
+
+def load_functions(content: bytes, declarations: Mapping[str, str]) -> dict[str, Function]:
+    """Return the functions of a library, callable with integers and buffers, by their names.
+
+    What is loaded is *content* itself and no file that could have changed since it was read, or be
+    truncated while it is in use.
+
+    Parameters
+    ----------
+    content : the library.
+    declarations : for each name the type as a C pointer type, such as ``int32_t(*)(int64_t, void *)``.
+
+    Raises
+    ------
+    CompilerError
+        It is no library, or not all of one, or has no such function.
+    OSError
+        There is no folder to load it from, where the system cannot load from memory.
+    """
+    try:
+        handle = _loaded(content, _load)
+        typed = foreign_functions().typeof
+        functions = {name: handle.load_function(typed(kind), name) for name, kind in declarations.items()}
+    except (_NotLoaded, AttributeError, KeyError) as error:
+        raise CompilerError(f"the compiled library is unusable: {error}") from error
+    _libraries.append(handle)
+    return functions
+
+
+def load_module(content: bytes, name: str) -> ModuleType:
+    """Return the extension module *name* in the same way; it is not added to `sys.modules`.
+
+    Raises
+    ------
+    CompilerError, OSError
+        As for a library.
+    """
+
+    def load(path: str) -> ModuleType:
+        loader = ExtensionFileLoader(name, path)
+        try:
+            module = loader.create_module(ModuleSpec(name, loader, origin=path))
+            loader.exec_module(module)
+        except ImportError as error:
+            raise _NotLoaded(error) from error
+        return module
+
+    try:
+        return _loaded(content, load)
+    except _NotLoaded as error:
+        raise CompilerError(f"the compiled module is unusable: {error}") from error
+
+
+class _NotLoaded(Exception):
+    """The loader's words on a file that it cannot load."""
+
+
+def _loaded(content: bytes, load: Callable[[str], Loaded]) -> Loaded:
+    """Return what *load* makes of the path of a file with *content*."""
+    _check_whole(content)
+    return _from_memory(content, load) or _from_folder(content, load)
+
+
+def _load(path: str) -> Any:
+    try:
+        return _engine().load_library(path, os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        raise _NotLoaded(error) from error
+
+
+def _from_memory(content: bytes, load: Callable[[str], Loaded]) -> Loaded | None:
+    """Return the same, of an anonymous file; None where the system does not do that."""
+    try:
+        file = os.memfd_create("symlayout")
+    except (AttributeError, OSError):
+        return None
+    try:
+        with open(file, "wb") as writer:
+            writer.write(content)
+            writer.flush()
+            # The loader takes a name that it has seen for the library that it has loaded: no name comes twice.
+            number = f"{next(_loads):b}".replace("0", "/").replace("1", "./")
+            return load(f"/proc/self/fd/{number}{file}")
+    except (OSError, _NotLoaded):
+        return None
+
+
+def _from_folder(content: bytes, load: Callable[[str], Loaded]) -> Loaded:
+    with cache.private_folder(Path(tempfile.gettempdir()), FOLDER) as folder:
+        library = folder / cache.LIBRARY
+        library.write_bytes(content)
+        return load(str(library))
+
+
+def _check_whole(content: bytes) -> None:
+    """Raise where the end of an ELF file is missing: to load that would be a bus error, not an exception."""
+    if content[:6] != b"\x7fELF\x02\x01":  # of 64 bits, little end first; the loader looks at others
+        return
+    start, count = int.from_bytes(content[40:48], "little"), int.from_bytes(content[60:62], "little")
+    if max(64, start + 64 * count) > len(content):  # the table of sections is the last thing in it
+        raise CompilerError(f"the compiled library is unusable: its {len(content)} bytes are not all of it")
+
+
+@once
+def foreign_functions() -> Any:
+    """Return cffi's FFI object: ``from_buffer``, ``cast`` and ``typeof``."""
+    return _engine().FFI()
+
+
+def _engine() -> Any:
+    """Return cffi's own engine, without its front end, whose C parser takes 30 ms to import."""
+    return import_module("_cffi_backend")
