@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from symlayout.digits import digit_name
+from symlayout.digits import digit_name, floor_div
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
 from symlayout.polynomial import (
@@ -148,8 +148,8 @@ def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
     extent = box.extents[digit]
     high, low = f"{digit}_0", f"{digit}_1"
     whole = exact_quotient(facts.reduce(extent + shift), facts.reduce(radix))
-    count: Extent = facts.add_floor(extent + shift + radix - 1, radix) if whole is None else whole
-    first: Extent = 0 if facts.nonnegative(shift) else facts.add_floor(shift, radix)
+    count = floor_div(facts, extent + shift + radix - 1, radix) if whole is None else whole
+    first: Extent = 0 if facts.nonnegative(shift) else floor_div(facts, shift, radix)
     if first != 0:
         count = count - first
     if count == 1:

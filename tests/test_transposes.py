@@ -1,7 +1,8 @@
-"""The runtime's transposes of any extents and strides, for vectors of each width, under the sanitizers."""
+"""The runtime's transposes and rows, of any extents and strides, for vectors of each width, under the sanitizers."""
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,18 +13,22 @@ from symlayout_codegen.header import RUNTIME_HEADER, template
 
 SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]
+AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.parametrize("checked", ["transposes", "rows"])
 @pytest.mark.parametrize(
-    ("size", "flags"), [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, []), (4, []), (3, [])], ids=str
+    ("size", "flags"),
+    [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, AVX2), (1, []), (4, []), (3, [])],
+    ids=str,
 )
-def test_transposes_are_those_of_an_element_at_a_time(size: int, flags: list[str], tmp_path: Path) -> None:
+def test_leaves_are_those_of_an_element_at_a_time(size: int, flags: list[str], checked: str, tmp_path: Path) -> None:
     (tmp_path / RUNTIME_HEADER).write_text(template(RUNTIME_HEADER), encoding="utf-8")
-    program = tmp_path / "transposes"
+    program = tmp_path / checked
     words = ["gcc", "-std=c11", *SANITIZE, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{tmp_path}", "-o", str(program)]
     built = subprocess.run(
-        [*words, str(Path(__file__).parent / "c" / "transposes.c")],
+        [*words, str(Path(__file__).parent / "c" / f"{checked}.c")],
         capture_output=True,
         text=True,
         timeout=120,

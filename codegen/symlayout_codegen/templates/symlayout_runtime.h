@@ -200,6 +200,122 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
         *into = *out_of;
 }
 
+/* ---- short rows: as many at once as a vector holds, by a shuffle whose mask is computed ---- */
+
+/* The bytes of that vector; 0 where no instruction shuffles bytes by a mask that is no literal. */
+#if SL_WIDE == 64 && defined __AVX512VBMI__
+#define SL_SHORT 64
+#elif !defined __clang__ && SL_SHUFFLES && (defined __AVX2__ || defined __aarch64__)
+#define SL_SHORT (SL_WIDE < 32 ? 16 : 32)
+#else
+#define SL_SHORT 0
+#endif
+/* The longest row, in bytes, that is one of several, and how many at least these are. */
+#define SL_SHORT_ROW 16
+#define SL_SHORT_ROWS 4
+
+#if SL_SHORT
+typedef uint8_t sl_bytes __attribute__((vector_size(SL_SHORT)));
+typedef char sl_signed __attribute__((vector_size(SL_SHORT)));
+
+/* The bytes of a and b, one after the other, whose numbers are in the mask. */
+SL_ALWAYS sl_bytes sl_pick(sl_bytes a, sl_bytes b, sl_bytes mask)
+{
+#ifdef __clang__
+    return (sl_bytes)__builtin_ia32_vpermi2varqi512((sl_signed)a, (sl_signed)mask, (sl_signed)b);
+#else
+    return __builtin_shuffle(a, b, mask);
+#endif
+}
+
+/* Stores v where *dense*, else the bytes of it that *kept* has a bit for, and touches no other. */
+SL_ALWAYS void sl_put(unsigned char *to, sl_bytes v, uint64_t kept, const int dense)
+{
+#if SL_SHORT == 64
+    if (!dense) {
+        __builtin_ia32_storedquqi512_mask((void *)to, (sl_signed)v, kept);
+        return;
+    }
+#endif
+    (void)kept;
+    (void)dense;
+    memcpy(to, &v, sizeof v);
+}
+
+/* The bits of *bytes* bytes, *each* times, *step* apart. */
+SL_INLINE uint64_t sl_kept(int64_t step, int64_t bytes, int64_t each)
+{
+    uint64_t kept = 0;
+    for (int64_t k = 0; k < each; ++k)
+        kept |= (~UINT64_C(0) >> (64 - bytes)) << (k * step);
+    return kept;
+}
+
+/* The first *turns* times *each* rows of sl_copy_short: its vectors of the source begin at *from*. */
+SL_ALWAYS void sl_pick_rows(unsigned char *restrict to, int64_t to_leap, const unsigned char *restrict from,
+                            int64_t leap, int64_t turns, sl_bytes mask, uint64_t kept, const int dense,
+                            const int two)
+{
+    for (int64_t i = 0; i < turns; ++i) {
+        sl_bytes a, b;
+        memcpy(&a, from + i * leap, sizeof a);
+        memcpy(&b, from + i * leap + (two ? SL_SHORT : 0), sizeof b);
+        sl_put(to + i * to_leap, sl_pick(a, b, mask), kept, dense);
+    }
+}
+
+/* to[i*to_step + j] = from[i*step + j], in bytes, for 0 <= j < bytes <= SL_SHORT_ROW and for 0 <= i < n of the
+ * 0 <= i < rows; returns that n, which may be 0.  Reads and writes nothing outside what all the rows span, and writes
+ * between the rows nothing at all. */
+SL_APART int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step, const unsigned char *restrict from,
+                               int64_t step, int64_t rows, int64_t bytes)
+{
+    const int64_t reach = step < 0 ? -step : step;
+    const int dense = to_step == bytes;
+    if (to_step < bytes || (SL_SHORT < 64 && !dense))
+        return 0;
+    /* Rows that end in a vector of the output, and in one or two of the source. */
+    int64_t each = (SL_SHORT - bytes) / to_step + 1;
+    if (reach)
+        each = sl_min(each, (2 * SL_SHORT - bytes) / reach + 1);
+    if (each < SL_SHORT_ROWS || rows < 2 * each)
+        return 0;
+    const int two = (each - 1) * reach + bytes > SL_SHORT;
+    const int64_t span = two ? 2 * SL_SHORT : SL_SHORT;
+    /* The last row that the vectors of row i reach, less i. */
+    int64_t last = each - 1;
+    if (reach)
+        last = sl_max(last, (span - bytes + reach - 1) / reach);
+    if (dense)
+        last = sl_max(last, (SL_SHORT - 1) / bytes);
+    if (last >= rows)
+        return 0;
+    unsigned char held[2 * SL_SHORT]; /* where all rows are one: what lies behind it is not the source's */
+    if (!reach) {
+        memcpy(held, from, (size_t)bytes);
+        from = held;
+    }
+    const int64_t before = step < 0 ? span - bytes : 0;
+    const uint32_t inverse = (uint32_t)((4096 + to_step - 1) / to_step); /* j*inverse / 4096 is j / to_step: j < 64 */
+    uint8_t at[SL_SHORT];
+    for (uint32_t j = 0; j < SL_SHORT; ++j)
+        at[j] = (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) & (2 * SL_SHORT - 1));
+    sl_bytes mask;
+    memcpy(&mask, at, sizeof mask);
+    const uint64_t kept = dense ? 0 : sl_kept(to_step, bytes, each);
+    const int64_t turns = (rows - 1 - last) / each + 1;
+    if (dense && two)
+        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 1, 1);
+    else if (dense)
+        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 1, 0);
+    else if (two)
+        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 1);
+    else
+        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 0);
+    return turns * each;
+}
+#endif
+
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < bytes/sizeof(element), where the
  * first and the last *half* bytes of a row, a literal, are all of it. */
 SL_ALWAYS void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from, int64_t step,
@@ -219,6 +335,16 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     to += at;
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
+#if SL_SHORT
+    if (bytes <= SL_SHORT_ROW && (count > 1 || to_step > 1)) {
+        const int64_t done =
+            sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
+                          step * (int64_t)sizeof(element), rows, (int64_t)bytes);
+        to += done * to_step;
+        from += done * step;
+        rows -= done;
+    }
+#endif
     if (count == 1 && to_step == 1 && step == -1)
         for (int64_t i = 0; i < rows; ++i)
             to[i] = from[-i];
@@ -269,10 +395,39 @@ SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t 
         to[at] = to[at + count - 1] = value;
 }
 
+#if SL_SHORT == 64
+/* to[i*to_step + j] = value for 0 <= j < count and for 0 <= i < n of the 0 <= i < rows; returns that n, which may be
+ * 0.  Between the rows it writes nothing. */
+SL_APART int64_t sl_fill_short(element *restrict to, int64_t to_step, element value, int64_t rows, int64_t count)
+{
+    const int64_t size = sizeof(element), bytes = count * size;
+    const int64_t each = to_step > count ? (SL_SHORT - bytes) / (to_step * size) + 1 : 0;
+    if (each < SL_SHORT_ROWS || rows < each)
+        return 0;
+    element values[SL_SHORT / SL_ELEMENT_SIZE];
+    for (int64_t j = 0; j < SL_SHORT / SL_ELEMENT_SIZE; ++j)
+        values[j] = value;
+    sl_bytes v;
+    memcpy(&v, values, sizeof v);
+    const uint64_t kept = sl_kept(to_step * size, bytes, each);
+    int64_t i = 0;
+    for (; i <= rows - each; i += each)
+        sl_put((unsigned char *)(to + i * to_step), v, kept, 0);
+    return i;
+}
+#endif
+
 /* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
 SL_INLINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
                             int64_t count)
 {
+#if SL_SHORT == 64
+    if (count > 0 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW) {
+        const int64_t done = sl_fill_short(to + at, to_step, value, rows, count);
+        at += done * to_step;
+        rows -= done;
+    }
+#endif
     if (count == 1)
         for (int64_t i = 0; i < rows; ++i)
             to[at + i * to_step] = value;
