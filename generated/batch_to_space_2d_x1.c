@@ -46,10 +46,10 @@ int32_t batch_to_space_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
     if (sl_mul(W, b1, &overflow) < sl_add(left, right, &overflow))
         return overflow ? SL_OVERFLOW : SL_CROP_EXCEEDS;  /* W*b1 - left - right >= 0 */
     const int64_t N_b0_b1 = sl_checked_floor_div(N, sl_mul(b0, b1, &overflow), &overflow);
-    const int64_t v = sl_checked_floor_div(sl_add(sl_add(sl_add(sl_mul(H, b0, &overflow), b0, &overflow),
-            sl_mul(-1, bottom, &overflow), &overflow), -1, &overflow), b0, &overflow);
-    const int64_t v_0 = sl_checked_floor_div(sl_add(sl_add(sl_add(sl_mul(W, b1, &overflow), b1, &overflow),
-            sl_mul(-1, right, &overflow), &overflow), -1, &overflow), b1, &overflow);
+    const int64_t bottom_1_b0 = sl_checked_floor_div(sl_add(sl_mul(-1, bottom, &overflow), -1, &overflow),
+            b0, &overflow);
+    const int64_t right_1_b1 = sl_checked_floor_div(sl_add(sl_mul(-1, right, &overflow), -1, &overflow), b1,
+            &overflow);
     if (sl_mul(sl_mul(sl_mul(N_b0_b1, sl_add(sl_add(sl_mul(H, b0, &overflow), sl_mul(-1, bottom, &overflow),
             &overflow), sl_mul(-1, top, &overflow), &overflow), &overflow), sl_add(sl_add(sl_mul(W, b1,
             &overflow), sl_mul(-1, left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow),
@@ -63,13 +63,14 @@ int32_t batch_to_space_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_0_begin, i1_0_end, i1_1_begin, i1_1_end, i2_0_begin, i2_0_end;
     sl_share(&share, N_b0_b1, &i0_begin, &i0_end);
-    sl_share(&share, v, &i1_0_begin, &i1_0_end);
+    sl_share(&share, bottom_1_b0 + H + 1, &i1_0_begin, &i1_0_end);
     sl_share(&share, b0, &i1_1_begin, &i1_1_end);
-    sl_share_last(&share, v_0, &i2_0_begin, &i2_0_end);
-    const int64_t i2_0_first = sl_min(sl_max(sl_floor_div(left + b1 - 1, b1), 0), v_0);
-    const int64_t i2_0_last = sl_min(sl_max(sl_floor_div(W*b1 - b1 - right + b1, b1), i2_0_first), v_0);
+    sl_share_last(&share, right_1_b1 + W + 1, &i2_0_begin, &i2_0_end);
+    const int64_t i2_0_first = sl_min(sl_max(sl_floor_div(left + b1 - 1, b1), 0), right_1_b1 + W + 1);
+    const int64_t i2_0_last = sl_min(sl_max(sl_floor_div(W*b1 - b1 - right + b1, b1), i2_0_first), right_1_b1
+            + W + 1);
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N/(b0*b1) */
-        /* output axis 1, a digit of it < ((H*b0 + b0 - bottom - 1)//b0) */
+        /* output axis 1, a digit of it < ((-bottom - 1)//b0) + H + 1 */
         for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {
             const int64_t i1_1_first = sl_min(sl_max(-b0*i1_0 + top, 0), b0);
             const int64_t i1_1_last = sl_min(sl_max(H*b0 - b0*i1_0 - bottom, i1_1_first), b0);
@@ -79,7 +80,7 @@ int32_t batch_to_space_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
             for (int64_t i1_1 = i1_1_first_2; i1_1 < i1_1_last_2; ++i1_1) {
                 const int64_t i2_0_first_2 = sl_min(sl_max(i2_0_first, i2_0_begin), i2_0_end);
                 const int64_t i2_0_last_2 = sl_min(sl_max(i2_0_last, i2_0_first_2), i2_0_end);
-                /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
+                /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_first_2; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
@@ -90,7 +91,7 @@ int32_t batch_to_space_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
                             C*H*N_b0_b1*W*i2_1_first + C*H*W*i0 + C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0,
                             C*H*N_b0_b1*W, i2_1_last - i2_1_first, C);
                 }
-                /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
+                /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_first_2; i2_0 < i2_0_last_2; ++i2_0) {
                     sl_copy_rows(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
                             C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
@@ -98,7 +99,7 @@ int32_t batch_to_space_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
                             C*W*b1*top + C*left*top + C*right*top - C*left, C, from0, C*H*W*i0 + C*W*i1_0 +
                             C*H*N_b0_b1*W*b1*i1_1 + C*i2_0, C*H*N_b0_b1*W, b1, C);
                 }
-                /* output axis 2, a digit of it < ((W*b1 + b1 - right - 1)//b1) */
+                /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_last_2; i2_0 < i2_0_end; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);

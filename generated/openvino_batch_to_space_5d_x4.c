@@ -13,12 +13,8 @@ int32_t openvino_batch_to_space_5d_x4_part(int64_t part, int64_t parts, const vo
 {
     if (part < 0 || part >= parts)
         return SL_PRECONDITION;  /* 0 <= part < parts */
-    int overflow = 0;
-    const int64_t v14_4 = sl_checked_floor_div(7, 2, &overflow);
     if (1080 == 0)
-        return overflow ? SL_OVERFLOW : SL_OK;
-    if (overflow)
-        return SL_OVERFLOW;
+        return SL_OK;
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
@@ -26,12 +22,11 @@ int32_t openvino_batch_to_space_5d_x4_part(int64_t part, int64_t parts, const vo
     int64_t i1_0_begin, i1_0_end, i1_1_begin, i1_1_end, i2_0_begin, i2_0_end, i3_begin, i3_end;
     sl_share(&share, 6, &i1_0_begin, &i1_0_end);
     sl_share(&share, 2, &i1_1_begin, &i1_1_end);
-    sl_share(&share, v14_4, &i2_0_begin, &i2_0_end);
+    sl_share(&share, 3, &i2_0_begin, &i2_0_end);
     sl_share_last(&share, 3, &i3_begin, &i3_end);
     for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 3 */
         for (int64_t i1_1 = i1_1_begin; i1_1 < i1_1_end; ++i1_1) {  /* output axis 1, a digit of it < 2 */
-            /* output axis 2, a digit of it < (14//4) */
-            for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {
+            for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {  /* output axis 2, a digit of it < 3 */
                 const int64_t i2_1_first = sl_min(sl_max(-4*i2_0 + 1, 0), 4);
                 const int64_t i2_1_last = sl_min(sl_max(-4*i2_0 + 11, i2_1_first), 4);
                 for (int64_t i3 = i3_begin; i3 < i3_end; ++i3) {  /* output axis 3 < 3 */

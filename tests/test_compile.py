@@ -109,3 +109,23 @@ def test_out_may_be_a_mapped_file(tmp_path: Path) -> None:
     assert sl.compile(sl.transpose(sl.tensor("N, C")), strict=True)(x, out=out) is out
     out.flush()
     assert np.array_equal(np.load(tmp_path / "out.npy"), x.T)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_short_runs_beside_each_other_become_rows_in_strips(dtype: str) -> None:
+    """Pixels of three become pixels of four; strips end where the loop does."""
+    kernel = sl.compile(sl.pad(sl.tensor("N, 3"), ((0, 0), (0, 1)), constant_values=7), dtype=dtype, strict=True)
+    assert "sl_copy_rows" in kernel.schedule
+    assert "sl_fill_rows" in kernel.schedule
+    for n in (0, 1, 2, 63, 255, 256, 257, 511, 512, 1000):
+        x = np.arange(3 * n).astype(dtype).reshape(n, 3)
+        for threads in (1, 3):
+            assert np.array_equal(kernel(x, threads=threads), np.pad(x, ((0, 0), (0, 1)), constant_values=7))
+
+
+@pytest.mark.parametrize("size", [3, 5, 12, 17, 40])
+def test_constant_shapes_leave_no_divisions(size: int) -> None:
+    kernel = sl.compile(sl.roll(sl.tensor((300, size)), 2, 1), dtype="uint8", strict=True)
+    x = np.random.default_rng(0).integers(0, 255, (300, size), "uint8")
+    assert np.array_equal(kernel(x), np.roll(x, 2, 1))
+    assert f"//{size}" not in kernel.schedule

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symlayout_codegen import strips
 from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
 from symlayout_codegen.expressions import ONE, ZERO, subtract
 from symlayout_codegen.loops import (
@@ -312,7 +313,7 @@ def test_schedule_of_a_random_nest(piece: Piece, samples: list[tuple[int, ...]],
         expected = simulate(nest, values)
         for program in programs:
             assert run(program, values) == expected, values
-        assert run(programs[0], values, parts) == expected, values
+            assert run(program, values, parts) == expected, values
 
 
 @settings(max_examples=200, deadline=None)
@@ -341,3 +342,27 @@ def test_random_nests_reach_every_statement() -> None:
 
     collect()
     assert not missing
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.booleans(), st.integers(-3, 3)), min_size=2, max_size=4),
+    st.integers(0, 2),
+    st.integers(0, 9),
+    st.integers(1, 5),
+)
+def test_strips_of_short_runs(runs: list[tuple[int, bool, int]], start: int, stop: int, length: int) -> None:
+    """Every run of every step, and no other, whether the strips come out even or not."""
+    step = sum(count for count, _, _ in runs) + 1
+    i, body, at = Name("i"), list[Statement](), 0
+    for count, filled, leap in runs:
+        to = add(mul(step, i), at)
+        leaf = Fill(to, 0, Literal(count)) if filled else Copy(to, 0, add(mul(leap, i), 7 * at), Literal(count))
+        body.append(leaf)
+        at += count
+    loop = Loop("i", Literal(start), Name("stop"), tuple(body))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strips, "STRIP", length)
+        made = strips.strip((loop,), {"i", "stop"})
+    assert any(isinstance(s, CopyRows | FillRows) for s in walk(made)) == (max(count for count, _, _ in runs) > 1)
+    written = sorted(execute((loop,), {"stop": stop}, ("x",)))
+    assert sorted(execute(made, {"stop": stop}, ("x",))) == written

@@ -10,7 +10,8 @@ Only digits and faces decide; no op has a name here.  Each pass is a module:
    become a tiled transpose;
 5. `distribute`: a loop around a transpose and other statements becomes one around each; `rows`: a loop
    around one run or transpose becomes one statement with it;
-6. `unroll`: short loops are written out; `prune`: what is not needed goes.
+6. `unroll`: short loops are written out; `strips`: a loop over several short runs becomes rows of each;
+   `prune`: what is not needed goes.
 
 Points that add keep the order of the nest, since a sum of floats depends on it: their digits are not
 reordered, and blocks not taken out of their turn.
@@ -34,6 +35,7 @@ from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
 from symlayout_codegen.rows import gather_rows
 from symlayout_codegen.share import PART, by_one, share, shared
+from symlayout_codegen.strips import strip
 from symlayout_codegen.unroll import unroll
 
 
@@ -68,4 +70,6 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
         digits += [name for ends in ranges.values() for name in ends]
     chosen = select(by_one(tuple(body)) if together else tuple(body))
     selected = unroll(gather_rows(distribute(chosen)))
+    if nest.combine is None:
+        selected = strip(selected, taken)
     return Program(nest, prune(selected), facts.and_nonnegative(digits))
