@@ -16,6 +16,7 @@ from symlayout_codegen.expressions import ONE, ZERO, subtract
 from symlayout_codegen.loops import (
     Accumulate,
     AccumulateRows,
+    Axis,
     Body,
     Copy,
     CopyRows,
@@ -104,14 +105,25 @@ def execute_one(
             for i in range(value(rows)):
                 for j in range(value(count)):
                     yield value(to) + i * value(to_step) + j, ("fill", fill), False
-        case Transpose(to, rows, source, start, columns, count, to_step, step):
-            for c, h, i, w, j in itertools.product(
-                *(range(value(e)) for e in (count, rows.high, rows.count, columns.high, columns.count))
-            ):
-                at = value(to) + c * value(to_step) + i * value(rows.step) + h * value(rows.leap)
-                offset = value(start) + c * value(step) + j * value(columns.step) + w * value(columns.leap)
-                row, column = h * value(rows.count) + i, w * value(columns.count) + j
-                yield at + column, (sources[source], offset + row), False
+        case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
+            for d, c in itertools.product(range(value(high)), range(value(count))):
+                at = value(to) + c * value(to_step) + d * value(to_leap)
+                offset = value(start) + c * value(step) + d * value(leap)
+                for row, below in enumerate(places(rows, values)):
+                    for column, beside in enumerate(places(columns, values)):
+                        yield at + below + column, (sources[source], offset + beside + row), False
+
+
+def places(axis: Axis, values: Mapping[str, int]) -> list[int]:
+    """Return the offset of each index."""
+    tops, highs, lows = (
+        [step * k for k in range(count)]
+        for count, step in (
+            tuple(evaluate(e, values) for e in level)
+            for level in ((axis.top, axis.jump), (axis.high, axis.leap), (axis.count, axis.step))
+        )
+    )
+    return [t + h + low for t in tops for h in highs for low in lows]
 
 
 def share(loops: list[tuple[str, str, int]], values: Mapping[str, int]) -> dict[str, int]:

@@ -7,9 +7,9 @@ loops around it.  It knows no digit and no face.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from symlayout_codegen.cir import Expr, Literal
+from symlayout_codegen.cir import Expr, Literal, mul
 from symlayout_codegen.expressions import ONE, ZERO
 
 
@@ -141,19 +141,39 @@ class FillRows:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Indices ``k = low + count*high`` of a transpose, at the offsets ``low*step + high*leap``."""
+    """Indices ``k = (t*high + h)*count + low`` of a transpose, at the offsets ``low*step + h*leap + t*jump``."""
 
     count: Expr
     step: Expr
     high: Expr = ONE
     leap: Expr = ZERO
+    top: Expr = ONE
+    jump: Expr = ZERO
+
+    @property
+    def levels(self) -> tuple[Expr, ...]:
+        """The fields that matter: those of the levels up to the last that has more than one index."""
+        fields = (self.count, self.step, self.high, self.leap, self.top, self.jump)
+        return fields if self.top != ONE else fields[:4] if self.high != ONE else fields[:2]
+
+    @property
+    def extent(self) -> Expr:
+        """The number of indices."""
+        return mul(self.count, self.high, self.top)
+
+    def within(self, count: Expr, step: Expr) -> Axis | None:
+        """Return the axis with *count* times as many indices, *step* from one such lot to the next, if it may grow."""
+        if self.high == ONE:
+            return replace(self, high=count, leap=step)
+        return replace(self, top=count, jump=step) if self.top == ONE else None
 
 
 @dataclass(frozen=True, slots=True)
 class Transpose:
     """``output[to + rows(i) + j] = source[start + i + columns(j)]`` for all indices i of *rows*, j of *columns*.
 
-    That *count* times: offsets grow by *to_step* and *step* from each to the next.
+    That *count* times: offsets grow by *to_step* and *step* from each to the next; and all that *high* times, by
+    *to_leap* and *leap*.
     """
 
     to: Expr
@@ -164,6 +184,15 @@ class Transpose:
     count: Expr = ONE
     to_step: Expr = ZERO
     step: Expr = ZERO
+    high: Expr = ONE
+    to_leap: Expr = ZERO
+    leap: Expr = ZERO
+
+    @property
+    def turns(self) -> tuple[Expr, ...]:
+        """What is said of the times that this is done, up to the last level that has more than one."""
+        fields = (self.count, self.to_step, self.step, self.high, self.to_leap, self.leap)
+        return fields if self.high != ONE else fields[:3] if self.count != ONE else ()
 
     @property
     def splits(self) -> int | None:
@@ -178,7 +207,9 @@ class Transpose:
 
 def _streams(across: Axis, along: Axis) -> int | None:
     match across, along:
-        case Axis(Literal(count), high=Literal(1)), Axis(step=Literal(step)) if 2 <= count == step <= MOST_STREAMS:
+        case Axis(Literal(count), high=Literal(1)), Axis(step=Literal(step), top=Literal(1)) if (
+            2 <= count == step <= MOST_STREAMS
+        ):
             return count
         case _:
             return None
@@ -217,18 +248,8 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, to_step, to_each, start, step, each, rows, columns)
         case FillRows(to, to_step, _, rows, count):
             return (to, to_step, rows, count)
-        case Transpose(to, rows, _, start, columns, count, to_step, step):
-            axes = (
-                rows.count,
-                rows.step,
-                rows.high,
-                rows.leap,
-                columns.count,
-                columns.step,
-                columns.high,
-                columns.leap,
-            )
-            return (to, start, *axes, count, to_step, step)
+        case Transpose(to, rows, _, start, columns):
+            return (to, start, *rows.levels, *columns.levels, *statement.turns)
 
 
 def walk(body: Sequence[Statement]) -> Iterator[Statement]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symlayout_codegen.expressions import ONE, ZERO, magnitude
+from symlayout_codegen.expressions import ONE, ZERO, equal, magnitude
 from symlayout_codegen.nest import Piece
 from symlayout_codegen.unroll import is_short
 
@@ -26,6 +26,10 @@ def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
     inner = (fast_write,) if fast_read == fast_write else (fast_read, fast_write)
     for digit in inner:
         digits.remove(digit)
-    if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent):
+    goes_on = digits and (
+        equal(writes.get(digits[-1], ZERO), piece.digits[fast_write].extent)
+        or equal(reads.get(digits[-1], ZERO), piece.digits[fast_read].extent)
+    )  # then it makes the inner two longer
+    if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent) and not goes_on:
         digits[-2:] = digits[:-3:-1]  # runs and transposes are done many at a time: over the longer loop
     return (*digits, *inner)

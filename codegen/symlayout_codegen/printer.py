@@ -259,11 +259,13 @@ def _transpose(leaf: Transpose, show: _Printer) -> str:
     """Return the call for *leaf*: that for two to four streams where it is known to be of so many."""
 
     def axis(of: Axis) -> str:
-        return f"(sl_axis){{{', '.join(map(show, (of.count, of.step, of.high, of.leap)))}}}"
+        return f"sl_axis_{len(of.levels) // 2}({', '.join(map(show, of.levels))})"
 
     rows, columns = leaf.rows, leaf.columns
     written, read = f"to, {show(leaf.to)}", f"from{leaf.source}, {show(leaf.start)}"
     turns = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step)))
+    if leaf.splits is None and leaf.joins is None:
+        turns = f"sl_turns_{len(leaf.turns) // 3}({', '.join(map(show, leaf.turns))})"
     if leaf.splits is not None:
         return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns});"
     if leaf.joins is not None:

@@ -1,7 +1,8 @@
 """Make one statement of an innermost loop: rows of elements, or transposes, at steps that do not change.
 
 A loop around a transpose makes one of its axes longer where that stays contiguous on its face, so that
-tiles span whole cache lines though the extents be small; else it does the transpose many times.
+tiles span whole cache lines though the extents be small; else it does the transpose many times.  Short rows that
+overlap in the source, an element from one to the next, are a transpose once a loop lays them beside each other.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from symlayout_codegen.expressions import ONE, ZERO, equal, linear, names, subtr
 from symlayout_codegen.loops import (
     Accumulate,
     AccumulateRows,
+    Axis,
     Body,
     Copy,
     CopyRows,
@@ -24,7 +26,7 @@ from symlayout_codegen.loops import (
     Transpose,
     expressions,
 )
-from symlayout_codegen.unroll import SHORT
+from symlayout_codegen.unroll import SHORT, is_short
 
 
 def gather_rows(body: Body) -> Body:
@@ -53,6 +55,15 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
             step, start = linear(start, loop.name)
             to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
             return CopyRows(to, to_step, source, start, step, turns, count)
+        case CopyRows(to, to_step, source, start, Literal(1), rows, count) if is_short(count) and not _varies(
+            leaf, loop.name
+        ):
+            beside, to = linear(to, loop.name)
+            leap, start = linear(start, loop.name)
+            if not equal(beside, count):
+                return None
+            to, start = add(mul(beside, loop.start), to), add(mul(leap, loop.start), start)
+            return Transpose(to, Axis(rows, to_step), source, start, Axis(count, ONE, turns, leap))
         case Accumulate(to, source, start, count) if loop.name not in names(count):
             to_step, to = linear(to, loop.name)
             step, start = linear(start, loop.name)
@@ -74,17 +85,22 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
             to_step, to = linear(to, loop.name)
             step, start = linear(start, loop.name)
             moved = replace(leaf, to=add(mul(to_step, loop.start), to), start=add(mul(step, loop.start), start))
-            if leaf.splits is None and leaf.joins is None and count == ONE:
-                if columns.high == ONE and equal(to_step, columns.count):
-                    return replace(moved, columns=replace(columns, high=turns, leap=step))
-                if rows.high == ONE and equal(step, rows.count):
-                    return replace(moved, rows=replace(rows, high=turns, leap=to_step))
-            return replace(moved, count=turns, to_step=to_step, step=step) if count == ONE else None
+            streams = leaf.splits is not None or leaf.joins is not None
+            if count == ONE and not streams:
+                if equal(to_step, columns.extent) and (longer := columns.within(turns, step)):
+                    return replace(moved, columns=longer)
+                if equal(step, rows.extent) and (longer := rows.within(turns, to_step)):
+                    return replace(moved, rows=longer)
+            if count == ONE:
+                return replace(moved, count=turns, to_step=to_step, step=step)
+            if leaf.high == ONE and not streams:
+                return replace(moved, high=turns, to_leap=to_step, leap=step)
+            return None
         case _:
             return None
 
 
-def _varies(leaf: AccumulateRows | Transpose, name: str) -> bool:
+def _varies(leaf: AccumulateRows | CopyRows | Transpose, name: str) -> bool:
     """Return whether anything but the offsets of *leaf* mentions *name*."""
     fixed = replace(leaf, to=ZERO, start=ZERO)
     return any(name in names(e) for e in expressions(fixed))

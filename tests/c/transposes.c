@@ -15,33 +15,39 @@ static int64_t below(int64_t n)
     return (int64_t)(state % (uint64_t)n);
 }
 
-/* An axis whose indices fill *room* each on the face where it does not run fastest; its parts in either order. */
-static sl_axis axis_of(int64_t count, int64_t high, int64_t room)
+/* An axis of three levels whose indices fill *room* each on the face where it does not run fastest, in either order of
+ * the first two. */
+static sl_axis axis_of(int64_t count, int64_t high, int64_t top, int64_t room)
 {
-    return high == 1 || below(2) ? (sl_axis){count, room, high, room * count} : (sl_axis){count, room * high, high, room};
+    const int64_t all = room * count * high;
+    return below(2) ? (sl_axis){count, room, high, room * count, top, all}
+                    : (sl_axis){count, room * high, high, room, top, all};
 }
 
 static int64_t offset_of(sl_axis axis, int64_t k)
 {
-    return k % axis.count * axis.step + k / axis.count * axis.leap;
+    return k % axis.count * axis.step + k / axis.count % axis.high * axis.leap + k / axis.count / axis.high * axis.jump;
 }
 
 static int differs(void)
 {
     static const int64_t extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 100, 129, 300};
     const int64_t kinds = sizeof extents / sizeof *extents;
-    const int64_t tall = extents[below(kinds)], high = below(3) ? 1 : 1 + below(5);
-    const int64_t wide = extents[below(kinds)], far = below(3) ? 1 : 1 + below(5);
-    const int64_t height = tall * high, width = wide * far, count = 1 + below(4), kind = below(3);
+    const int64_t tall = extents[below(kinds)], high = below(3) ? 1 : 1 + below(5), top = below(3) ? 1 : 1 + below(4);
+    const int64_t wide = extents[below(kinds)], far = below(3) ? 1 : 1 + below(5), last = below(3) ? 1 : 1 + below(4);
+    const int64_t height = tall * high * top, width = wide * far * last, kind = below(3);
+    const int64_t count = 1 + below(4), more = below(3) ? 1 : 1 + below(3);
     /* Turns beside each other in the output (1) or in the source (2), or one after the other. */
     const int64_t to_room = kind == 1 ? width * count : width + below(2) * below(20);
     const int64_t room = kind == 2 ? height * count : height + below(2) * below(20);
+    const int64_t to_step = kind == 1 ? width : height * to_room, step = kind == 2 ? height : width * room + 3;
+    const sl_turns turns = {count, to_step, step, more, height * to_room * count, (width * room + 3) * count};
+    const sl_axis rows = axis_of(tall, high, top, to_room);
+    sl_axis columns = axis_of(wide, far, last, room);
     const int64_t written = (height - 1) * to_room + width, read = (width - 1) * room + height;
-    const int64_t to_step = kind == 1 ? width : written + 1, step = kind == 2 ? height : read + 3;
-    const sl_axis rows = axis_of(tall, high, to_room);
-    sl_axis columns = axis_of(wide, far, room);
-    const size_t to_size = (size_t)(written + (count - 1) * to_step) * sizeof(element);
-    const size_t from_size = (size_t)(read + (count - 1) * step) * sizeof(element);
+    const int64_t to_all = written + (count - 1) * to_step + (more - 1) * turns.to_leap;
+    const int64_t all = read + (count - 1) * step + (more - 1) * turns.leap;
+    const size_t to_size = (size_t)to_all * sizeof(element), from_size = (size_t)all * sizeof(element);
     element *to = malloc(to_size), *expected = malloc(to_size), *from = malloc(from_size);
     memset(to, 0xAA, to_size);
     memset(expected, 0xAA, to_size);
@@ -52,15 +58,17 @@ static int differs(void)
         start = (wide - 1) * columns.step;
         columns.step = -columns.step;
     }
-    for (int64_t c = 0; c < count; ++c)
-        for (int64_t i = 0; i < height; ++i)
-            for (int64_t j = 0; j < width; ++j)
-                expected[c * to_step + offset_of(rows, i) + j] = from[start + c * step + i + offset_of(columns, j)];
-    sl_transpose(to, 0, rows, from, start, columns, count, to_step, step);
+    for (int64_t m = 0; m < more; ++m)
+        for (int64_t c = 0; c < count; ++c)
+            for (int64_t i = 0; i < height; ++i)
+                for (int64_t j = 0; j < width; ++j)
+                    expected[m * turns.to_leap + c * to_step + offset_of(rows, i) + j] =
+                        from[start + m * turns.leap + c * step + i + offset_of(columns, j)];
+    sl_transpose(to, 0, rows, from, start, columns, turns);
     const int differ = memcmp(to, expected, to_size) != 0;
     if (differ)
-        printf("%d bytes: %d times %d x %d rows, %d x %d columns\n", SL_ELEMENT_SIZE, (int)count, (int)high, (int)tall,
-               (int)far, (int)wide);
+        printf("%d bytes: %d times %d x %d x %d rows, %d x %d x %d columns\n", SL_ELEMENT_SIZE, (int)(count * more),
+               (int)top, (int)high, (int)tall, (int)last, (int)far, (int)wide);
     free(to);
     free(expected);
     free(from);
