@@ -363,6 +363,40 @@ def concatenate() -> Nest:
     )
 
 
+def slices(backwards: bool = False) -> Nest:
+    """Every second row and column of (C, 2*H, 2*W), by the place that it starts from, one after the other.
+
+    With *backwards*, the rows from the last on, and the pieces' windows count down.
+    """
+    pieces = []
+    for k, (i, j) in enumerate(((0, 0), (1, 0), (0, 1), (1, 1))):
+        first = add(mul(2, W, add(mul(2, H), -2)), mul(2, i, W), j) if backwards else add(mul(2, i, W), j)
+        shift = mul(-4, k, C, H, W)
+        window = affine(add(mul(k + 1, C), -1), (0, -1)) if backwards else affine(mul(-k, C), (0, 1))
+        rows = mul(-4, W) if backwards else mul(4, W)
+        pieces.append(
+            Piece(
+                digits(c=mul(4, C), i=H, j=W),
+                affine(0, (0, mul(H, W)), (1, W), (2, 1)),
+                0,
+                affine(add(first, shift), (0, mul(4, H, W)), (1, rows), (2, 2)),
+                windows=(Window(window, C),),
+            )
+        )
+    return nest(f"slices{'_backwards' * backwards}", "C H W", pieces, mul(4, C, H, W))
+
+
+def windows() -> Nest:
+    """Windows of 3 by 3 of (C, H + 2, W + 2), each with its channels a row of the output."""
+    wide = add(W, 2)
+    plane = mul(add(H, 2), wide)
+    write = affine(0, (0, mul(9, C, W)), (1, mul(9, C)), (2, 9), (3, 3), (4, 1))
+    piece = Piece(
+        digits(y=H, x=W, c=C, i=3, j=3), write, 0, affine(0, (0, wide), (1, 1), (2, plane), (3, wide), (4, 1))
+    )
+    return nest("windows", "C H W", [piece], mul(9, C, H, W))
+
+
 def strided() -> Nest:
     """Read a source of any strides: parameters that may be negative or 0."""
     s, t = Name("s"), Name("t")
@@ -477,6 +511,9 @@ ALL = (
     two_windows(),
     unknown_step(),
     concatenate(),
+    slices(),
+    slices(backwards=True),
+    windows(),
     strided(),
     scalar(),
     all_fill(),

@@ -185,6 +185,38 @@ def test_whole_blocks_of_a_cut_axis_become_one_transpose(nest: Nest) -> None:
     assert chosen.count("CopyRows") == 2
 
 
+@pytest.mark.parametrize("nest", [nests.slices(), nests.slices(backwards=True)], ids=lambda nest: nest.name)
+def test_pieces_that_are_alike_become_one(nest: Nest) -> None:
+    """The four read each line in turn: two of them at a time, and each line once."""
+    (transpose,) = (s for s in walk(schedule(nest).body) if isinstance(s, Transpose))
+    assert transpose.splits == 2
+    assert leaves(nest) == ["Transpose"]
+
+
+def test_pieces_that_differ_in_more_than_their_begin_stay_apart() -> None:
+    first, second, *rest = nests.slices().pieces
+    assert second.offset is not None
+    other = replace(
+        second, offset=replace(second.offset, terms=((0, mul(4, nests.H, nests.W)), (1, nests.W), (2, ONE)))
+    )
+    assert leaves(replace(nests.slices(), pieces=(first, other, *rest))) == ["CopyRows"] * 3
+    adds = replace(nests.slices(), combine=Add("float32"), background=nests.zero(mul(4, nests.C, nests.H, nests.W)))
+    assert leaves(adds) == ["Fill", *["AccumulateRows"] * 4]
+
+
+def test_a_window_that_may_lie_outside_its_digit_stays_a_bound() -> None:
+    (first, *_) = nests.slices().pieces
+    piece = replace(first, windows=(Window(nests.affine(-1, (0, 1)), mul(4, nests.C)),))
+    assert any(
+        "_last" in s.name for s in walk(schedule(replace(nests.slices(), pieces=(piece,))).body) if isinstance(s, Let)
+    )
+
+
+def test_short_rows_that_overlap_are_a_transpose() -> None:
+    (transpose,) = (s for s in walk(schedule(nests.windows()).body) if isinstance(s, Transpose))
+    assert (transpose.rows.count, transpose.columns.step) == (nests.W, ONE)
+
+
 @pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name)
 def test_only_a_guard_over_a_carried_digit_is_tested_in_a_loop(nest: Nest) -> None:
     assert not any(isinstance(s, If) for s in in_loops(nest))

@@ -124,6 +124,15 @@ def subtract(left: Expr, right: Expr) -> Expr:
     return add(left, negate(right))
 
 
+def expanded(expr: Expr) -> Expr:
+    """Return *expr* multiplied out, its like terms gathered: the same expression for the same polynomial.
+
+    >>> expanded(add(mul(2, add(Name("n"), 1)), mul(-2, Name("n"))))
+    Literal(value=2)
+    """
+    return _expression(_monomials(expr))
+
+
 def linear(expr: Expr, name: str) -> tuple[Expr, Expr]:
     """Return ``(coefficient, rest)`` with ``expr == coefficient * name + rest``.
 

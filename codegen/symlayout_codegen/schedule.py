@@ -2,7 +2,8 @@
 
 Only digits and faces decide; no op has a name here.  Each pass is a module:
 
-1. `coalesce`: drop digits of extent 1, join two digits that are contiguous on both faces;
+1. `narrow`: what a window leaves of one digit is its range; `stack`: pieces alike but for where they begin are one;
+   `coalesce`: drop digits of extent 1, join two digits that are contiguous on both faces;
 2. `order`: the output's fastest digit innermost, the source's fastest digit next to it;
 3. `bound`: windows and guards become the bounds of loops, so that no inner loop tests;
    of these, the outer ones are shared out (`share`): a kernel is called for one of several parts of its work;
@@ -29,12 +30,14 @@ from symlayout_codegen.distribute import distribute
 from symlayout_codegen.expressions import Facts
 from symlayout_codegen.leaves import select
 from symlayout_codegen.loops import Body, Statement
+from symlayout_codegen.narrow import narrow
 from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.order import order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
 from symlayout_codegen.rows import gather_rows
 from symlayout_codegen.share import PART, by_one, share, shared
+from symlayout_codegen.stack import stack
 from symlayout_codegen.strips import strip
 from symlayout_codegen.unroll import unroll
 
@@ -59,7 +62,10 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     digits: list[Expr] = [PART]
     background = () if nest.background is None else (nest.background,)
     together = bool(background) and not all(piece.apart for piece in (*background, *nest.pieces))
-    for piece in (*background, *nest.pieces):
+    pieces = tuple(narrow(piece, facts) for piece in nest.pieces)
+    if nest.combine is None:
+        pieces = stack(pieces, taken)
+    for piece in (*background, *pieces):
         adds = nest.combine is not None and piece.source is not None
         piece = coalesce(piece, in_order=adds)
         digits_in_order = tuple(range(len(piece.digits))) if adds else order(piece, choice.walk)
