@@ -44,11 +44,9 @@ int32_t depth_to_space_crd_x2_part(int64_t part, int64_t parts, int64_t N, int64
     sl_share_last(&share, b, &i2_1_begin, &i2_1_end);
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < C/(b**2) */
         for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-            for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {  /* output axis 2, a digit of it < H */
-                sl_transpose(to, W*b*i2_1_begin + C*H*W*i0 + H*W*b*b*i1 + W*b*b*i2_0, (sl_axis){W, b, 1, 0},
-                        from0, H*W*b*i2_1_begin + C*H*W*i0 + H*W*b*b*i1 + W*i2_0, (sl_axis){b, H*W, 1, 0},
-                        i2_1_end - i2_1_begin, W*b, H*W*b);
-            }
+            sl_transpose(to, W*b*b*i2_0_begin + W*b*i2_1_begin + C*H*W*i0 + H*W*b*b*i1, sl_axis_1(W, b),
+                    from0, W*i2_0_begin + H*W*b*i2_1_begin + C*H*W*i0 + H*W*b*b*i1, sl_axis_1(b, H*W),
+                    sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i2_0_end - i2_0_begin, W*b*b, W));
         }
     }
     return SL_OK;

@@ -42,11 +42,9 @@ int32_t depth_to_space_dcr_x8_part(int64_t part, int64_t parts, int64_t N, int64
     sl_share(&share, C_b_2*H, &i2_0_begin, &i2_0_end);
     sl_share_last(&share, b, &i2_1_begin, &i2_1_end);
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-        for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {  /* output axis 2, a digit of it < H */
-            sl_transpose(to, W*b*i2_1_begin + C*H*W*i0 + W*b*b*i2_0, (sl_axis){W, b, 1, 0}, from0,
-                    C_b_2*H*W*b*i2_1_begin + C*H*W*i0 + W*i2_0, (sl_axis){b, C_b_2*H*W, 1, 0}, i2_1_end -
-                    i2_1_begin, W*b, C_b_2*H*W*b);
-        }
+        sl_transpose(to, W*b*b*i2_0_begin + W*b*i2_1_begin + C*H*W*i0, sl_axis_1(W, b), from0, W*i2_0_begin +
+                C_b_2*H*W*b*i2_1_begin + C*H*W*i0, sl_axis_1(b, C_b_2*H*W), sl_turns_2(i2_1_end - i2_1_begin,
+                W*b, C_b_2*H*W*b, i2_0_end - i2_0_begin, W*b*b, W));
     }
     return SL_OK;
 }

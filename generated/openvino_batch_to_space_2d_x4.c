@@ -28,8 +28,8 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
                     - i0_begin, 1);
         }
     }
-    sl_transpose(to, 8*i0_begin + 3, (sl_axis){1, 5, 1, 0}, from0, 2*i0_begin + 1, (sl_axis){5, 4, 1, 0},
-            i0_end - i0_begin, 8, 2);
+    sl_transpose(to, 8*i0_begin + 3, sl_axis_1(1, 5), from0, 2*i0_begin + 1, sl_axis_1(5, 4),
+            sl_turns_1(i0_end - i0_begin, 8, 2));
     return SL_OK;
 }
 

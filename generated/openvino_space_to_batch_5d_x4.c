@@ -22,11 +22,11 @@ int32_t openvino_space_to_batch_5d_x4_part(int64_t part, int64_t parts, const vo
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_0_begin, i0_0_end, i0_1_0_begin, i0_1_0_end, i0_1_1_0_begin, i0_1_1_0_end, i2_begin, i2_end;
+    int64_t i0_0_begin, i0_0_end, i0_1_0_begin, i0_1_0_end, i0_1_1_0_begin, i0_1_1_0_end, i1_begin, i1_end;
     sl_share(&share, 2, &i0_0_begin, &i0_0_end);
     sl_share(&share, 4, &i0_1_0_begin, &i0_1_0_end);
     sl_share(&share, 3, &i0_1_1_0_begin, &i0_1_1_0_end);
-    sl_share_last(&share, 3, &i2_begin, &i2_end);
+    sl_share_last(&share, 6, &i1_begin, &i1_end);
     for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
         /* output axis 0, a digit of it < 4 */
         for (int64_t i0_1_0 = i0_1_0_begin; i0_1_0 < i0_1_0_end; ++i0_1_0) {
@@ -34,17 +34,13 @@ int32_t openvino_space_to_batch_5d_x4_part(int64_t part, int64_t parts, const vo
             const int64_t i2_last = sl_min(sl_max(sl_floor_div(-i0_1_0 + 14, 4), i2_first), 3);
             /* output axis 0, a digit of it < 3 */
             for (int64_t i0_1_1_0 = i0_1_1_0_begin; i0_1_1_0 < i0_1_1_0_end; ++i0_1_1_0) {
-                const int64_t i2_first_2 = sl_min(sl_max(i2_first, i2_begin), i2_end);
-                const int64_t i2_last_2 = sl_min(sl_max(i2_last, i2_first_2), i2_end);
-                for (int64_t i2 = i2_begin; i2 < i2_first_2; ++i2) {  /* output axis 2 < 3 */
-                    sl_fill_rows(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 3*i2, 9, fill0, 6, 3);
-                }
-                for (int64_t i2 = i2_first_2; i2 < i2_last_2; ++i2) {  /* output axis 2 < 3 */
-                    sl_copy_rows(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 3*i2, 9, from0, 90*i0_0 + 9*i0_1_0
-                            + 3*i0_1_1_0 + 36*i2 - 9, 180, 6, 3);
-                }
-                for (int64_t i2 = i2_last_2; i2 < i2_end; ++i2) {  /* output axis 2 < 3 */
-                    sl_fill_rows(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 3*i2, 9, fill0, 6, 3);
+                for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < 3 */
+                    sl_fill(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*i2_first);
+                    sl_copy_rows(to, 3*i2_first + 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, 3, from0,
+                            36*i2_first + 90*i0_0 + 9*i0_1_0 + 3*i0_1_1_0 + 180*i1 - 9, 36, i2_last -
+                            i2_first, 3);
+                    sl_fill(to, 3*i2_last + 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*(-i2_last +
+                            3));
                 }
             }
         }

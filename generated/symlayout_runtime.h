@@ -746,30 +746,48 @@ SL_JOIN(2)
 SL_JOIN(3)
 SL_JOIN(4)
 
-/* An axis of a transpose: index k = high*low_count + low has the offset low*step + high*leap on the face where it
- * does not run fastest. */
+/* An axis of a transpose: index k = (t*high + h)*count + l has the offset l*step + h*leap + t*jump on the face where
+ * it does not run fastest. */
 typedef struct {
-    int64_t count, step, high, leap;
+    int64_t count, step, high, leap, top, jump;
 } sl_axis;
 
-/* The offsets of *count* indices from *first* on. */
-SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+/* Those of one, two and three levels. */
+SL_ALWAYS sl_axis sl_axis_1(int64_t count, int64_t step)
 {
-    if (axis->high == 1) {
-        for (int64_t k = 0; k < count; ++k)
-            offset[k] = (first + k) * axis->step;
-        return;
-    }
-    int64_t low = first % axis->count;
-    int64_t at = low * axis->step + first / axis->count * axis->leap;
-    for (int64_t k = 0; k < count; ++k) {
-        offset[k] = at;
-        at += axis->step;
-        if (++low == axis->count) {
-            low = 0;
-            at += axis->leap - axis->count * axis->step;
-        }
-    }
+    return (sl_axis){count, step, 1, 0, 1, 0};
+}
+SL_ALWAYS sl_axis sl_axis_2(int64_t count, int64_t step, int64_t high, int64_t leap)
+{
+    return (sl_axis){count, step, high, leap, 1, 0};
+}
+SL_ALWAYS sl_axis sl_axis_3(int64_t count, int64_t step, int64_t high, int64_t leap, int64_t top, int64_t jump)
+{
+    return (sl_axis){count, step, high, leap, top, jump};
+}
+
+/* How often a transpose is done: turn c of turn h is c*to_step + h*to_leap further in the output, and c*step + h*leap
+ * in the source. */
+typedef struct {
+    int64_t count, to_step, step, high, to_leap, leap;
+} sl_turns;
+
+SL_ALWAYS sl_turns sl_turns_0(void)
+{
+    return (sl_turns){1, 0, 0, 1, 0, 0};
+}
+SL_ALWAYS sl_turns sl_turns_1(int64_t count, int64_t to_step, int64_t step)
+{
+    return (sl_turns){count, to_step, step, 1, 0, 0};
+}
+SL_ALWAYS sl_turns sl_turns_2(int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap)
+{
+    return (sl_turns){count, to_step, step, high, to_leap, leap};
+}
+
+SL_INLINE int64_t sl_extent(const sl_axis *axis)
+{
+    return axis->count * axis->high * axis->top;
 }
 
 /* With fewer rows or columns tiles cost more than what they spare. */
@@ -778,7 +796,57 @@ SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, i
 /* A tile is SL_TILE elements, a cache line, on both faces: to[row[i] + j] = from[i + column[j]]. */
 #if SL_SHUFFLES
 #define SL_TILE (64 / SL_ELEMENT_SIZE)
+#else
+#define SL_TILE 16
+#endif
+
+/* Offsets of *known* indices of an axis, less that of the first, which is *phase* after the begin of a level. */
+typedef struct {
+    int64_t phase, known, offset[SL_TILE];
+} sl_lines;
+
+/* Makes one of *lines*, of which there are two, those of *count* indices from *first* on, *count* <= SL_TILE, and
+ * returns it; *at* becomes the offset of the first. */
+SL_INLINE const int64_t *sl_seek(sl_lines *lines, const sl_axis *axis, int64_t first, int64_t count, int64_t *at)
+{
+    int64_t low = first, high = 0;
+    if (axis->high > 1) {
+        low = first % axis->count;
+        high = first / axis->count % axis->high;
+        *at = low * axis->step + high * axis->leap + first / axis->count / axis->high * axis->jump;
+        /* What ends before its level does might begin anywhere in it. */
+        if (high * axis->count + low + count <= axis->count * axis->high)
+            high = 0;
+    } else
+        *at = first * axis->step;
+    if (high == 0 && low + count <= axis->count)
+        low = 0;
+    const int64_t phase = high * axis->count + low;
+    lines += phase > 0;
+    if (phase != lines->phase || count > lines->known) {
+        lines->phase = phase;
+        lines->known = count;
+        int64_t to = 0;
+        for (int64_t k = 0; k < count; ++k) {
+            lines->offset[k] = to;
+            to += axis->step;
+            if (++low < axis->count)
+                continue;
+            low = 0;
+            to += axis->leap - axis->count * axis->step;
+            if (++high == axis->high) {
+                high = 0;
+                to += axis->jump - axis->high * axis->leap;
+            }
+        }
+    }
+    return lines->offset;
+}
+
+#if SL_SHUFFLES
 #define SL_GROUPS (SL_WIDE / 16)
+/* Whether as many lines as there are groups make whole vectors of rows. */
+#define SL_DENSE (SL_LANES >= SL_GROUPS)
 
 /* Transposes SL_GROUPS squares of 16 bytes, side by side: to zip the first half of the rows with the second,
  * log2(SL_LANES) times, is to transpose.  The loops are unrolled, and all stays in registers. */
@@ -838,12 +906,14 @@ SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE]
         }
     for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
         for (int64_t k = 0; k < SL_LANES; ++k) {
+            sl_pairs line[4];
+            memcpy(line, block[part][k], sizeof line);
             for (int64_t square = 0; square < 4; square += SL_GROUPS)
-                sl_transpose_groups(block[part][k] + square);
+                sl_transpose_groups(line + square);
             for (int64_t group = 0; group < SL_GROUPS; ++group)
                 for (int64_t square = 0; square < 4; square += SL_GROUPS)
                     memcpy(to + row[(part * SL_GROUPS + group) * SL_LANES + k] + square * SL_LANES,
-                           &block[part][k][square + group], SL_WIDE);
+                           &line[square + group], SL_WIDE);
         }
 }
 
@@ -878,6 +948,14 @@ SL_ALWAYS void sl_transpose_flat(element *restrict to, const int64_t row[SL_LANE
             memcpy(to + row[k], &line[k], sizeof line[k]);
 }
 
+/* Square g of each line, to the rows of that square: it is taken out of a register. */
+#define SL_STORE_GROUP(g)                                                                                        \
+    for (int64_t k = 0; k < SL_LANES; ++k) {                                                                     \
+        const sl_pair square =                                                                                   \
+            __builtin_shufflevector((sl_pairs)line[k], (sl_pairs)line[k], 2 * (g), 2 * (g) + 1);                 \
+        memcpy(to + row[(g) * SL_LANES + k], &square, sizeof square);                                            \
+    }
+
 /* SL_MANY rows by SL_LANES columns, of which the first *columns* are read; something is written after them. */
 SL_ALWAYS void sl_transpose_tall(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
                                  const int64_t column[SL_LANES], int64_t columns)
@@ -886,9 +964,30 @@ SL_ALWAYS void sl_transpose_tall(element *restrict to, const int64_t row[SL_MANY
     for (int64_t k = 0; k < SL_LANES; ++k)
         memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
     sl_transpose_squares(line);
-    for (int64_t g = 0; g < SL_GROUPS; ++g)
-        for (int64_t k = 0; k < SL_LANES; ++k)
-            memcpy(to + row[g * SL_LANES + k], (const unsigned char *)&line[k] + 16 * g, 16);
+    SL_STORE_GROUP(0)
+#if SL_GROUPS > 1
+    SL_STORE_GROUP(1)
+#endif
+#if SL_GROUPS > 2
+    SL_STORE_GROUP(2)
+    SL_STORE_GROUP(3)
+#endif
+}
+
+/* The same for rows that follow each other: whole vectors are written. */
+SL_APART void sl_transpose_dense(element *restrict to, const element *restrict from, const int64_t column[SL_LANES])
+{
+    sl_wide line[SL_LANES];
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        memcpy(&line[k], from + column[k], sizeof line[k]);
+    sl_transpose_squares(line);
+    for (int64_t k = 0; SL_DENSE && k < SL_LANES; k += SL_GROUPS) {
+        sl_pairs rows[SL_GROUPS];
+        memcpy(rows, line + k, sizeof rows);
+        sl_transpose_groups(rows);
+        for (int64_t g = 0; g < SL_GROUPS; ++g)
+            memcpy(to + (g * SL_LANES + k) * SL_LANES, &rows[g], sizeof rows[g]);
+    }
 }
 
 /* One square of 16 bytes, of whose rows and columns the first are written and read, in the same way. */
@@ -913,9 +1012,27 @@ SL_ALWAYS void sl_transpose_square(element *restrict to, const int64_t row[SL_LA
             memcpy(to + row[k], &line[k], sizeof line[k]);
 }
 
-/* A part of at most SL_TILE by SL_TILE, in squares, as many side by side as go; the last ones reach back. */
+/* Whole ones.  Apart, since together they take more registers than there are. */
+SL_APART void sl_flat_part(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
+                           const int64_t column[SL_MANY])
+{
+    sl_transpose_flat(to, row, from, column, SL_LANES);
+}
+SL_APART void sl_tall_part(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
+                           const int64_t column[SL_LANES])
+{
+    sl_transpose_tall(to, row, from, column, SL_LANES);
+}
+SL_APART void sl_square_part(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
+                             const int64_t column[SL_LANES])
+{
+    sl_transpose_square(to, row, from, column, SL_LANES, SL_LANES);
+}
+
+/* A part of at most SL_TILE by SL_TILE, in squares, as many side by side as go; the last ones reach back.  *dense*:
+ * the rows are as long as a square, and follow each other. */
 SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE], int64_t rows, int64_t columns)
+                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
 {
     const int flat = columns >= SL_MANY, tall = !flat && rows >= SL_MANY;
     const int64_t high = tall ? SL_MANY : SL_LANES, wide = flat ? SL_MANY : SL_LANES;
@@ -923,11 +1040,13 @@ SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE]
         for (int64_t left = 0; left < columns; left += wide) {
             const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
             if (flat)
-                sl_transpose_flat(to + j, row + i, from + i, column + j, SL_LANES);
+                sl_flat_part(to + j, row + i, from + i, column + j);
+            else if (tall && dense)
+                sl_transpose_dense(to + row[i], from + i, column);
             else if (tall)
-                sl_transpose_tall(to + j, row + i, from + i, column + j, SL_LANES);
+                sl_tall_part(to + j, row + i, from + i, column + j);
             else
-                sl_transpose_square(to + j, row + i, from + i, column + j, SL_LANES, SL_LANES);
+                sl_square_part(to + j, row + i, from + i, column + j);
         }
 }
 
@@ -996,12 +1115,13 @@ SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const e
         }
 }
 #else
-#define SL_TILE 16
 #define SL_LANES SL_TILE
+#define SL_DENSE 0
 
 SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE], int64_t rows, int64_t columns)
+                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
 {
+    (void)dense;
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
             to[row[i] + j] = from[i + column[j]];
@@ -1010,7 +1130,7 @@ SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE]
 SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                 const int64_t column[SL_TILE])
 {
-    sl_transpose_part(to, row, from, column, SL_TILE, SL_TILE);
+    sl_transpose_part(to, row, from, column, SL_TILE, SL_TILE, 0);
 }
 
 SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -1019,7 +1139,7 @@ SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE]
 {
     (void)readable;
     (void)writable;
-    sl_transpose_part(to, row, from, column, rows, columns);
+    sl_transpose_part(to, row, from, column, rows, columns, 0);
 }
 
 SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,
@@ -1034,17 +1154,16 @@ SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const e
 SL_INLINE int64_t sl_lead(const element *first, const sl_axis *axis, int64_t extent)
 {
     const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
-    const int same = axis->step * SL_ELEMENT_SIZE % 32 == 0 &&
-        (axis->high == 1 || axis->leap * SL_ELEMENT_SIZE % 32 == 0) && left % SL_ELEMENT_SIZE == 0;
+    const int same = (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
 /* What of 0 <= k < extent a tile from *at* on takes, *at* after: its length.  One that is cut is made whole by
- * overlapping another, or, where it is little, as long as a square. */
+ * overlapping another, of squares. */
 SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 {
     const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
-    const int64_t length = sl_min(extent, end - begin > SL_LANES ? SL_TILE : SL_LANES);
+    const int64_t length = sl_min(extent, (end - begin + SL_LANES - 1) / SL_LANES * SL_LANES);
     *at = sl_min(begin, extent - length);
     return length;
 }
@@ -1052,97 +1171,128 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 /* So many tiles each way at a time that their lines, each perhaps in a page of its own, are a few hundred. */
 #define SL_TILES (SL_ELEMENT_SIZE <= 2 ? 8 : 16)
 
-/* to[offset of i + j] = from[i + offset of j] for all i of *rows* and j of *columns*: tiles, SL_TILES by SL_TILES of
- * them at a time, since pages are few too.  They begin where lines do, if there is such a place. */
+/* A transpose between the axes *rows* and *columns*, *turns* times: tiles, SL_TILES by SL_TILES of them at a time, since
+ * pages are few too.  They begin where lines do, if there is such a place. */
 SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                 const sl_axis *columns)
+                                 const sl_axis *columns, const sl_turns *turns)
 {
-    const int64_t height = rows->count * rows->high, width = columns->count * columns->high;
-    const int64_t few = sl_min(height, width);
-    if (few >= SL_LANES && few < SL_FEW && rows->high == 1 && columns->high == 1) {
-        sl_transpose_band(to, rows->step, from, columns->step, height, width);
-        return;
-    }
-    const int64_t lead_i = sl_lead(from, columns, height), lead_j = sl_lead(to, rows, width);
-    const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const int band = few >= SL_LANES && few < SL_FEW && rows->high == 1 && columns->high == 1;
+    const int dense = SL_DENSE && width == SL_LANES && rows->high == 1 && rows->step == SL_LANES;
     /* None where offsets do not grow, since of each square only the last is compared with it. */
     const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
-    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps);
-    const int64_t last = columns->high == 1 ? steps : steps + (columns->high - 1) * columns->leap;
-    const int64_t readable = upwards ? last + height : none;
+    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
+    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
+        (columns->top == 1 || columns->jump >= leaps);
+    const int64_t readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
     const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES ? height * width : none;
-    for (int64_t top = first_i; top < height; top += SL_TILES * SL_TILE)
-        for (int64_t left = first_j; left < width; left += SL_TILES * SL_TILE) {
-            int64_t row[SL_TILE], column[SL_TILES][SL_TILE], right[SL_TILES], wide[SL_TILES], tiles = 0;
-            for (int64_t beside = left; beside < sl_min(width, left + SL_TILES * SL_TILE); beside += SL_TILE, ++tiles) {
-                right[tiles] = beside;
-                wide[tiles] = sl_cut(&right[tiles], width);
-                sl_offsets(column[tiles], columns, right[tiles], wide[tiles]);
-            }
-            for (int64_t below = top; below < sl_min(height, top + SL_TILES * SL_TILE); below += SL_TILE) {
-                int64_t i = below;
-                const int64_t high = sl_cut(&i, height);
-                sl_offsets(row, rows, i, high);
-                for (int64_t k = 0; k < tiles; ++k) {
-                    const int64_t j = right[k];
-                    if (high == SL_TILE && wide[k] == SL_TILE)
-                        sl_transpose_tile(to + j, row, from + i, column[k]);
-                    else if (high >= SL_LANES && wide[k] >= SL_LANES)
-                        sl_transpose_part(to + j, row, from + i, column[k], high, wide[k]);
-                    else
-                        sl_transpose_thin(to + j, row, from + i, column[k], high, wide[k], readable - i, writable);
+    sl_lines lines[2], across[SL_TILES][2];
+    lines[0].phase = lines[1].phase = -1;
+    for (int64_t k = 0; k < SL_TILES; ++k)
+        across[k][0].phase = across[k][1].phase = -1;
+    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
+        const int64_t c = turn % turns->count, h = turn / turns->count;
+        element *const into = to + c * turns->to_step + h * turns->to_leap;
+        const element *const out_of = from + c * turns->step + h * turns->leap;
+        if (band) {
+            sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
+            continue;
+        }
+        const int64_t lead_i = sl_lead(out_of, columns, height), lead_j = sl_lead(into, rows, width);
+        const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
+        for (int64_t top = first_i; top < height; top += SL_TILES * SL_TILE)
+            for (int64_t left = first_j; left < width; left += SL_TILES * SL_TILE) {
+                const int64_t *column[SL_TILES];
+                int64_t right[SL_TILES], read[SL_TILES], wide[SL_TILES], tiles = 0;
+                for (int64_t beside = left; beside < sl_min(width, left + SL_TILES * SL_TILE);
+                     beside += SL_TILE, ++tiles) {
+                    right[tiles] = beside;
+                    wide[tiles] = sl_cut(&right[tiles], width);
+                    column[tiles] = sl_seek(across[tiles], columns, right[tiles], wide[tiles], &read[tiles]);
+                }
+                for (int64_t below = top; below < sl_min(height, top + SL_TILES * SL_TILE); below += SL_TILE) {
+                    int64_t i = below, write;
+                    const int64_t high = sl_cut(&i, height), *const row = sl_seek(lines, rows, i, high, &write);
+                    for (int64_t k = 0; k < tiles; ++k) {
+                        const element *const source = out_of + read[k] + i;
+                        element *const target = into + write + right[k];
+                        if (high == SL_TILE && wide[k] == SL_TILE)
+                            sl_transpose_tile(target, row, source, column[k]);
+                        else if (high >= SL_LANES && wide[k] >= SL_LANES)
+                            sl_transpose_part(target, row, source, column[k], high, wide[k], dense);
+                        else
+                            sl_transpose_thin(target, row, source, column[k], high, wide[k],
+                                              readable - i - read[k], writable - write);
+                    }
                 }
             }
-        }
+    }
 }
 
-/* The same indices and offsets with *high* 1, where the extents and strides of this call allow that. */
+/* The same indices and offsets with as few levels as the extents and strides of this call allow. */
 SL_INLINE sl_axis sl_flat_axis(sl_axis axis)
 {
-    if (axis.count == 1)
-        return (sl_axis){axis.high, axis.leap, 1, 0};
-    if (axis.leap == axis.count * axis.step)
-        return (sl_axis){axis.count * axis.high, axis.step, 1, 0};
-    return axis;
+    for (int twice = 0; twice < 2; ++twice) {
+        if (axis.high == 1 || axis.jump == axis.high * axis.leap)
+            axis = (sl_axis){axis.count, axis.step, axis.high * axis.top, axis.high == 1 ? axis.jump : axis.leap, 1, 0};
+        if (axis.count == 1 || axis.leap == axis.count * axis.step)
+            axis = (sl_axis){axis.count * axis.high, axis.count == 1 ? axis.leap : axis.step, axis.top, axis.jump, 1, 0};
+    }
+    return axis.high == 1 ? (sl_axis){axis.count, axis.step, 1, 0, 1, 0} : axis;
 }
 
-/* to[at + c*to_step + offset of i + j] = from[start + c*step + i + offset of j] for all i of *rows*, j of *columns*
- * and 0 <= c < count, by the way that the strides ask for. */
-SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
-                           int64_t start, sl_axis columns, int64_t count, int64_t to_step, int64_t step)
+/* What may be done by either axis makes the shorter one longer: a level of *far* that goes on where *near* ends. */
+SL_INLINE void sl_lend(sl_axis *near, sl_axis *far)
 {
-    if (rows.count <= 0 || rows.high <= 0 || columns.count <= 0 || columns.high <= 0)
+    if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
+        *near = sl_flat_axis((sl_axis){near->count, near->step, far->high, far->count, 1, 0});
+        far->high = 1;
+    }
+}
+
+/* One long transpose instead of many, so that tiles span whole lines: turns that go on where the axis ends. */
+SL_INLINE void sl_join_turns(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
+{
+    if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
+        *axis = sl_flat_axis((sl_axis){axis->count, axis->step, axis->high, axis->leap, turns->count, across});
+        *turns = (sl_turns){turns->high, turns->to_leap, turns->leap, 1, 0, 0};
+    }
+}
+
+/* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times, by the
+ * way that the strides ask for. */
+SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
+                           int64_t start, sl_axis columns, sl_turns turns)
+{
+    if (rows.count <= 0 || rows.high <= 0 || rows.top <= 0 || columns.count <= 0 || columns.high <= 0 ||
+        columns.top <= 0 || turns.count <= 0 || turns.high <= 0)
         return;
     to += at;
     from += start;
     rows = sl_flat_axis(rows);
     columns = sl_flat_axis(columns);
-    /* One long transpose instead of many, so that tiles span whole lines. */
-    if (count > 1 && columns.high == 1 && to_step == columns.count) {
-        columns = sl_flat_axis((sl_axis){columns.count, columns.step, count, step});
-        count = 1;
-    } else if (count > 1 && rows.high == 1 && step == rows.count) {
-        rows = sl_flat_axis((sl_axis){rows.count, rows.step, count, to_step});
-        count = 1;
+    for (int twice = 0; twice < 2; ++twice) {
+        sl_join_turns(&columns, turns.to_step, turns.step, &turns);
+        sl_join_turns(&rows, turns.step, turns.to_step, &turns);
     }
-    /* What may be done by either axis makes the shorter one longer. */
-    if (columns.high == 1 && rows.high > 1 && rows.leap == columns.count && columns.count < rows.count) {
-        columns = sl_flat_axis((sl_axis){columns.count, columns.step, rows.high, rows.count});
-        rows.high = 1;
-    } else if (rows.high == 1 && columns.high > 1 && columns.leap == rows.count && rows.count < columns.count) {
-        rows = sl_flat_axis((sl_axis){rows.count, rows.step, columns.high, columns.count});
-        columns.high = 1;
+    sl_lend(&columns, &rows);
+    sl_lend(&rows, &columns);
+    const int64_t few = rows.count, wide = columns.count;
+    const int splits = rows.high == 1 && few == columns.step && few >= 2 && few <= 4 && columns.top == 1;
+    const int joins = columns.high == 1 && wide == rows.step && wide >= 2 && wide <= 4 && rows.top == 1;
+    if (!splits && !joins) {
+        sl_transpose_tiles(to, &rows, from, &columns, &turns);
+        return;
     }
-    for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-        const int64_t few = rows.count, wide = columns.count;
-        if (rows.high == 1 && few == columns.step && few >= 2 && few <= 4) {
+    for (int64_t turn = 0; turn < turns.count * turns.high; ++turn) {
+        const int64_t c = turn % turns.count, h = turn / turns.count;
+        const int64_t into = c * turns.to_step + h * turns.to_leap, out_of = c * turns.step + h * turns.leap;
+        if (splits)
             (few == 2 ? sl_split_2 : few == 3 ? sl_split_3 : sl_split_4)(
-                to, 0, rows.step, from, 0, wide, columns.high, wide, columns.leap);
-        } else if (columns.high == 1 && wide == rows.step && wide >= 2 && wide <= 4) {
+                to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap);
+        else
             (wide == 2 ? sl_join_2 : wide == 3 ? sl_join_3 : sl_join_4)(
-                to, 0, from, 0, columns.step, few, rows.high, rows.leap, few);
-        } else
-            sl_transpose_tiles(to, &rows, from, &columns);
+                to, into, from, out_of, columns.step, few, rows.high, rows.leap, few);
     }
 }
 

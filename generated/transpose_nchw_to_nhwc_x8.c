@@ -33,8 +33,8 @@ int32_t transpose_nchw_to_nhwc_x8_part(int64_t part, int64_t parts, int64_t N, i
     int64_t i0_begin, i0_end, i2_begin, i2_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share_last(&share, H*W, &i2_begin, &i2_end);
-    sl_transpose(to, C*H*W*i0_begin + C*i2_begin, (sl_axis){i2_end - i2_begin, C, 1, 0}, from0,
-            C*H*W*i0_begin + i2_begin, (sl_axis){C, H*W, 1, 0}, i0_end - i0_begin, C*H*W, C*H*W);
+    sl_transpose(to, C*H*W*i0_begin + C*i2_begin, sl_axis_1(i2_end - i2_begin, C), from0, C*H*W*i0_begin +
+            i2_begin, sl_axis_1(C, H*W), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W));
     return SL_OK;
 }
 

@@ -33,8 +33,8 @@ int32_t transpose_nhwc_to_nchw_x8_part(int64_t part, int64_t parts, int64_t N, i
     int64_t i0_begin, i0_end, i1_begin, i1_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share_last(&share, C, &i1_begin, &i1_end);
-    sl_transpose(to, C*H*W*i0_begin + H*W*i1_begin, (sl_axis){i1_end - i1_begin, H*W, 1, 0}, from0,
-            C*H*W*i0_begin + i1_begin, (sl_axis){H*W, C, 1, 0}, i0_end - i0_begin, C*H*W, C*H*W);
+    sl_transpose(to, C*H*W*i0_begin + H*W*i1_begin, sl_axis_1(i1_end - i1_begin, H*W), from0, C*H*W*i0_begin
+            + i1_begin, sl_axis_1(H*W, C), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W));
     return SL_OK;
 }
 
