@@ -336,7 +336,8 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
 #if SL_SHORT
-    if (bytes <= SL_SHORT_ROW && (count > 1 || to_step > 1)) {
+    /* Single elements backwards, or every second one, are vectors that the compiler makes below. */
+    if (bytes <= SL_SHORT_ROW && (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
         const int64_t done =
             sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
                           step * (int64_t)sizeof(element), rows, (int64_t)bytes);
