@@ -12,13 +12,21 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import symlayout_codegen.identity
+import symlayout_codegen.kernel
 from symlayout_codegen import CompilerError, build, compile_nest, compiler
 from symlayout_codegen.build import cache_key, kernel_flags
+from symlayout_codegen.choice import CANDIDATES, MODEL
+from symlayout_codegen.cir import Name
 from symlayout_codegen.compiler import find_compiler
+from symlayout_codegen.identity import identity
+from symlayout_codegen.nest import Add
 from tests import nests
 
 
@@ -175,25 +183,65 @@ def test_key_tells_apart_whatever_decides_the_library(tmp_path: Path, monkeypatc
     other = tmp_path / "cc"
     shutil.copy(os.path.realpath(command[0]), other)
 
-    def key(files: dict[str, str], command: tuple[str, ...] = command) -> str:
-        return cache_key(files, command, kernel_flags())
+    def key(identity: str, command: tuple[str, ...] = command) -> str:
+        return cache_key(identity, command, kernel_flags())
 
-    keys = [
-        key({"c": "a"}),
-        key({"c": "b"}),
-        key({"c": "a", "h": "x"}),
-        key({"c": "a", "h": "y"}),
-        key({"c": "a"}, (*command, "-m64")),
-        key({"c": "a"}, (str(other),)),
-    ]
+    keys = [key("a"), key("b"), key("a", (*command, "-m64")), key("a", (str(other),))]
     os.utime(other, (1, 1))
-    keys.append(key({"c": "a"}, (str(other),)))
+    keys.append(key("a", (str(other),)))
     monkeypatch.setenv("CFLAGS", "-O1")
-    keys.append(key({"c": "a"}))
+    keys.append(key("a"))
     monkeypatch.setattr(build, "cpu_features", lambda: "another processor")
-    keys.append(key({"c": "a"}))
+    keys.append(key("a"))
     assert len(set(keys)) == len(keys)
-    assert keys[0] != key({"c": "", "a": ""})
+
+
+def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    nest = nests.transpose()
+    other: dict[str, Any] = {
+        "name": "other",
+        "parameters": (*nest.parameters, "p"),
+        "prelude": (),
+        "output_size": None,
+        "pieces": (),
+        "fills": 3,
+        "about": ("other",),
+        "positive": frozenset((Name("H"),)),
+        "nonnegative": frozenset(),
+        "combine": Add("uint8"),
+        "background": nest.pieces[0],
+    }
+    texts = [identity(nest, 4, MODEL), identity(nest, 8, MODEL), identity(nest, 4, CANDIDATES[1])]
+    texts += [identity(replace(nest, **{name: value}), 4, MODEL) for name, value in other.items()]
+    monkeypatch.setattr(symlayout_codegen.identity, "_CODE", "other code")
+    texts.append(identity(nest, 4, MODEL))
+    assert len(set(texts)) == len(texts)
+
+
+def test_facts_have_no_order_in_an_identity() -> None:
+    facts = [Name(f"n{k}") for k in range(20)]
+    texts = {identity(replace(nests.transpose(), positive=frozenset(f)), 4, MODEL) for f in (facts, facts[::-1])}
+    assert len(texts) == 1
+
+
+def test_where_the_code_cannot_be_told_the_text_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_nest(nests.transpose(), 4)
+    monkeypatch.setattr(symlayout_codegen.identity, "_CODE", "")
+    assert identity(nests.transpose(), 4, MODEL) == ""
+    kernel = compile_nest(nests.transpose(), 4)
+    assert kernel.key in build._loaded
+    other = compile_nest(replace(nests.transpose(), about=("other",)), 4)
+    assert other.key != kernel.key
+    assert len(build._loaded) == 3
+
+
+def test_a_kernel_that_is_kept_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = compile_nest(nests.transpose(), 4).source
+    build._loaded.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(symlayout_codegen.kernel, "schedule", lambda *_: pytest.fail("it is scheduled"))
+        kernel = compile_nest(nests.transpose(), 4)
+    assert kernel.source == source
 
 
 def _compile_in_child() -> None:

@@ -11,31 +11,31 @@ import hashlib
 import os
 import platform
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
 
 from symlayout_codegen import cache
 from symlayout_codegen.compiler import compiling, find_compiler, no_folder, words
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.header import VERSION
-from symlayout_codegen.load import Function, load_functions
+from symlayout_codegen.load import Functions, load_functions
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra")
 
-_loaded: dict[str, dict[str, Function]] = {}
+_loaded: dict[str, Functions] = {}
 _locks: dict[str, threading.RLock] = {}  # a signal's handler may build while its thread does
 if hasattr(os, "register_at_fork"):
     # A lock that another thread held at the fork would stay locked in the child.
     os.register_at_fork(after_in_child=_locks.clear)
 
 
-def build(source: str, headers: Mapping[str, str], declarations: Mapping[str, str]) -> dict[str, Function]:
-    """Return functions of the C text *source*, compiled now or before, by their names.
+def build(identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str]) -> Functions:
+    """Return functions of a C text, compiled now or before, by their names.
 
     Parameters
     ----------
-    source : the C text.
-    headers : the files it includes, by name.
+    identity : what decides the texts: no others have it.
+    files : gives the texts by name, `cache.SOURCE` and those that it includes; called if they must be compiled.
     declarations : for each function its type as a C pointer type, such as ``int32_t(*)(int64_t, void *)``.
 
     Raises
@@ -44,16 +44,15 @@ def build(source: str, headers: Mapping[str, str], declarations: Mapping[str, st
         There is no compiler, or it failed, took too long, or built something unusable.
     """
     command, flags = find_compiler(), kernel_flags()
-    key = cache_key({**headers, cache.SOURCE: source}, command, flags)
+    key = cache_key(identity, command, flags)
     with _locks.setdefault(key, threading.RLock()):
         if key not in _loaded:
-            kept = _load_kept(key, declarations)
-            _loaded[key] = kept or _compile({**headers, cache.SOURCE: source}, command, flags, declarations, key)
+            _loaded[key] = _load_kept(key, declarations) or _compile(files(), command, flags, declarations, key)
         return _loaded[key]
 
 
-def cache_key(files: Mapping[str, str], command: Sequence[str], flags: Sequence[str]) -> str:
-    """Return the SHA-256 of everything that decides what the library is.
+def cache_key(identity: str, command: Sequence[str], flags: Sequence[str]) -> str:
+    """Return the SHA-256 of everything that decides what the library is: *identity* decides the texts.
 
     Raises
     ------
@@ -65,8 +64,16 @@ def cache_key(files: Mapping[str, str], command: Sequence[str], flags: Sequence[
         status = os.stat(path)
     except OSError as error:
         raise CompilerError(f"the compiler {command[0]} cannot be read: {error}") from error
-    parts = [VERSION, *(f"{name}\n{text}" for name, text in sorted(files.items()))]
-    parts += [path, str(status.st_size), str(status.st_mtime_ns), *command[1:], *flags, cpu_features()]
+    parts = [
+        VERSION,
+        identity,
+        path,
+        str(status.st_size),
+        str(status.st_mtime_ns),
+        *command[1:],
+        *flags,
+        cpu_features(),
+    ]
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogateescape")
@@ -92,7 +99,7 @@ def cpu_features() -> str:
     return f"{machine} {' '.join(sorted(found.split()))}"
 
 
-def _load_kept(key: str, declarations: Mapping[str, str]) -> dict[str, Function] | None:
+def _load_kept(key: str, declarations: Mapping[str, str]) -> Functions | None:
     """Return the functions from the cache; None if they are not there, or were built for another system's loader."""
     content = cache.load(key)
     with contextlib.suppress(CompilerError, OSError):
@@ -102,7 +109,7 @@ def _load_kept(key: str, declarations: Mapping[str, str]) -> dict[str, Function]
 
 def _compile(
     files: Mapping[str, str], command: Sequence[str], flags: Sequence[str], declarations: Mapping[str, str], key: str
-) -> dict[str, Function]:
+) -> Functions:
     """Compile, load, and keep what loaded."""
     with compiling(files, command, flags) as finish:
         content, log = finish()

@@ -5,7 +5,7 @@ Nothing about arrays is checked here: the caller knows the shapes, this module t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -17,12 +17,13 @@ from symlayout_codegen.cir import evaluate
 from symlayout_codegen.compiler import find_compiler
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, template
+from symlayout_codegen.identity import identity
 from symlayout_codegen.load import Function, foreign_functions
 from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.pool import run
 from symlayout_codegen.printer import describe, print_packed, print_program
-from symlayout_codegen.rename import PACKED, PARTED
-from symlayout_codegen.schedule import Program, schedule
+from symlayout_codegen.rename import PACKED, PARTED, rename_signature
+from symlayout_codegen.schedule import schedule
 from symlayout_codegen.status import STATUS
 
 PARTS_EACH = 4
@@ -38,8 +39,6 @@ class CompiledKernel:
         What it does.
     element_size : int
         Bytes per element.
-    source : str
-        The C text that was compiled.
     choice : Choice
         What was chosen where the schedule leaves something open.
     reason : str
@@ -58,8 +57,6 @@ class CompiledKernel:
 
     __slots__ = (
         "_cast",
-        "_headers",
-        "_program",
         "_void",
         "char",
         "choice",
@@ -70,22 +67,10 @@ class CompiledKernel:
         "packed",
         "pointer",
         "reason",
-        "source",
     )
 
-    def __init__(
-        self,
-        program: Program,
-        nest: Nest,
-        element_size: int,
-        source: str,
-        headers: Mapping[str, str],
-        function: Function,
-        packed: Function,
-        choice: Choice,
-    ) -> None:
-        self._program, self._headers = program, headers
-        self.nest, self.element_size, self.source, self.function = nest, element_size, source, function
+    def __init__(self, nest: Nest, element_size: int, function: Function, packed: Function, choice: Choice) -> None:
+        self.nest, self.element_size, self.function = nest, element_size, function
         self.choice, self.reason = choice, "by the model"
         ffi = foreign_functions()
         self.packed = int(ffi.cast("uintptr_t", packed))
@@ -94,14 +79,20 @@ class CompiledKernel:
         self._cast, self._void = ffi.cast, ffi.typeof("void *")
 
     @property
+    def source(self) -> str:
+        """The C text that was compiled; made anew, since a kernel that is kept is called without it."""
+        return source_of(self.nest, self.element_size, self.choice)
+
+    @property
     def schedule(self) -> str:
         """What was chosen and why, then the loops, as text."""
-        return f"{self.choice}; {self.reason}\n{describe(self._program)}"
+        return f"{self.choice}; {self.reason}\n{describe(schedule(self.nest, self.choice))}"
 
     @property
     def key(self) -> str:
         """The name of its entry in the cache."""
-        return cache_key({**self._headers, SOURCE: self.source}, find_compiler(), kernel_flags())
+        identity, _ = _origin(self.nest, self.element_size, self.choice)
+        return cache_key(identity, find_compiler(), kernel_flags())
 
     def because(self, reason: str) -> CompiledKernel:
         """Return the same kernel, chosen for *reason*."""
@@ -171,12 +162,29 @@ def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL) -> Compi
     SymlayoutError
         The nest holds a literal that is not an int64.
     """
-    program = schedule(nest, choice)
-    source = print_program(program, element_size) + print_packed(program.nest)
-    headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
     pointers = len(nest.sources) + 1 + bool(nest.fills)
     types = ["int64_t"] * (2 + len(nest.parameters)) + ["void *"] * pointers
-    parted, packed = f"{program.nest.name}{PARTED}", f"{program.nest.name}{PACKED}"
+    name = rename_signature(nest).name
+    parted, packed = f"{name}{PARTED}", f"{name}{PACKED}"
     declarations = {parted: f"int32_t(*)({', '.join(types)})", packed: "int32_t(*)(int64_t *, void **)"}
-    functions = build(source, headers, declarations)
-    return CompiledKernel(program, nest, element_size, source, headers, functions[parted], functions[packed], choice)
+    functions = build(*_origin(nest, element_size, choice), declarations)
+    return CompiledKernel(nest, element_size, functions[parted], functions[packed], choice)
+
+
+def source_of(nest: Nest, element_size: int, choice: Choice) -> str:
+    """Return the C text that is compiled for the nest."""
+    program = schedule(nest, choice)
+    return print_program(program, element_size) + print_packed(program.nest)
+
+
+def _origin(nest: Nest, element_size: int, choice: Choice) -> tuple[str, Callable[[], Mapping[str, str]]]:
+    """Return what `build` wants: what decides the texts, and what makes them."""
+
+    def files() -> dict[str, str]:
+        headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
+        return {**headers, SOURCE: source_of(nest, element_size, choice)}
+
+    if known := identity(nest, element_size, choice):
+        return known, files
+    made = files()
+    return "\n".join(made.values()), lambda: made

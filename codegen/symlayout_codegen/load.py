@@ -18,13 +18,14 @@ from symlayout_codegen.compiler import FOLDER
 from symlayout_codegen.errors import CompilerError
 
 Function = Callable[..., int]
+Functions = dict[str, Function]
 Loaded = TypeVar("Loaded")
 
 _loads = itertools.count()
 _libraries: list[Any] = []  # a function does not keep its library open
 
 
-def load_functions(content: bytes, declarations: Mapping[str, str]) -> dict[str, Function]:
+def load_functions(content: bytes, declarations: Mapping[str, str]) -> Functions:
     """Return the functions of a library, callable with integers and buffers, by their names.
 
     What is loaded is *content* itself and no file that could have changed since it was read, or be

@@ -91,7 +91,7 @@ def _begun(stack: contextlib.ExitStack) -> Callable[[], None] | None:
     try:
         source, command, flags = template(f"{MODULE}.c"), find_compiler(), [*FLAGS, *words("CFLAGS")]
         interpreter = f"{sys.version}\n{sys.base_prefix}\n{np.__version__}\n{np.get_include()}"
-        key = cache_key({cache.SOURCE: source, "interpreter": interpreter}, command, flags)
+        key = cache_key(f"{interpreter}\n{source}", command, flags)
         if (content := cache.load(key)) is not None:
             with contextlib.suppress(CompilerError, OSError):  # another system's: to be built anew
                 _own.take(content)

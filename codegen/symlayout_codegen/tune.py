@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from symlayout_codegen import cache
 from symlayout_codegen.choice import CANDIDATES
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.kernel import CompiledKernel, compile_nest
+from symlayout_codegen.kernel import CompiledKernel, compile_nest, source_of
 from symlayout_codegen.nest import Nest
 
 ROUNDS = 5
@@ -40,14 +41,13 @@ def tune(nest: Nest, element_size: int, model: CompiledKernel, arguments: Sequen
     known = cache.load_note(model.key, name)
     if known is not None and (found := _recorded(nest, element_size, model, known)):
         return found
-    kernels = [model]
+    kernels, sources = [model], {model.source}
     for choice in CANDIDATES[1:]:
-        try:
-            kernel = compile_nest(nest, element_size, choice)
-        except CompilerError:
-            continue  # the model's choice was built, and it will do
-        if all(kernel.source != other.source for other in kernels):
-            kernels.append(kernel)
+        if (source := source_of(nest, element_size, choice)) in sources:
+            continue
+        sources.add(source)
+        with suppress(CompilerError):  # the model's choice was built, and it will do
+            kernels.append(compile_nest(nest, element_size, choice))
     if len(kernels) == 1:
         return model.because("all candidates are the same loops")
     times = _times(kernels, run)

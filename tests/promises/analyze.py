@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -35,8 +35,8 @@ def texts(chains: int, seed: int, last: Path) -> Iterator[Mapping[str, str]]:
     """Yield the files of each kernel, the C text as ``kernel.c``."""
     found: list[Mapping[str, str]] = []
 
-    def record(source: str, headers: Mapping[str, str], declarations: Mapping[str, str]) -> NoReturn:
-        found.append({**headers, "kernel.c": source})
+    def record(identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str]) -> NoReturn:
+        found.append(files())
         raise sl.CompilerError("only read")
 
     def fixed(case: Case) -> None:

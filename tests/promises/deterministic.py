@@ -13,13 +13,13 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
 import symlayout as sl
 from symlayout.commands import emit, subject
-from symlayout_codegen import build, cache, compiler, kernel
+from symlayout_codegen import build, compiler, kernel
 from tests.promises.guard import blocks
 from tests.promises.seeds import STEPS
 
@@ -33,10 +33,9 @@ def texts() -> Iterator[tuple[str, str]]:
     """Yield names, and the texts that have to be the same everywhere."""
     found: list[tuple[str, str]] = []
 
-    def record(source: str, headers: Mapping[str, str], declarations: Mapping[str, str]) -> NoReturn:
-        files = {**headers, cache.SOURCE: source}
-        key = build.cache_key(files, compiler.find_compiler(), build.kernel_flags())  # the same for all of them
-        found.append((f"C {len(found)}", "\n".join([*files.values(), *declarations, *declarations.values(), key])))
+    def record(identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str]) -> NoReturn:
+        key = build.cache_key(identity, compiler.find_compiler(), build.kernel_flags())  # the same for all of them
+        found.append((f"C {len(found)}", "\n".join([*files().values(), *declarations, *declarations.values(), key])))
         raise sl.CompilerError("only printed")
 
     kernel.build = record  # type: ignore[attr-defined]
