@@ -82,7 +82,9 @@ def element_type(dtype: Any) -> np.dtype[Any]:
     try:
         made: np.dtype[Any] = np.dtype(_extended(dtype) if isinstance(dtype, str) else dtype)
     except (TypeError, ValueError, SyntaxError) as error:  # numpy reads lists of types as Python does
-        raise ArrayError(f"{dtype!r:.80} is no element type: {error!s:.200}") from error
+        packed = isinstance(dtype, str) and dtype.endswith("int4x2")
+        remedy = "\n  help: two of its elements share a byte; give it to compile(dtype=...)" if packed else ""
+        raise ArrayError(f"{dtype!r:.80} is no element type: {error!s:.200}{remedy}") from error
     _check(made, "dtype")
     if made.subdtype is not None:
         raise ArrayError(f"dtype {made} is an array, not an element type\n  help: add its shape to the tensor's")

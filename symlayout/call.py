@@ -62,11 +62,6 @@ class Plan:
             raise ShapeError(str(error), error.kind) from error
 
 
-def whole_strides(a: Array) -> Array:
-    """Return *a*, or a copy where a stride is no whole number of elements, as in a field of a structure."""
-    return np.ascontiguousarray(a) if any(s % a.itemsize for s in a.strides) else a
-
-
 def check_threads(threads: Any) -> int:
     """Return the number of threads; `ShapeError` unless it is an integer from 1."""
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.adjoint import Adjoint, check_numbers
-from symlayout.arrays import element_type, fill_element
+from symlayout.arrays import element_type
 from symlayout.bind import bind_shapes, dim_values
 from symlayout.call import (
     Plan,
     check_threads,
     contiguous_strides,
     element_strides,
-    whole_strides,
     worthwhile,
 )
+from symlayout.elements import BYTE, WHOLE, Whole, nibbles
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.index_map import IndexMap
-from symlayout.interpret import int_extents, interpret, match_arrays, result_type
+from symlayout.interpret import int_extents, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.remember import Call, Memory, memory
 from symlayout.tensor import Tensor
@@ -66,9 +66,11 @@ class Kernel:
     """
 
     def __init__(
-        self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, strict: bool, threads: int, tune: bool
+        self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, of: Whole, strict: bool, threads: int, tune: bool
     ) -> None:
         self.tensor = t
+        self._of = of
+        self._chain = t = of.chain(t)
         self._input = t.cotangent if isinstance(t, Adjoint) else t
         self.inputs = self._input.leaves()
         self._only = self.inputs[0].name if len(self.inputs) == 1 else ""
@@ -86,7 +88,7 @@ class Kernel:
         self._lock = threading.Lock()
         if dtype is not None and self._native(dtype, strided=False) is not None:
             for fill in self._nest(self._number(dtype), strided=False)[1]:
-                fill_element(fill, dtype)
+                of.fill(fill, dtype)
 
     @property
     def index_map(self) -> IndexMap:
@@ -108,7 +110,7 @@ class Kernel:
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
 
     def __repr__(self) -> str:
-        dtype = "any element type" if self._dtype is None else str(self._dtype)
+        dtype = "any element type" if self._dtype is None else str(self._of if self._of.halves else self._dtype)
         return f"Kernel({self.tensor!r}, {dtype})"
 
     def __call__(
@@ -161,7 +163,7 @@ class Kernel:
     ) -> Array:
         dims = {} if dims is None else dim_values(dims)
         given = match_arrays(self._input, arrays, named)
-        inputs = [whole_strides(a) for a in given]
+        inputs = [a if self._of.straight(a) else np.ascontiguousarray(a) for a in given]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
             raise ArrayError(
                 f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
@@ -186,8 +188,8 @@ class Kernel:
             plan.check(out, given)
         if 0 in plan.shape:
             return out
-        if plan.native is None or any(s % out.itemsize for s in out.strides):
-            np.copyto(out, interpret(self.tensor, *inputs, dims=plan.dims))
+        if plan.native is None or not self._of.straight(out):
+            np.copyto(out, self._of.interpret(self._chain, inputs, plan.dims))
             return out
         plan.run(plan.native, inputs, out)
         if not dims and threads is None and all(a is b for a, b in zip(inputs, given, strict=True)):
@@ -198,6 +200,8 @@ class Kernel:
         return out
 
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
+        for a in inputs:
+            self._of.check(a)
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(
@@ -206,19 +210,19 @@ class Kernel:
             )
         if isinstance(self.tensor, Adjoint):
             check_numbers(dtype)
-        values = bind_shapes(self._input, [a.shape for a in inputs], dims)
-        bound = self.tensor.bind(values)
-        shape = tuple(e for e in bound.extents if isinstance(e, int))
+        values = bind_shapes(self._input, [self._of.tensor_shape(a.shape) for a in inputs], dims)
+        bound = self._chain.bind(values)
+        shape = self._of.array_shape(tuple(e for e in bound.extents if isinstance(e, int)))
         strided = not all(a.flags.c_contiguous for a in (*inputs, *([] if out is None else [out])))
         native = None if 0 in shape else self._native(dtype, strided=strided)
         arguments = tuple(values.values())
         fills = None
         if native is not None:
             if strided:
-                arguments += contiguous_strides(shape) if out is None else element_strides(out)
-                arguments += tuple(s for a in inputs for s in element_strides(a))
+                arguments += self._of.strides(contiguous_strides(shape) if out is None else element_strides(out))
+                arguments += tuple(s for a in inputs for s in self._of.strides(element_strides(a)))
             held = self._nest(self._number(dtype), strided=strided)[1]
-            fills = np.frombuffer(b"".join(fill_element(f, dtype).tobytes() for f in held), np.uint8) if held else None
+            fills = np.frombuffer(b"".join(self._of.fill(f, dtype) for f in held), BYTE) if held else None
         plan = Plan(shape, dtype, arguments, native, fills, values, worthwhile(threads, prod(shape) * dtype.itemsize))
         if native is None or not self._tune:
             return plan
@@ -235,7 +239,8 @@ class Kernel:
             at = len(plan.dims)
             given = plan.arguments
             if strided:  # the output's strides are those of a new array
-                given = (*given[:at], *contiguous_strides(plan.shape), *given[at + len(plan.shape) :])
+                steps = self._of.strides(contiguous_strides(plan.shape))
+                given = (*given[:at], *steps, *given[at + len(steps) :])
             timed = replace(plan, arguments=given)
             arguments = (*plan.arguments, plan.threads)
             self._tuned[key] = tune(
@@ -261,7 +266,8 @@ class Kernel:
     def _nest(self, number: str, *, strided: bool) -> tuple[Nest, list[object]]:
         with self._lock:
             if (number, strided) not in self._nests:
-                self._nests[number, strided] = lower(self.tensor, strided=strided, number=number)
+                nest = lower(self._chain, strided=strided, number=number, halves=self._of.halves)
+                self._nests[number, strided] = nest
             return self._nests[number, strided]
 
     def _native(self, dtype: np.dtype[Any], *, strided: bool) -> CompiledKernel | None:
@@ -314,6 +320,8 @@ def compile(
         Dims to fix; the kernel is specialised on them.
     dtype : dtype_like, optional
         The element type; without it the kernel serves every element type, compiled for the sizes it meets.
+        ``"uint4x2"`` and ``"int4x2"`` are 4-bit integers, two to a byte along the last axis, the first in the low
+        half: arrays of shape ``(..., n)`` and type uint8 hold tensors of shape ``(..., 2*n)``.
     strict : bool
         Raise where there is no compiler or it fails, instead of computing in NumPy with a warning.
     threads : int
@@ -347,14 +355,16 @@ def compile(
         raise TypeError(f"compile takes a symlayout tensor, not {type(t).__name__}")
     if dims:
         t = t.subs(dims)
-    chosen = t.dtype if dtype is None else element_type(dtype)
-    if t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("="):
+    packed = nibbles(dtype)
+    chosen = BYTE if packed else t.dtype if dtype is None else element_type(dtype)
+    differs = t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("=")
+    if differs and not packed:  # which compare for themselves
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
-    kernel = Kernel(t, chosen, strict, check_threads(threads), tune)
+    kernel = Kernel(t, chosen, packed or WHOLE, strict, check_threads(threads), tune)
     if strict and chosen is None:
         kernel._native(_DEFAULT, strided=False)
     if tune and chosen is not None and not kernel._input.facts.dims:
-        kernel(*(np.zeros(int_extents(leaf), chosen) for leaf in kernel.inputs))
+        kernel(*(np.zeros(kernel._of.array_shape(int_extents(leaf)), chosen) for leaf in kernel._input.leaves()))
     return kernel

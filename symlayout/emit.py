@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from string import Template
 
+from symlayout.elements import WHOLE, Whole
 from symlayout.errors import FormatError
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
-from symlayout_codegen.header import INTERFACE, KERNELS_HEADER, RUNTIME_HEADER, VERSION, print_header, template
+from symlayout_codegen.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
 from symlayout_codegen.nest import Nest
 from symlayout_codegen.printer import print_kernel
 from symlayout_codegen.rename import PARTED, identifier
@@ -53,20 +54,23 @@ install(EXPORT symlayout_kernels FILE symlayout_kernels-config.cmake NAMESPACE s
 class Unit:
     """One kernel to write: *tensor* for elements of *element_size* bytes, as the C function *name*.
 
-    ``command`` is what makes the file again; it stands in its header comment.
+    ``command`` is what makes the file again; it stands in its header comment.  ``of`` says how elements lie in arrays;
+    those of half a byte have the size 1.
     """
 
     tensor: Tensor
     name: str
     element_size: int
     command: str
+    of: Whole = WHOLE
 
 
 def emit(units: Iterable[Unit]) -> dict[str, str]:
     """Return the files, by name, that the kernels of *units* make together.
 
     They are one ``<name>.c`` for each unit, ``symlayout_kernels.h`` with the prototypes and the
-    statuses, ``symlayout_runtime.h``, and a ``CMakeLists.txt`` that builds and installs a static and a shared library.
+    statuses, ``symlayout_runtime.h`` and what else they include, and a ``CMakeLists.txt`` that builds and installs a
+    static and a shared library.
 
     Raises
     ------
@@ -74,6 +78,8 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
         A name that is not a C identifier or is taken, or an element size out of range.
     InconclusiveError
         A map whose reads are not shown to be inside their source.
+    ArrayError, ShapeError
+        A map that elements of half a byte cannot have.
     """
     files: dict[str, str] = {}
     nests = []
@@ -89,7 +95,7 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
         files[file] = print_kernel(replace(nest, about=(command, *nest.about)), unit.element_size)
     sources = "\n".join(f"    {file}" for file in sorted(files))
     files[KERNELS_HEADER] = print_header(nests)
-    files[RUNTIME_HEADER] = template(RUNTIME_HEADER)
+    files |= runtime(nests)
     files["CMakeLists.txt"] = _CMAKE.substitute(sources=sources, version=VERSION, interface=INTERFACE)
     return files
 
@@ -108,6 +114,6 @@ def _check(unit: Unit, taken: bool) -> None:
 
 def _described(unit: Unit) -> Nest:
     """Return the nest of *unit*, its comment completed with the fills."""
-    nest, fills = lower(unit.tensor, unit.name)
+    nest, fills = lower(unit.of.chain(unit.tensor), unit.name, halves=unit.of.halves)
     values = tuple(f"fill[{k}] : {value}" for k, value in enumerate(fills))
     return replace(nest, about=(*nest.about, *values))

@@ -12,9 +12,11 @@ from dataclasses import replace
 
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import same_fill
+from symlayout.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
-from symlayout.index_map import IndexMap, index_map_of
+from symlayout.halve import Part, halve
+from symlayout.index_map import index_map_of
 from symlayout.normalise import Read, Window, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.prelude import Prelude
@@ -30,7 +32,12 @@ PARAMETER = "@"  # the first character of a name that is no dim's
 
 
 def lower(
-    t: Tensor | Adjoint, name: str = "kernel", *, strided: bool = False, number: str = "float32"
+    t: Tensor | Adjoint,
+    name: str = "kernel",
+    *,
+    strided: bool = False,
+    number: str = "float32",
+    halves: bool = False,
 ) -> tuple[Nest, list[object]]:
     """Return the nest of *t* and its fill values, by number.
 
@@ -43,26 +50,45 @@ def lower(
         each source, in elements, are parameters after the dims.
     number : str
         In what the terms of an adjoint add up, by the name that `symlayout_codegen.nest.Add` has for it.
+    halves : bool
+        Elements are half a byte, and the last axis of the tensor and of each source, of extent 2, is the place in the
+        byte (see `Nibbles.chain`).  Strides are in bytes then, and those of the last two axes are no parameters:
+        bytes follow each other.  Where the halves of each byte stay together the nest is one of bytes.
 
     Raises
     ------
     InconclusiveError
         A read is not shown to be inside its source, or the map is not affine in digits.
     """
-    return _Lowering(t, strided, number).nest(name)
+    if not halves or isinstance(t, Adjoint):
+        return _Lowering(t, strided, number).nest(name)
+    if (in_bytes := _in_bytes(t, strided)) is not None:
+        return in_bytes.nest(name)
+    (elements,) = t.inputs  # what is not shown of pairs may be shown of single ones
+    return _Lowering(elements, strided, number, "halves").nest(name)
+
+
+def _in_bytes(t: Tensor, strided: bool) -> _Lowering | None:
+    """Return what lowers *t* to moves of whole bytes, if that is shown to be possible."""
+    try:
+        lowering = _Lowering(t, strided, "", "bytes")
+    except InconclusiveError:
+        return None
+    return lowering if lowering.halve() else None
 
 
 class _Lowering:
     """One call of `lower`: the names and fills that its pieces share.
 
     The map is that of the tensor ``t``.  It goes from the array *output* to the *sources*: from the tensor to its
-    leaves, or, transposed, from a leaf to the cotangent.
+    leaves, or, transposed, from a leaf to the cotangent.  With the *form* "bytes" or "halves" the sources have a last
+    axis of the two halves of a byte; the output has it with "bytes" alone.
     """
 
-    def __init__(self, t: Tensor | Adjoint, strided: bool, number: str) -> None:
+    def __init__(self, t: Tensor | Adjoint, strided: bool, number: str, form: str = "") -> None:
         self.adjoint = t if isinstance(t, Adjoint) else None
         self.t = t.tensor if isinstance(t, Adjoint) else t
-        self.strided, self.number = strided, number
+        self.strided, self.number, self.form = strided, number, form
         self.leaves = self.t.leaves()
         self.output: Tensor = t.leaf if isinstance(t, Adjoint) else t
         self.sources = [t.cotangent] if isinstance(t, Adjoint) else self.leaves
@@ -70,51 +96,69 @@ class _Lowering:
         self.facts = self.t.facts
         self.prelude = Prelude(self.facts)
         self.nonempty: tuple[NestWindow, ...] = ()
-        self._whole: list[dict[int, int]] = []  # for each piece of an adjoint, the axes that are a digit of its own
-        self.output_strides = self._strides(self.output.extents, "out")
-        self.source_strides = [self._strides(s.extents, f"src{k}") for k, s in enumerate(self.sources)]
+        self.strides: list[str] = []  # those that are parameters
+        self.output_strides = self._strides(self.output.extents, "out", [1] if form == "halves" else [2, 1])
+        self.source_strides = [self._strides(s.extents, f"src{k}", [2, 1]) for k, s in enumerate(self.sources)]
+        reads, self.box = self._reads()
+        self.index_map = index_map_of(self.t, reads)
+        if self.adjoint is not None:
+            reads = [read for read in reads if read.leaf is not None and read.leaf.key == self.output.key]
+        self.parts = [self._part(self.box, read) for read in reads]
+        self.covered = self._covered(reads)
+
+    def halve(self) -> bool:
+        """Move bytes from now on, if the halves of each stay together."""
+        whole = [halve(part, digit_name(self.t.rank - 1)) for part in self.parts]
+        if None in whole:
+            return False
+        self.parts = [part for part in whole if part is not None]
+        return True
 
     def nest(self, name: str) -> tuple[Nest, list[object]]:
         dims = tuple(self.prelude.identifier(n) for n in self.facts.dims)
-        strides = [s for group in (self.output_strides, *self.source_strides) for s in group] if self.strided else []
-        parameters = dims + tuple(self.prelude.identifier(next(iter(names_of(s)))) for s in strides)
+        parameters = dims + tuple(map(self.prelude.identifier, self.strides))
         self.prelude.demand()
-        reads, box = self._reads()
-        index_map = index_map_of(self.t, reads)
+        if self.form == "halves":
+            self.prelude.demand_multiple(self.output.extents[-1], 2)
         background = None
-        if self.adjoint is not None:
-            reads = [read for read in reads if read.leaf is not None and read.leaf.key == self.output.key]
-            if not self._covered(reads):
-                background = self._background()
-                self.nonempty = self._nonempty()
-        pieces = tuple(self._piece(box, read) for read in reads)
-        if background is not None:
-            background, *rest = self._apart(background, pieces)
-            pieces = tuple(rest)
-        sizes = tuple(None if self.strided else self.prelude.expr(product(s.extents)) for s in self.sources)
+        if self.adjoint is not None and not self.covered:
+            background = self._background()
+            self.nonempty = self._nonempty()
+        pieces = tuple(map(self._piece, self.parts))
+        if background is not None or self.form == "halves":
+            background, pieces = self._apart(background, pieces)
+        counted = slice(-1 if self.form == "bytes" else None)
+        sizes = [None if self.strided else self.prelude.expr(product(s.extents[counted])) for s in self.sources]
         # A product of the extents, not of their expanded sums: it is shorter, and may still add to the prelude.
-        output_size = mul(*(self.prelude.expr(e) for e in self.output.extents))
+        output_size = mul(*(self.prelude.expr(e) for e in self.output.extents[counted]))
         nest = Nest(
             name=name,
             parameters=parameters,
             prelude=tuple(self.prelude.steps),
             sources=tuple(f"src{k}" if len(self.sources) > 1 else "src" for k in range(len(self.sources))),
-            source_sizes=sizes,
+            source_sizes=tuple(sizes),
             output_size=output_size,
             pieces=pieces,
             fills=len(self.fills),
-            about=self._about(name, index_map),
+            about=self._about(name),
             positive=frozenset(self.prelude.positive),
             nonnegative=frozenset(self.prelude.nonnegative),
             combine=None if self.adjoint is None or self.adjoint.copies else Add(self.number),
             background=background,
+            halves=self.form == "halves",
         )
         return nest, self.fills
 
-    def _strides(self, extents: Sequence[Extent], array: str) -> list[Extent]:
-        if self.strided:
-            return [symbol(f"{PARAMETER}{array}_stride{k}") for k in range(len(extents))]
+    def _strides(self, extents: Sequence[Extent], array: str, halves: list[Extent]) -> list[Extent]:
+        """Return the strides of *array* in elements; those of half bytes end with *halves* where it is strided."""
         strides: list[Extent] = []
+        if self.strided:
+            names = [f"{PARAMETER}{array}_stride{k}" for k in range(len(extents))]
+            if not self.form:
+                self.strides += names
+                return [symbol(name) for name in names]
+            self.strides += (names := names[: -len(halves)])
+            return [*(2 * symbol(name) for name in names), *halves]
         step: Extent = 1
         for e in reversed(extents):
             strides.append(step)
@@ -152,40 +196,41 @@ class _Lowering:
             return [], Box(self.facts, ())
         return normalise(self.t, box.facts.fork(), box.coords), box
 
-    def _piece(self, box: Box, read: Read) -> Piece:
+    def _part(self, box: Box, read: Read) -> Part:
         sums = self.adjoint is not None and not self.adjoint.copies
         box, read = refine(self.t, read.path, self._needed, row_major=sums, start=(box, read))
-        self.prelude.within(box.facts, read.facts)  # which know the splits' quotients too
         output, offset, *_ = self._needed(box, read)
-        numbers: dict[str, int] = {name: k for k, name in enumerate(box.digits())}
+        windows, guards = (*box.windows, *read.windows), read.guards
+        if self.adjoint is not None:  # fills are constants: only where all guards hold does an element go through
+            windows, guards = (*windows, *(g.window for g in guards)), ()
+        apart = self._axes(box, read) if self.adjoint is not None or self.form == "halves" else {}
+        source = self._source(read)
+        return Part(box.facts, read.facts, box.extents, output, offset, source, windows, guards, read.fill, apart)
+
+    def _piece(self, part: Part) -> Piece:
+        self.prelude.within(part.box, part.facts)  # which know the splits' quotients too
+        numbers: dict[str, int] = {name: k for k, name in enumerate(part.digits)}
         digits = tuple(
-            Digit(self._digit_name(name), self.prelude.expr(e), f"{self._place(name)} < {box.facts.spell(e)}")
-            for name, e in box.extents.items()
+            Digit(self._digit_name(name), self.prelude.expr(e), f"{self._place(name)} < {part.box.spell(e)}")
+            for name, e in part.digits.items()
         )
         carried: list[Carried] = []
-        expressions = self._needed(box, read)
-        for name in self._carried(expressions, read.facts):
-            numerator, denominator = read.facts.floors[name]
-            value = self._affine(numerator, numbers, read.facts)
+        for name in part.carried():
+            numerator, denominator = part.facts.floors[name]
+            value = self._affine(numerator, numbers, part.facts)
             carried.append(Carried(f"q{len(carried)}", value, self.prelude.expr(denominator)))
             numbers[name] = len(numbers)
-        windows = [self._window(w, numbers, read.facts) for w in (*box.windows, *read.windows)]
-        guards = [(self._window(g.window, numbers, read.facts), g.fill) for g in read.guards]
-        if self.adjoint is not None:  # fills are constants: only where all guards hold does an element go through
-            windows += [*self.nonempty, *(window for window, _ in guards)]
-            guards = []
-        if self.adjoint is not None:
-            self._whole.append(self._axes(box, read, numbers))
-        source = self._source(read)
+        windows = [self._window(w, numbers, part.facts) for w in part.windows]
+        guards = [Guard(self._window(g.window, numbers, part.facts), self._fill(g.fill)) for g in part.guards]
         return Piece(
             digits=digits,
-            output=self._affine(output, numbers, read.facts),
-            source=source,
-            offset=None if source is None else self._affine(offset, numbers, read.facts),
+            output=self._affine(part.output, numbers, part.facts),
+            source=part.source,
+            offset=None if part.source is None else self._affine(part.offset, numbers, part.facts),
             carried=tuple(carried),
-            windows=tuple(windows),
-            guards=tuple(Guard(window, self._fill(fill)) for window, fill in guards),
-            fill=self._fill(read.fill) if source is None else None,
+            windows=(*windows, *self.nonempty),
+            guards=tuple(guards),
+            fill=self._fill(part.fill) if part.source is None else None,
         )
 
     # ------------------------------------------------------------------ of an adjoint
@@ -207,31 +252,32 @@ class _Lowering:
         face = Affine(Literal(0), tuple((k, self.prelude.expr(s)) for k, s in enumerate(self.output_strides)))
         return Piece(digits, face, None, None, fill=self._fill(0))
 
-    def _axes(self, box: Box, read: Read, numbers: dict[str, int]) -> dict[int, int]:
-        """Return the axes of the leaf whose coordinate is one digit of the box over its whole extent, with the digit.
+    def _axes(self, box: Box, read: Read) -> dict[int, str]:
+        """Return the axes of the output whose coordinate is one digit of the box over its whole extent, with the digit.
 
-        The other coordinates are inside the leaf, so that elements differ wherever this one does.
+        The other coordinates are inside the output, so that elements differ wherever this one does.
         """
-        whole: dict[int, int] = {}
-        for axis, (coordinate, e) in enumerate(zip(read.coords, self.output.extents, strict=True)):
+        whole: dict[int, str] = {}
+        written = box.coords if self.adjoint is None else read.coords
+        for axis, (coordinate, e) in enumerate(zip(written, self.output.extents, strict=True)):
             reduced = read.facts.reduce(coordinate)
             name = next((name for name in box.extents if reduced == symbol(name)), None)
             if name is not None and read.facts.reduce(box.extents[name] - e) == 0:
-                whole[axis] = numbers[name]
+                whole[axis] = name
         return whole
 
-    def _apart(self, background: Piece, pieces: Sequence[Piece]) -> list[Piece]:
-        """Return the pieces with what tells their elements apart: axes of the leaf on which each has one digit."""
-        shared = [
-            axis
-            for axis, e in enumerate(self.output.extents)
-            if e != 1 and all(axis in self._whole[k] for k in range(len(pieces)))
-        ][:_MOST_APART]
-        digits = [dict(zip(range(len(background.digits)), range(len(background.digits)), strict=True)), *self._whole]
-        return [
-            replace(piece, apart=tuple(found[axis] for axis in shared))
-            for piece, found in zip((background, *pieces), digits, strict=True)
-        ]
+    def _apart(self, background: Piece | None, pieces: Sequence[Piece]) -> tuple[Piece | None, tuple[Piece, ...]]:
+        """Return the pieces with what tells their elements apart: axes of the output on which each has one digit.
+
+        Of half bytes it tells bytes apart, which lie along the last axis.
+        """
+        extents = self.output.extents[:-1] if self.form == "halves" else self.output.extents
+        split = [axis for axis, e in enumerate(extents) if e != 1 and all(axis in part.apart for part in self.parts)]
+        shared = split[:_MOST_APART]
+        if background is not None:
+            background = replace(background, apart=tuple(shared))  # it has one digit for each axis
+        found = [tuple(list(part.digits).index(part.apart[axis]) for axis in shared) for part in self.parts]
+        return background, tuple(replace(p, apart=apart) for p, apart in zip(pieces, found, strict=True))
 
     def _nonempty(self) -> tuple[NestWindow, ...]:
         """Return the condition under which what is known inside the map holds: that the cotangent is not empty."""
@@ -240,23 +286,6 @@ class _Lowering:
             return ()
         size = self.prelude.local(f"{PARAMETER}size", self.prelude.expr(count))
         return (NestWindow(Affine(Literal(0)), size),)
-
-    def _carried(self, expressions: Sequence[Extent], facts: Facts) -> list[str]:
-        """Return the floors over digits that are needed, each after those it is made of."""
-        order: dict[str, None] = {}
-
-        def visit(e: Extent) -> bool:
-            varies = False
-            for name in sorted(names_of(e)):
-                if name in facts.floors and (name in order or visit(facts.floors[name][0])):
-                    order[name] = None
-                    varies = True
-                varies |= name[0] == DIGIT
-            return varies
-
-        for e in expressions:
-            visit(e)
-        return list(order)
 
     def _affine(self, e: Extent, numbers: dict[str, int], facts: Facts) -> Affine:
         terms = []
@@ -294,12 +323,15 @@ class _Lowering:
         what = f"output axis {axes[0]}" if len(axes) == 1 else f"output axes {', '.join(axes)} together"
         return what + (", a digit of it" if "_" in name else "")
 
-    def _about(self, name: str, index_map: IndexMap) -> tuple[str, ...]:
+    def _about(self, name: str) -> tuple[str, ...]:
         of = "" if self.adjoint is None else f"adjoint, with respect to {self.output.name}, of "
-        lines = [f"{name} : {of}{index_map}"]
+        lines = [f"{name} : {of}{self.index_map}"]
         shape = ", ".join(self.output.facts.spell(e) for e in self.output.extents)
         for source in self.sources:
             lines.append(f"source {source.name} : ({', '.join(source.facts.spell(e) for e in source.extents)})")
         lines.append(f"output : ({shape}), row-major" if not self.strided else f"output : ({shape}), any strides")
+        if self.form:
+            along = "the last axis of a source" + (" and of the output" if self.form == "bytes" else "")
+            lines.append(f"elements are half a byte, the low half first; {along} is the place in the byte")
         lines += [f"requires {r}" for r in self.t.facts.requirements]
         return tuple(lines)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from symlayout.facts import Definition, Facts
-from symlayout.polynomial import Extent, terms_of
+from symlayout.polynomial import Extent, exact_quotient, terms_of
 from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.nest import Local, Precondition
 
@@ -53,6 +53,12 @@ class Prelude:
                 self._check(FloorMod(value, self.expr(r.modulus)), "==", r.kind, str(r))
             else:
                 self._check(value, ">=" if r.relation == "nonnegative" else "==", r.kind, str(r))
+
+    def demand_multiple(self, e: Extent, of: int) -> None:
+        """Check that *of* divides an extent, unless that is known."""
+        if exact_quotient(self._facts.reduce(e), of) is None:
+            rule = f"({self._facts.spell(e)}) % {of} == 0"
+            self._check(FloorMod(self.expr(e), Literal(of)), "==", "non_divisible", rule)
 
     def _check(self, value: Expr, relation: str, kind: str, rule: str) -> None:
         self.steps.append(Precondition(value, relation, kind, rule))

@@ -19,6 +19,7 @@ INTERFACE = 1
 """Grows when a call that compiled against an older header would mean something else."""
 
 RUNTIME_HEADER = "symlayout_runtime.h"
+HALVES_HEADER = "symlayout_halves.h"
 KERNELS_HEADER = "symlayout_kernels.h"
 
 
@@ -28,6 +29,12 @@ def template(name: str) -> str:
     content = get_data("symlayout_codegen", f"templates/{name}")  # a third of the time of importlib.resources
     assert content is not None  # the package's loader has files
     return content.decode("ascii")
+
+
+def runtime(nests: Iterable[Nest]) -> dict[str, str]:
+    """Return the headers that the kernels of *nests* need beside `symlayout_kernels.h`, by name."""
+    names = [RUNTIME_HEADER, *([HALVES_HEADER] if any(nest.halves for nest in nests) else [])]
+    return {name: template(name) for name in names}
 
 
 def print_header(nests: Iterable[Nest]) -> str:

@@ -16,7 +16,7 @@ from symlayout_codegen.choice import MODEL, Choice
 from symlayout_codegen.cir import evaluate
 from symlayout_codegen.compiler import find_compiler
 from symlayout_codegen.errors import PreconditionFailed
-from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, template
+from symlayout_codegen.header import KERNELS_HEADER, print_header, runtime
 from symlayout_codegen.identity import identity
 from symlayout_codegen.load import Function, foreign_functions
 from symlayout_codegen.nest import Local, Nest
@@ -181,7 +181,7 @@ def _origin(nest: Nest, element_size: int, choice: Choice) -> tuple[str, Callabl
     """Return what `build` wants: what decides the texts, and what makes them."""
 
     def files() -> dict[str, str]:
-        headers = {KERNELS_HEADER: print_header([nest]), RUNTIME_HEADER: template(RUNTIME_HEADER)}
+        headers = {KERNELS_HEADER: print_header([nest]), **runtime([nest])}
         return {**headers, SOURCE: source_of(nest, element_size, choice)}
 
     if known := identity(nest, element_size, choice):

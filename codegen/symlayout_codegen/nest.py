@@ -169,6 +169,8 @@ class Nest:
     nonnegative : expressions proved ``>= 0`` there (dims, extents).
     combine : how points come to the output: None replaces, `Add` adds.
     background : a piece of fill that covers the output before the pieces, where they do not.
+    halves : elements are half a byte: number *e* is in byte ``e // 2``, in the low half if *e* is even.  What is
+        ``apart`` tells bytes apart then, and fills are bytes that hold the value twice.
     """
 
     name: str
@@ -184,6 +186,7 @@ class Nest:
     nonnegative: frozenset[Expr] = frozenset()
     combine: Add | None = None
     background: Piece | None = None
+    halves: bool = False
 
 
 def points(piece: Piece, values: Mapping[str, int]) -> Iterator[list[int]]:

@@ -7,6 +7,20 @@ from symlayout_codegen.nest import Piece
 from symlayout_codegen.unroll import is_short
 
 
+def long_inside(piece: Piece, digits: tuple[int, ...]) -> tuple[int, ...]:
+    """Return *digits* with the inner two exchanged, if the last is short and neither is contiguous in the source.
+
+    Where elements share bytes, few passes over many bytes are faster than a few elements many times.
+    """
+    reads = piece.offset.coefficients() if piece.offset is not None else {}
+    *outer, first, last = (-1, -1, *digits)
+    if -1 in (first, last) or not is_short(piece.digits[last].extent) or is_short(piece.digits[first].extent):
+        return digits
+    if ONE in (reads.get(first, ONE), reads.get(last, ONE)):
+        return digits
+    return (*outer[2:], last, first)
+
+
 def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
     """Return the digits from the outermost loop to the innermost.
 

@@ -22,7 +22,8 @@ from symlayout_codegen.cir import (
 )
 from symlayout_codegen.errors import SymlayoutError
 from symlayout_codegen.expressions import ONE, Facts, names, negate
-from symlayout_codegen.header import KERNELS_HEADER, RUNTIME_HEADER, VERSION
+from symlayout_codegen.halves import half_leaf
+from symlayout_codegen.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
 from symlayout_codegen.loops import (
     Accumulate,
     AccumulateRows,
@@ -90,7 +91,7 @@ def print_packed(nest: Nest) -> str:
 
 def describe(program: Program) -> str:
     """Return the loops of *program* as indented lines, for people."""
-    return "\n".join(_statements(program.body, program.facts, 0))
+    return "\n".join(_statements(program.body, _Printer(program.facts, program.nest.halves), 0))
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield f"#define SL_ELEMENT_SIZE {element_size}"
     if nest.combine is not None:
         yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
-    yield f'#include "{RUNTIME_HEADER}"'
+    yield f'#include "{HALVES_HEADER if nest.halves else RUNTIME_HEADER}"'
     yield ""
     yield signature(nest, PARTED)
     yield "{"
@@ -136,7 +137,7 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
         yield ""
     else:
         yield "    (void)dst;"
-    yield from _statements(program.body, program.facts, 1)
+    yield from _statements(program.body, _Printer(program.facts, nest.halves), 1)
     yield "    return SL_OK;"
     yield "}"
     yield ""
@@ -198,13 +199,15 @@ def _failure(step: Precondition, checked: _CheckedPrinter) -> str:
 # --- statements -------------------------------------------------------------------------------
 
 
-def _statements(body: Body, facts: Facts, depth: int) -> Iterator[str]:
+def _statements(body: Body, show: _Printer, depth: int) -> Iterator[str]:
     for statement in body:
-        yield from (f"{'    ' * depth}{line}" for line in _statement(statement, facts))
+        yield from (f"{'    ' * depth}{line}" for line in _statement(statement, show))
 
 
-def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
-    show = _Printer(facts)
+def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
+    if show.halves and (leaf := half_leaf(statement, show)) is not None:
+        yield leaf
+        return
     match statement:
         case Share(name, loops):
             yield f"sl_part {name} = {{part, parts}};"
@@ -221,16 +224,16 @@ def _statement(statement: Statement, facts: Facts) -> Iterator[str]:
         case Loop(name, start, stop, body, comment):
             note = f"  /* {comment_text(comment)} */" if comment else ""
             yield f"for (int64_t {name} = {show(start)}; {name} < {show(stop)}; ++{name}) {{{note}"
-            yield from _statements(body, facts, 1)
+            yield from _statements(body, show, 1)
             yield "}"
         case If(value, extent, inside, outside):
             at, end = show(value), show(extent)
-            positive = f"{at} < {end}" if facts.is_nonnegative(value) else f"{at} >= 0 && {at} < {end}"
+            positive = f"{at} < {end}" if show.facts.is_nonnegative(value) else f"{at} >= 0 && {at} < {end}"
             yield f"if ({positive}) {{"
-            yield from _statements(inside, facts, 1)
+            yield from _statements(inside, show, 1)
             if outside:
                 yield "} else {"
-                yield from _statements(outside, facts, 1)
+                yield from _statements(outside, show, 1)
             yield "}"
         case Copy(to, source, start, Literal(1)):
             yield f"to[{show(to)}] = from{source}[{show(start)}];"
@@ -289,8 +292,8 @@ def _literal(value: int) -> str:
 class _Printer:
     """Prints an expression whose values are in range; `/` and `%` only where both signs are proved."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+    def __init__(self, facts: Facts, halves: bool = False) -> None:
+        self.facts, self.halves = facts, halves
 
     def __call__(self, expr: Expr) -> str:
         return self.text(expr)[0]

@@ -32,7 +32,7 @@ from symlayout_codegen.leaves import select
 from symlayout_codegen.loops import Body, Statement
 from symlayout_codegen.narrow import narrow
 from symlayout_codegen.nest import Local, Nest
-from symlayout_codegen.order import order
+from symlayout_codegen.order import long_inside, order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename
 from symlayout_codegen.rows import gather_rows
@@ -61,7 +61,7 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     body: list[Statement] = []
     digits: list[Expr] = [PART]
     background = () if nest.background is None else (nest.background,)
-    together = bool(background) and not all(piece.apart for piece in (*background, *nest.pieces))
+    together = bool(background or nest.halves) and not all(piece.apart for piece in (*background, *nest.pieces))
     pieces = tuple(narrow(piece, facts) for piece in nest.pieces)
     if nest.combine is None:
         pieces = stack(pieces, taken)
@@ -69,6 +69,8 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
         adds = nest.combine is not None and piece.source is not None
         piece = coalesce(piece, in_order=adds)
         digits_in_order = tuple(range(len(piece.digits))) if adds else order(piece, choice.walk)
+        if nest.halves:
+            digits_in_order = long_inside(piece, digits_in_order)
         begin, ranges = share(piece, () if together else piece.apart or shared(piece, digits_in_order), taken)
         done = Bounder(piece, digits_in_order, facts, taken, adds=adds).body(begin, ranges)
         body += done if ranges or together else by_one(done)

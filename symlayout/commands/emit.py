@@ -6,6 +6,7 @@ the fill values; it returns SL_OK, or the rule that the arguments break.
 for example:
   symlayout emit "N,C,2*h,2*w" "space_to_depth(2)" -o kernels --element-size 4
   symlayout emit "N,H,W,C" "transpose(0,3,1,2)" --dims H=224,W=224 --name to_nchw -o kernels
+  symlayout emit "K,N" "transpose(1,0)" --dtype uint4x2 --name transpose_4bit -o kernels
   symlayout emit --catalogue generated
 """
 
@@ -44,13 +45,17 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.out is None:
         raise argparse.ArgumentError(None, "say where to write: -o DIR")
     arguments.subject = subject.expand(arguments.subject)  # so that the comment says what was read
+    of = subject.elements(arguments)
     (t,) = subject.read(arguments)
     t = subject.bind(t, arguments.dims)
-    size = arguments.element_size or (4 if t.dtype is None else t.dtype.itemsize)
-    words = ["symlayout", "emit", *arguments.subject, "--name", arguments.name, "--element-size", str(size)]
+    if of.halves and arguments.element_size:
+        raise argparse.ArgumentError(None, f"--element-size and --dtype {of} are two element sizes")
+    size = 1 if of.halves else arguments.element_size or (4 if t.dtype is None else t.dtype.itemsize)
+    words = ["symlayout", "emit", *arguments.subject, "--name", arguments.name]
+    words += ["--dtype", str(of)] if of.halves else ["--element-size", str(size)]
     words += ["--dims", arguments.dims] if arguments.dims else []
     words += ["--output", arguments.output] if arguments.output else []
-    unit = Unit(t, arguments.name, size, f"{shlex.join(words)} -o .")
+    unit = Unit(t, arguments.name, size, f"{shlex.join(words)} -o .", of)
     return _written(arguments.out, emit([unit]))
 
 

@@ -8,6 +8,7 @@ for example:
   symlayout run "N,H,W,C" "batch_to_space([b,b], [[0,0],[0,0]])" --dims b=2 -i a.npy -o b.npy
   symlayout run model.xml -i input.npy -o output.npy
   symlayout run "N,C,H,W" "transpose(0,2,3,1)" -i image.npy -o nhwc.npy --memory 1GB
+  symlayout run "K,N" "transpose(1,0)" --dtype uint4x2 -i weights.npy -o turned.npy
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import symlayout as sl
 from symlayout.bind import bind_shapes
 from symlayout.commands import subject
 from symlayout.commands.report import Report
-from symlayout.errors import FormatError
+from symlayout.errors import ArrayError, FormatError
 from symlayout.interop.chunked import apply_chunked, bytes_of
 from symlayout.write import write_with
 
@@ -50,13 +51,16 @@ def run(arguments: argparse.Namespace) -> Report:
     """Run."""
     if (arguments.subject + arguments.input).count("-") > 1:
         raise argparse.ArgumentError(None, "standard input can stand for one thing only")
+    of = subject.elements(arguments)
     (t,) = subject.read(arguments)
     arrays = [_load(path) for path in arguments.input]
     arrays = [_typed(a, leaf.dtype) for a, leaf in zip(arrays, t.leaves(), strict=False)] + arrays[len(t.leaves()) :]
     dims, memory = subject.parse_dims(arguments.dims), bytes_of(arguments.memory)
     if arguments.out != "-" and len(arrays) == len(t.leaves()) and sum(array.nbytes for array in arrays) > memory:
+        if of.halves:
+            raise ArrayError(f"arrays of {of} are computed at once\n  help: allow them a larger --memory")
         return _in_blocks(t, arrays, dims, arguments)
-    kernel = sl.compile(t, strict=arguments.strict)
+    kernel = sl.compile(t, dtype=str(of) if of.halves else None, strict=arguments.strict)
     result = kernel(*arrays, dims=dims)
     data = {"shape": list(result.shape), "dtype": str(result.dtype), "out": arguments.out}
     if arguments.out == "-":

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
+from symlayout.elements import WHOLE, Whole, nibbles
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
 from symlayout.parse import evaluate, names_of, parse_shape, parse_step, pointed
@@ -44,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> 
 def read(arguments: argparse.Namespace, *chains: Sequence[str]) -> list[sl.Tensor]:
     """Return `build` of what the command line says."""
     return build(arguments.subject, *chains, dtype=arguments.dtype, output=arguments.output)
+
+
+def elements(arguments: argparse.Namespace) -> Whole:
+    """Return how the elements lie in arrays; where that is two to a byte, ``--dtype`` no longer says so."""
+    if (packed := nibbles(arguments.dtype)) is not None:
+        arguments.dtype = None
+    return packed or WHOLE
 
 
 def build(

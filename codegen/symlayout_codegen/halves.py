@@ -1,0 +1,55 @@
+"""Print what moves elements of half a byte: calls of the runtime for these, with offsets in half bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symlayout_codegen.cir import Expr, Literal
+from symlayout_codegen.loops import (
+    Accumulate,
+    AccumulateRows,
+    Axis,
+    Copy,
+    CopyRows,
+    Fill,
+    FillRows,
+    If,
+    Interval,
+    Let,
+    Loop,
+    Share,
+    Statement,
+    Transpose,
+)
+
+Show = Callable[[Expr], str]
+
+
+def half_leaf(statement: Statement, show: Show) -> str | None:
+    """Return the C of *statement* for elements of half a byte; None for what holds no element."""
+    match statement:
+        case Copy(to, source, start, Literal(1)):
+            return f"sl_nibble_move(to, {show(to)}, from{source}, {show(start)});"
+        case Copy(to, source, start, count):
+            return f"sl_nibble_copy(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
+        case Fill(to, fill, Literal(1)):
+            return f"sl_nibble_put(to, {show(to)}, fill{fill});"
+        case Fill(to, fill, count):
+            return f"sl_nibble_fill(to, {show(to)}, fill{fill}, {show(count)});"
+        case CopyRows(to, to_step, source, start, step, rows, count):
+            faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
+            return f"sl_nibble_copy_rows({faces}, {show(rows)}, {show(count)});"
+        case FillRows(to, to_step, fill, rows, count):
+            return f"sl_nibble_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
+        case Transpose(to, rows, source, start, columns):
+            faces = f"to, {show(to)}, {_axis(rows, show)}, from{source}, {show(start)}, {_axis(columns, show)}"
+            turns = f"sl_turns_{len(statement.turns) // 3}({', '.join(map(show, statement.turns))})"
+            return f"sl_nibble_transpose({faces}, {turns});"
+        case Let() | Interval() | Share() | Loop() | If():
+            return None
+        case Accumulate() | AccumulateRows():
+            raise TypeError("elements of half a byte do not add up")
+
+
+def _axis(axis: Axis, show: Show) -> str:
+    return f"sl_axis_{len(axis.levels) // 2}({', '.join(map(show, axis.levels))})"
