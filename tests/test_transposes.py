@@ -13,6 +13,8 @@ from symlayout_codegen.header import RUNTIME_HEADER, template
 
 SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]
+LARGE = [*NATIVE, "-DSL_NEAR=1", "-DSL_FAR=16384", "-DSL_TILES=3"]
+"""As if the arrays were large: some tiles are held back, and go past the caches."""
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 
 
@@ -20,7 +22,7 @@ AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 @pytest.mark.parametrize("checked", ["transposes", "rows"])
 @pytest.mark.parametrize(
     ("size", "flags"),
-    [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, AVX2), (1, []), (4, []), (3, [])],
+    [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE)] + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )
 def test_leaves_are_those_of_an_element_at_a_time(size: int, flags: list[str], checked: str, tmp_path: Path) -> None:
