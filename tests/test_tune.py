@@ -12,7 +12,7 @@ import pytest
 
 import symlayout as sl
 from symlayout_codegen import CompiledKernel, Nest, cache, compile_nest, tune
-from symlayout_codegen.choice import CANDIDATES, MODEL, Choice
+from symlayout_codegen.choice import CANDIDATES, MODEL, NEVER, Choice
 from tests import nests
 from tests.test_kernel_backend import check, samples
 
@@ -84,7 +84,8 @@ def test_the_faster_candidate_is_taken_and_kept(clock: list[str]) -> None:
         assert np.array_equal(kernel(IMAGE), EXPECTED)
         assert clock == timed
         assert kernel.schedule.startswith(
-            "outer loops in the order of the source; timed on the arrays of a call: output"
+            "outer loops in the order of the source, transposes by 8 x 8 tiles, written past the caches from 16 MiB "
+            "on; timed on the arrays of a call: output"
         )
     assert len(notes()) == before + 1
     assert kernel.schedule.split("\n")[0].endswith("kept in the cache")
@@ -129,6 +130,22 @@ def test_candidates_that_are_the_same_are_not_timed(clock: list[str]) -> None:
     assert kernel(IMAGE[0, 0]).tolist() == list(range(30))
     assert clock == []
     assert "all candidates are the same loops" in kernel.schedule
+
+
+def test_transposes_are_timed_by_tiles_of_several_sizes_and_past_the_caches(clock: list[str]) -> None:
+    labels = [choice.label for choice in CANDIDATES]
+    assert len(set(labels)) == len(CANDIDATES)
+    assert {"2 x 2 tiles", "16 x 16 tiles", "always past the caches", "never past the caches"} <= set(labels)
+    kernel = sl.compile(sl.transpose(sl.tensor("H, W", name="x"), (1, 0)), tune=True, strict=True)
+    x = np.arange(100 * 130, dtype="i2").reshape(100, 130)
+    assert np.array_equal(kernel(x), x.T)
+    assert len(clock) == len(CANDIDATES) - 1  # two digits have one order
+    assert "16 x 16 tiles 2000000.0 us" in kernel.schedule
+    (text,) = {compile_nest(nests.transpose(), 2, c).source for c in (MODEL, Choice(walk="source"))}
+    tiled = compile_nest(nests.transpose(), 2, Choice(tiles=2, past=NEVER)).source
+    assert "#define SL_TILES 2\n" in tiled
+    assert "#define SL_TILES" not in text
+    assert "#define SL_TILES" not in compile_nest(nests.pad(), 2, Choice(tiles=2)).source
 
 
 def test_real_times_give_an_answer() -> None:

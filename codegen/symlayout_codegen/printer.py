@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from symlayout_codegen.choice import MODEL
 from symlayout_codegen.cir import (
     Expr,
     FloorDiv,
@@ -107,6 +108,7 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield f"#define SL_ELEMENT_SIZE {element_size}"
     if nest.combine is not None:
         yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
+    yield from _chosen(program)
     yield f'#include "{HALVES_HEADER if nest.halves else RUNTIME_HEADER}"'
     yield ""
     yield signature(nest, PARTED)
@@ -146,6 +148,15 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     arguments = ["0", "1", *nest.parameters, *nest.sources, "dst", *(["fill"] if nest.fills else [])]
     yield wrapped(f"    return {nest.name}{PARTED}(", arguments, ");")
     yield "}"
+
+
+def _chosen(program: Program) -> Iterator[str]:
+    """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes."""
+    if any(isinstance(s, Transpose) and s.splits is None and s.joins is None for s in walk(program.body)):
+        if program.choice.tiles != MODEL.tiles:
+            yield f"#define SL_TILES {program.choice.tiles}"
+        if program.choice.past != MODEL.past:
+            yield f"#define SL_FAR {_literal(program.choice.past)}"
 
 
 def _used_names(program: Program) -> frozenset[str]:

@@ -44,11 +44,12 @@ from symlayout_codegen.unroll import unroll
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A scheduled nest: the nest under legal names, its statements, and the facts that hold in them."""
+    """A scheduled nest: under legal names, its statements, the facts that hold in them, and what was chosen."""
 
     nest: Nest
     body: Body
     facts: Facts
+    choice: Choice
 
 
 def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
@@ -80,4 +81,4 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     selected = unroll(gather_rows(distribute(chosen)))
     if nest.combine is None:
         selected = strip(selected, taken)
-    return Program(nest, prune(selected), facts.and_nonnegative(digits))
+    return Program(nest, prune(selected), facts.and_nonnegative(digits), choice)

@@ -53,16 +53,16 @@ def tune(nest: Nest, element_size: int, model: CompiledKernel, arguments: Sequen
     times = _times(kernels, run)
     best = min(range(len(kernels)), key=times.__getitem__)
     best = best if times[best] < MARGIN * times[0] else 0
-    figures = ", ".join(f"{k.choice.walk} {t * 1e6:.1f} us" for k, t in zip(kernels, times, strict=True))
+    figures = ", ".join(f"{k.choice.label} {t * 1e6:.1f} us" for k, t in zip(kernels, times, strict=True))
     reason = f"timed on the arrays of a call: {figures}"
-    cache.store_note(model.key, name, {"choice": kernels[best].choice.walk, "reason": reason})
+    cache.store_note(model.key, name, {"choice": kernels[best].choice.label, "reason": reason})
     return kernels[best].because(reason)
 
 
 def _recorded(nest: Nest, element_size: int, model: CompiledKernel, known: dict[str, str]) -> CompiledKernel | None:
     """Return the candidate that the record names; None if there is no such candidate."""
     for choice in CANDIDATES:
-        if choice.walk == known.get("choice"):
+        if choice.label == known.get("choice"):
             kernel = model if choice == model.choice else compile_nest(nest, element_size, choice)
             return kernel.because(f"{known.get('reason')}, kept in the cache")
     return None

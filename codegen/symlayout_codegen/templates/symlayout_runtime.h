@@ -1207,14 +1207,14 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 #define SL_FAR (INT64_C(16) << 20)
 #endif
 
-/* Where rows lie so that more lines of a tile fall into a set of the nearest cache than it holds, to make room for one
- * would evict others before they are written.  SL_TILES tiles beside each other are held back then, and whole pieces of
- * rows are written.  A way of that cache has 4 KB or more. */
+/* Whether SL_TILES tiles beside each other are held back, and whole pieces of rows written: where arrays are far; and
+ * where rows lie so that more lines of a tile fall into a set of the nearest cache than it holds, so that to make room
+ * for one would evict others before they are written.  A way of that cache has 4 KB or more. */
 #define SL_HELD_STEP ((SL_TILES + 1) * SL_TILE)
-SL_INLINE int sl_is_crowded(const sl_axis *rows)
+SL_INLINE int sl_is_held(const sl_axis *rows, int near, int far)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
-    return SL_SHUFFLES && rows->high == 1 && step % 64 == 0 && SL_TILE > 12 * sets;
+    return SL_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
 }
 
 /* Reads ahead a quarter of what a tile reads the next four times, all four lines of a row at once.  Number *turn* of
@@ -1293,7 +1293,7 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
     for (int64_t k = 0; k < SL_TILES; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width, far = height >= SL_FAR / SL_ELEMENT_SIZE / width;
-    const int crowded = !near && width >= 2 * SL_TILE && sl_is_crowded(rows);
+    const int hold = width >= 2 * SL_TILE && sl_is_held(rows, near, far);
     element held[SL_TILE * SL_HELD_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
     for (int64_t k = 0; k < SL_TILE; ++k)
@@ -1308,7 +1308,7 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
         }
         const int64_t lead_i = sl_lead(out_of, columns, height), lead_j = sl_lead(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
-        const int64_t down = crowded || far ? height - first_i : SL_TILES * SL_TILE;
+        const int64_t down = hold || far ? height - first_i : SL_TILES * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES * SL_TILE) {
                 const int64_t *column[SL_TILES];
@@ -1322,11 +1322,11 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                 for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
                     int64_t i = below, write;
                     const int64_t high = sl_cut(&i, height), *const row = sl_seek(lines, rows, i, high, &write);
-                    const int ahead = (crowded || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
+                    const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
-                        element *const target = crowded ? held + (right[k] - right[0]) : into + write + right[k];
-                        const int64_t *const at = crowded ? held_row : row;
+                        element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
+                        const int64_t *const at = hold ? held_row : row;
                         if (ahead && wide[k] == SL_TILE)
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
                         if (high == SL_TILE && wide[k] == SL_TILE)
@@ -1335,14 +1335,14 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                             sl_transpose_part(target, at, source, column[k], high, wide[k], dense);
                         else
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
-                                              crowded ? none : writable - write);
+                                              hold ? none : writable - write);
                     }
-                    if (crowded)
+                    if (hold)
                         sl_release(into + write + right[0], row, held, high,
                                    right[tiles - 1] + wide[tiles - 1] - right[0], far);
                 }
             }
-        if (crowded && far)
+        if (hold && far)
             __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what went past the caches is written before what follows */
     }
 }
