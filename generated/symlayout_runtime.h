@@ -72,9 +72,12 @@ SL_INLINE int64_t sl_mul(int64_t a, int64_t b, int *overflow)
 
 /* ---- integers: inside the loops, where every value is in range ---- */
 
-/* floor(a / b) as in Python.  Requires b > 0. */
+/* floor(a / b) as in Python.  Requires b > 0.  What is carried from digit to digit is 0 most of the time: to compare
+ * is to divide then, but for a tenth of the time. */
 SL_INLINE int64_t sl_floor_div(int64_t a, int64_t b)
 {
+    if (!__builtin_constant_p(b) && (uint64_t)a < (uint64_t)b)
+        return 0;
     return a / b - (a % b < 0);
 }
 
@@ -175,6 +178,29 @@ SL_ALWAYS void sl_copy_ends(unsigned char *restrict to, const unsigned char *res
         memcpy(to + bytes - half, from + bytes - half, half);
 }
 
+/* More bytes than this are left to the library, which has what many of them need and few pay for. */
+#define SL_LONG 2048
+
+/* *bytes* bytes, 64 <= bytes <= SL_LONG: the last 64 reach back. */
+SL_ALWAYS void sl_copy_blocks(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+{
+    for (int64_t k = 0; k < bytes - 64; k += 64) {
+        memcpy(to + k, from + k, 32);
+        memcpy(to + k + 32, from + k + 32, 32);
+    }
+    memcpy(to + bytes - 64, from + bytes - 64, 32);
+    memcpy(to + bytes - 32, from + bytes - 32, 32);
+}
+
+/* *bytes* bytes, at least 64. */
+SL_APART void sl_copy_long(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+{
+    if (bytes > SL_LONG)
+        memcpy(to, from, (size_t)bytes);
+    else
+        sl_copy_blocks(to, from, bytes);
+}
+
 /* to[at + i] = from[start + i] for 0 <= i < count. */
 SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict from, int64_t start,
                        int64_t count)
@@ -185,7 +211,7 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
     const unsigned char *const out_of = (const unsigned char *)(from + start);
     const size_t bytes = (size_t)count * sizeof(element);
     if (bytes > 64)
-        memcpy(into, out_of, bytes);
+        sl_copy_long(into, out_of, (int64_t)bytes);
     else if (bytes >= 32)
         sl_copy_ends(into, out_of, bytes, 32);
     else if (bytes >= 16)
@@ -355,15 +381,14 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     else if (count == 1)
         for (int64_t i = 0; i < rows; ++i)
             to[i * to_step] = from[i * step];
-    else if (bytes > 256)
+    else if (bytes > SL_LONG)
         for (int64_t i = 0; i < rows; ++i)
             memcpy(to + i * to_step, from + i * step, bytes);
-    else if (bytes >= 128)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 128);
+    else if (bytes > 64)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), (int64_t)bytes);
     else if (bytes == 64)
         sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
-    else if (bytes >= 64)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 64);
     else if (bytes == 32)
         sl_copy_rows_by(to, to_step, from, step, rows, 32, 32);
     else if (bytes >= 32)
@@ -1170,7 +1195,83 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 }
 
 /* So many tiles each way at a time that their lines, each perhaps in a page of its own, are a few hundred. */
-#define SL_TILES (SL_ELEMENT_SIZE <= 2 ? 8 : 16)
+#ifndef SL_TILES
+#define SL_TILES 8
+#endif
+/* Arrays of fewer bytes than this are near, of as many as the other or more, far: there a store of whole lines that goes
+ * past the caches spares reading what it writes over. */
+#ifndef SL_NEAR
+#define SL_NEAR (INT64_C(4) << 20)
+#endif
+#ifndef SL_FAR
+#define SL_FAR (INT64_C(16) << 20)
+#endif
+
+/* Whether SL_TILES tiles beside each other are held back, and whole pieces of rows written: where arrays are far; and
+ * where rows lie so that more lines of a tile fall into a set of the nearest cache than it holds, so that to make room
+ * for one would evict others before they are written.  A way of that cache has 4 KB or more. */
+#define SL_HELD_STEP ((SL_TILES + 1) * SL_TILE)
+SL_INLINE int sl_is_held(const sl_axis *rows, int near, int far)
+{
+    const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
+    return SL_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
+}
+
+/* Reads ahead a quarter of what a tile reads the next four times, all four lines of a row at once.  Number *turn* of
+ * four tiles, one under the other, reads the quarter *turn*; *from* is where it begins. */
+SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
+{
+    for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
+        for (int64_t line = 4; line < 8; ++line)
+            __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
+}
+
+#if SL_SHUFFLES
+/* Stores a vector, where there is a way to, past the caches. */
+SL_ALWAYS void sl_stream(element *to, sl_pairs v)
+{
+#ifdef __clang__
+    __builtin_nontemporal_store(v, (sl_pairs *)(void *)to);
+#elif SL_WIDE == 64
+    __builtin_ia32_movntdq512((long long __attribute__((vector_size(64))) *)(void *)to,
+                              (long long __attribute__((vector_size(64))))v);
+#elif SL_WIDE == 32
+    __builtin_ia32_movntdq256((long long __attribute__((vector_size(32))) *)(void *)to,
+                              (long long __attribute__((vector_size(32))))v);
+#else
+    memcpy(to, &v, sizeof v);
+#endif
+}
+
+/* The first *rows* rows of what is held, *count* elements each, go to their places. */
+SL_APART void sl_release(element *restrict to, const int64_t *row, const element *restrict held, int64_t rows,
+                         int64_t count, int far)
+{
+    const int whole = (uintptr_t)to % 64 == 0 && count % SL_TILE == 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        if (!whole) {
+            sl_copy(to, row[i], held, i * SL_HELD_STEP, count);
+            continue;
+        }
+        for (int64_t k = 0; k < count; k += SL_MANY) {
+            sl_pairs v;
+            memcpy(&v, held + i * SL_HELD_STEP + k, sizeof v);
+            if (far)
+                sl_stream(to + row[i] + k, v);
+            else
+                memcpy(to + row[i] + k, &v, sizeof v);
+        }
+    }
+}
+#else
+SL_APART void sl_release(element *restrict to, const int64_t *row, const element *restrict held, int64_t rows,
+                         int64_t count, int far)
+{
+    (void)far;
+    for (int64_t i = 0; i < rows; ++i)
+        sl_copy(to, row[i], held, i * SL_HELD_STEP, count);
+}
+#endif
 
 /* A transpose between the axes *rows* and *columns*, *turns* times: tiles, SL_TILES by SL_TILES of them at a time, since
  * pages are few too.  They begin where lines do, if there is such a place. */
@@ -1191,6 +1292,12 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
     lines[0].phase = lines[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES; ++k)
         across[k][0].phase = across[k][1].phase = -1;
+    const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width, far = height >= SL_FAR / SL_ELEMENT_SIZE / width;
+    const int hold = width >= 2 * SL_TILE && sl_is_held(rows, near, far);
+    element held[SL_TILE * SL_HELD_STEP] __attribute__((aligned(64)));
+    int64_t held_row[SL_TILE];
+    for (int64_t k = 0; k < SL_TILE; ++k)
+        held_row[k] = k * SL_HELD_STEP;
     for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
@@ -1201,7 +1308,8 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
         }
         const int64_t lead_i = sl_lead(out_of, columns, height), lead_j = sl_lead(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
-        for (int64_t top = first_i; top < height; top += SL_TILES * SL_TILE)
+        const int64_t down = hold || far ? height - first_i : SL_TILES * SL_TILE;
+        for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES * SL_TILE) {
                 const int64_t *column[SL_TILES];
                 int64_t right[SL_TILES], read[SL_TILES], wide[SL_TILES], tiles = 0;
@@ -1211,22 +1319,31 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                     wide[tiles] = sl_cut(&right[tiles], width);
                     column[tiles] = sl_seek(across[tiles], columns, right[tiles], wide[tiles], &read[tiles]);
                 }
-                for (int64_t below = top; below < sl_min(height, top + SL_TILES * SL_TILE); below += SL_TILE) {
+                for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
                     int64_t i = below, write;
                     const int64_t high = sl_cut(&i, height), *const row = sl_seek(lines, rows, i, high, &write);
+                    const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
-                        element *const target = into + write + right[k];
+                        element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
+                        const int64_t *const at = hold ? held_row : row;
+                        if (ahead && wide[k] == SL_TILE)
+                            sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
                         if (high == SL_TILE && wide[k] == SL_TILE)
-                            sl_transpose_tile(target, row, source, column[k]);
+                            sl_transpose_tile(target, at, source, column[k]);
                         else if (high >= SL_LANES && wide[k] >= SL_LANES)
-                            sl_transpose_part(target, row, source, column[k], high, wide[k], dense);
+                            sl_transpose_part(target, at, source, column[k], high, wide[k], dense);
                         else
-                            sl_transpose_thin(target, row, source, column[k], high, wide[k],
-                                              readable - i - read[k], writable - write);
+                            sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
+                                              hold ? none : writable - write);
                     }
+                    if (hold)
+                        sl_release(into + write + right[0], row, held, high,
+                                   right[tiles - 1] + wide[tiles - 1] - right[0], far);
                 }
             }
+        if (hold && far)
+            __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what went past the caches is written before what follows */
     }
 }
 
