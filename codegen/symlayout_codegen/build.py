@@ -20,7 +20,7 @@ from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.header import VERSION
 from symlayout_codegen.load import Functions, load_functions
 
-FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra")
+FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared")  # no warnings: nobody reads them, and they take time
 
 _loaded: dict[str, Functions] = {}
 _locks: dict[str, threading.RLock] = {}  # a signal's handler may build while its thread does
