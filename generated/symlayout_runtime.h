@@ -362,8 +362,10 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
 #if SL_SHORT
-    /* Single elements backwards, or every second one, are vectors that the compiler makes below. */
-    if (bytes <= SL_SHORT_ROW && (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
+    /* Single elements backwards, or every second one, are vectors that the compiler makes below; less than a vector
+     * is moved sooner than it is prepared. */
+    if (bytes <= SL_SHORT_ROW && rows * (int64_t)bytes >= SL_SHORT &&
+        (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
         const int64_t done =
             sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
                           step * (int64_t)sizeof(element), rows, (int64_t)bytes);
@@ -1119,7 +1121,7 @@ SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE]
             memset(block[0], 0, sizeof block[0]);
             for (int64_t k = 0; k < wide; ++k)
                 sl_copy_apart(block[0] + k * SL_LANES, from + i + column[j + k], high);
-            sl_transpose_square(block[1], line, block[0], line, SL_LANES, SL_LANES);
+            sl_square_part(block[1], line, block[0], line);
             for (int64_t k = 0; k < high; ++k)
                 sl_copy_apart(to + j + row[i + k], block[1] + k * SL_LANES, wide);
         }
@@ -1348,7 +1350,7 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
 }
 
 /* The same indices and offsets with as few levels as the extents and strides of this call allow. */
-SL_INLINE sl_axis sl_flat_axis(sl_axis axis)
+SL_APART sl_axis sl_flat_axis(sl_axis axis)
 {
     for (int twice = 0; twice < 2; ++twice) {
         if (axis.high == 1 || axis.jump == axis.high * axis.leap)
@@ -1360,7 +1362,7 @@ SL_INLINE sl_axis sl_flat_axis(sl_axis axis)
 }
 
 /* What may be done by either axis makes the shorter one longer: a level of *far* that goes on where *near* ends. */
-SL_INLINE void sl_lend(sl_axis *near, sl_axis *far)
+SL_APART void sl_lend(sl_axis *near, sl_axis *far)
 {
     if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
         *near = sl_flat_axis((sl_axis){near->count, near->step, far->high, far->count, 1, 0});
@@ -1369,7 +1371,7 @@ SL_INLINE void sl_lend(sl_axis *near, sl_axis *far)
 }
 
 /* One long transpose instead of many, so that tiles span whole lines: turns that go on where the axis ends. */
-SL_INLINE void sl_join_turns(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
+SL_APART void sl_join_turns(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
 {
     if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
         *axis = sl_flat_axis((sl_axis){axis->count, axis->step, axis->high, axis->leap, turns->count, across});
