@@ -40,6 +40,13 @@ def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
     inner = (fast_write,) if fast_read == fast_write else (fast_read, fast_write)
     for digit in inner:
         digits.remove(digit)
+    if along is writes:
+        for digit in [k for k in digits if is_short(piece.digits[k].extent)]:
+            # Both halves of a line that a block splits are read while the line is near.
+            at = digits.index(digit)
+            stride = magnitude(reads.get(digit, ZERO))
+            last = max((i for i, k in enumerate(digits) if magnitude(reads.get(k, ZERO)) > stride), default=at)
+            digits.insert(max(at, last), digits.pop(at))
     goes_on = digits and (
         equal(writes.get(digits[-1], ZERO), piece.digits[fast_write].extent)
         or equal(reads.get(digits[-1], ZERO), piece.digits[fast_read].extent)
