@@ -83,7 +83,7 @@ def test_pad_reads_like_this() -> None:
     sl_fill(to, (W + p + q)*i_begin, fill0, (W + p + q)*(i_first_2 - i_begin));
     for (int64_t i = i_first_2; i < i_last_2; ++i) {
         sl_fill(to, (W + p + q)*i, fill0, p);
-        sl_copy(to, p + (W + p + q)*i, from0, p + W*i - p*(W + 1), W);
+        sl_copy(to, p + (W + p + q)*i, from0, -W*p + W*i, W);
         sl_fill(to, W + p + (W + p + q)*i, fill0, q);
     }
     sl_fill(to, (W + p + q)*i_last_2, fill0, (W + p + q)*(i_end - i_last_2));

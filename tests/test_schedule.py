@@ -46,7 +46,8 @@ def run(program: Program, parameters: Mapping[str, int], parts: int = 1) -> Writ
         if hasattr(step, "name"):
             values[step.name] = value
     written: Written = {}
-    calls = [execute(program.body, values | {"part": k, "parts": parts}, program.nest.sources) for k in range(parts)]
+    body = (*program.steps, *program.body)
+    calls = [execute(body, values | {"part": k, "parts": parts}, program.nest.sources) for k in range(parts)]
     for at, term, adds in itertools.chain(*calls):
         if adds:
             written[at] += (term,)

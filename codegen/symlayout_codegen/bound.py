@@ -12,9 +12,11 @@ in its fill region, each with its own fill.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from symlayout_codegen.align import Aligned, aligned
 from symlayout_codegen.cir import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, subtract
+from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
 from symlayout_codegen.loops import Accumulate, Body, Copy, Fill, If, Interval, Leaf, Let, Loop, Statement
 from symlayout_codegen.nest import Affine, Piece, Window
 from symlayout_codegen.pending import Bound, Open, Pending, Target
@@ -111,6 +113,8 @@ class Bounder:
     def decide(self, depth: int, state: Open) -> Body:
         """Test the guards that only a test can decide here, then open the next loop."""
         guards = state.guards
+        if state.target.source is None and all(b.depth < depth for b in state.bounds) and depth < len(self.order):
+            return self.filled(depth, state)
         tested = next((g for g in guards if g.bound.tested and g.bound.depth == depth), None)
         if tested is not None:
             at = guards.index(tested)
@@ -122,13 +126,43 @@ class Bounder:
             return (self.leaf(state.target),)
         blocks = [bound for bound in state.bounds if bound.whole is not None and bound.depth == depth + 1]
         if blocks:
-            return self.peel(depth, state, blocks)
+            whole = self.aligned(depth, state)
+            return self.peel(depth, state, blocks) if whole is None else self.beside(whole, depth, state)
         start, stop = state.ranges.get(self.order[depth], (ZERO, self.piece.digits[self.order[depth]].extent))
         lets: list[Statement] = []
         for bound in state.windows:
             if bound.bounds(depth):
                 start, stop = self.narrow(bound, start, stop, lets)
         return (*lets, *self.segments(depth, start, stop, state))
+
+    def aligned(self, depth: int, state: Open) -> Aligned | None:
+        """Return the whole blocks of the last two digits, if one window or guard is all that is left to keep."""
+        digits = self.order[depth:]
+        left = [bound for bound in state.bounds if bound.depth >= depth]
+        if len(digits) != 2 or len(left) != 1 or set(digits) & state.ranges.keys():
+            return None
+        window = left[0].window
+        steps = window.value.coefficients()
+        within, block = sorted(digits, key=lambda k: magnitude(steps.get(k, ZERO)))
+        size, blocks = self.piece.digits[within].extent, self.piece.digits[block].extent
+        return aligned(window, within, block, size, blocks, self.facts)
+
+    def beside(self, whole: Aligned, depth: int, state: Open) -> Body:
+        """Return the last two loops over the whole blocks, and the margins beside them where a guard asks for these."""
+        extents = {whole.within: self.piece.digits[whole.within].extent, whole.block: whole.count}
+        body: Body = (self.leaf(state.target, whole),)
+        for k in reversed(self.order[depth:]):
+            body = (Loop(self.names[k], ZERO, extents[k], body, self.piece.digits[k].comment),)
+        margins: list[Statement] = []
+        block = self.piece.digits[whole.block]
+        for guard in state.guards:
+            for w, first in enumerate(whole.first):
+                fill = self.leaf(Target(None, guard.fill))
+                at = substitute(fill.to, {self.names[whole.within]: Literal(w)})
+                for start, stop in ((ZERO, Literal(first)), (add(whole.count, first), block.extent)):
+                    if not equal(start, stop):
+                        margins.append(Loop(block.name, start, stop, (replace(fill, to=at),), block.comment))
+        return (*margins, *body)
 
     def peel(self, depth: int, state: Open, blocks: Sequence[Bound]) -> Body:
         """Return the next two loops thrice: before, in and after the whole blocks, which no bound cuts."""
@@ -174,12 +208,26 @@ class Bounder:
             *self.segments(depth, last, stop, outside),
         )
 
-    def leaf(self, target: Target) -> Leaf:
-        """Return what the innermost loop does."""
-        to = self.value(self.piece.output)
+    def filled(self, depth: int, state: Open) -> Body:
+        """Return the loops from *depth* on where all is fill: in the order of the output, so that runs are long."""
+        writes = self.piece.output.coefficients()
+        body: Body = (self.leaf(state.target),)
+        inwards = self.order[depth:]
+        if all(k < len(self.order) for k in writes):
+            inwards = tuple(sorted(inwards, key=lambda k: -magnitude(writes.get(k, ZERO))))
+        for k in reversed(inwards):
+            digit = self.piece.digits[k]
+            start, stop = state.ranges.get(k, (ZERO, digit.extent))
+            body = (Loop(digit.name, start, stop, body, digit.comment),)
+        return body
+
+    def leaf(self, target: Target, whole: Aligned | None = None) -> Leaf:
+        """Return what the innermost loop does, over the digits of the *whole* blocks if they are given."""
+        faces = [self.piece.output, self.piece.offset or self.piece.output]
+        to, start = (self.value(whole.turned(face) if whole else face) for face in faces)
         if target.source is not None and self.piece.offset is not None:
             kind = Accumulate if self.adds else Copy
-            return kind(to, target.source, self.value(self.piece.offset), ONE)
+            return kind(to, target.source, start, ONE)
         return Fill(to, target.fill or 0, ONE)
 
     def narrow(self, bound: Bound, start: Expr, stop: Expr, lets: list[Statement]) -> tuple[Expr, Expr]:

@@ -65,12 +65,30 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
 
 
 def floor_div(numerator: Expr, denominator: Expr) -> Expr:
-    """Return ``floor(numerator / denominator)``, folded where it is literal or divides by one."""
+    """Return ``floor(numerator / denominator)``, what a literal divides exactly taken out.
+
+    >>> floor_div(add(mul(4, Name("n")), 5), Literal(2)) == add(mul(2, Name("n")), 2)
+    True
+    """
     match numerator, denominator:
         case _, Literal(1):
             return numerator
         case Literal(a), Literal(b) if b:
             return Literal(a // b)
+        case _, Literal(b) if b > 0:
+            whole, rest = list[Expr](), list[Expr]()
+            for term in numerator.terms if isinstance(numerator, Sum) else (numerator,):
+                match term:
+                    case Literal(a):
+                        whole.append(Literal(a // b))
+                        rest.append(Literal(a % b))
+                    case Product((Literal(a), *factors)) if a % b == 0:
+                        whole.append(mul(a // b, *factors))
+                    case _:
+                        rest.append(term)
+            left = add(*rest)
+            inner = Literal(left.value // b) if isinstance(left, Literal) else FloorDiv(left, denominator)
+            return add(*whole, inner)
         case _:
             return FloorDiv(numerator, denominator)
 

@@ -6,8 +6,9 @@ loops around it.  It knows no digit and no face.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from symlayout_codegen.cir import Expr, Literal, mul
 from symlayout_codegen.expressions import ONE, ZERO
@@ -250,6 +251,20 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, to_step, rows, count)
         case Transpose(to, rows, _, start, columns):
             return (to, start, *rows.levels, *columns.levels, *statement.turns)
+
+
+def mapped(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """Return *statement* with each expression that it holds itself, those of its body not included, changed."""
+
+    def changed(value: object) -> object:
+        if isinstance(value, Expr):
+            return change(value)
+        if isinstance(value, Axis):
+            return replace(value, **{f.name: change(getattr(value, f.name)) for f in fields(value)})
+        return value
+
+    values: dict[str, Any] = {f.name: changed(getattr(statement, f.name)) for f in fields(statement)}
+    return type(statement)(**values)
 
 
 def walk(body: Sequence[Statement]) -> Iterator[Statement]:

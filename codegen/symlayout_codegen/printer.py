@@ -92,7 +92,8 @@ def print_packed(nest: Nest) -> str:
 
 def describe(program: Program) -> str:
     """Return the loops of *program* as indented lines, for people."""
-    return "\n".join(_statements(program.body, _Printer(program.facts, program.nest.halves), 0))
+    show = _Printer(program.facts, program.nest.halves)
+    return "\n".join(_statements((*program.steps, *program.body), show, 0))
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     for name in nest.parameters:
         if name not in used:
             yield f"    (void){name};"
-    yield from _prelude(nest, used)
+    yield from _prelude(program, used)
     for k, source in enumerate(nest.sources):
         if k in sources:
             yield f"    const element *restrict const from{k} = {source};"
@@ -162,15 +163,15 @@ def _chosen(program: Program) -> Iterator[str]:
 def _used_names(program: Program) -> frozenset[str]:
     """Return the names that the body, the output size or the prelude read."""
     exprs = [step.value for step in program.nest.prelude]
-    exprs += [e for statement in walk(program.body) for e in expressions(statement)]
+    exprs += [e for statement in (*program.steps, *walk(program.body)) for e in expressions(statement)]
     if program.nest.output_size is not None:
         exprs.append(program.nest.output_size)
     return frozenset().union(*map(names, exprs))
 
 
-def _prelude(nest: Nest, used: frozenset[str]) -> Iterator[str]:
+def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
     """Yield the locals and the preconditions.  Their arithmetic is checked: an argument may be anything."""
-    checked = _CheckedPrinter()
+    nest, checked = program.nest, _CheckedPrinter()
     flagged = False
     for step in nest.prelude:
         text = checked(step.value) if isinstance(step, Local) else _failure(step, checked)
@@ -193,6 +194,12 @@ def _prelude(nest: Nest, used: frozenset[str]) -> Iterator[str]:
             yield "    int overflow = 0;"
         yield f"    if ({text} == 0)"
         yield f"        return {'overflow ? SL_OVERFLOW : SL_OK' if flagged else 'SL_OK'};"
+    for let in program.steps:
+        text = checked(let.value)
+        if "&overflow" in text and not flagged:
+            flagged = True
+            yield "    int overflow = 0;"
+        yield f"    const int64_t {let.name} = {text};"
     if flagged:
         # A value that overflowed is only ever used by the checked helpers, so one test is enough.
         yield "    if (overflow)"

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from symlayout_codegen.cir import Expr, Name
 from symlayout_codegen.expressions import substitute
-from symlayout_codegen.nest import Affine, Carried, Digit, Guard, Local, Nest, Piece, Precondition, Window
+from symlayout_codegen.nest import Affine, Carried, Guard, Local, Nest, Piece, Precondition, Window
 
 PARTED = "_part"
 """What the name of a kernel has at its end where it is the function that does one part."""
@@ -108,6 +108,16 @@ def _signature(nest: Nest) -> tuple[Nest, dict[str, str], set[str]]:
 
 
 def _rename_piece(piece: Piece, values: Mapping[str, Expr], taken: set[str]) -> Piece:
+    piece = substitute_piece(piece, values)
+    digits = tuple(replace(d, name=identifier(d.name, taken)) for d in piece.digits)
+    return replace(
+        piece, digits=digits, carried=tuple(replace(c, name=identifier(c.name, taken)) for c in piece.carried)
+    )
+
+
+def substitute_piece(piece: Piece, values: Mapping[str, Expr]) -> Piece:
+    """Return *piece* with the names in *values* replaced in its expressions."""
+
     def affine(old: Affine) -> Affine:
         terms = tuple((k, substitute(coefficient, values)) for k, coefficient in old.terms)
         return Affine(substitute(old.constant, values), terms)
@@ -117,10 +127,8 @@ def _rename_piece(piece: Piece, values: Mapping[str, Expr], taken: set[str]) -> 
 
     return replace(
         piece,
-        digits=tuple(Digit(identifier(d.name, taken), substitute(d.extent, values), d.comment) for d in piece.digits),
-        carried=tuple(
-            Carried(identifier(c.name, taken), affine(c.value), substitute(c.divisor, values)) for c in piece.carried
-        ),
+        digits=tuple(replace(d, extent=substitute(d.extent, values)) for d in piece.digits),
+        carried=tuple(Carried(c.name, affine(c.value), substitute(c.divisor, values)) for c in piece.carried),
         output=affine(piece.output),
         offset=affine(piece.offset) if piece.offset is not None else None,
         windows=tuple(map(window, piece.windows)),

@@ -2,7 +2,8 @@
 
 Only digits and faces decide; no op has a name here.  Each pass is a module:
 
-1. `narrow`: what a window leaves of one digit is its range; `stack`: pieces alike but for where they begin are one;
+1. `exact`: what is known to be a multiple is written as one; `narrow`: what a window leaves of one digit is its
+   range; `stack`: pieces alike but for where they begin are one;
    `coalesce`: drop digits of extent 1, join two digits that are contiguous on both faces;
 2. `order`: the output's fastest digit innermost, the source's fastest digit next to it;
 3. `bound`: windows and guards become the bounds of loops, so that no inner loop tests;
@@ -12,7 +13,7 @@ Only digits and faces decide; no op has a name here.  Each pass is a module:
 5. `distribute`: a loop around a transpose and other statements becomes one around each; `rows`: a loop
    around one run or transpose becomes one statement with it;
 6. `unroll`: short loops are written out; `strips`: a loop over several short runs becomes rows of each;
-   `prune`: what is not needed goes.
+   `prune`: what is not needed goes; `hoist`: what does not change in a loop is computed before it.
 
 Points that add keep the order of the nest, since a sum of floats depends on it: their digits are not
 reordered, and blocks not taken out of their turn.
@@ -27,9 +28,11 @@ from symlayout_codegen.choice import MODEL, Choice
 from symlayout_codegen.cir import Expr, Name
 from symlayout_codegen.coalesce import coalesce
 from symlayout_codegen.distribute import distribute
+from symlayout_codegen.exact import exact
 from symlayout_codegen.expressions import Facts
+from symlayout_codegen.hoist import hoist
 from symlayout_codegen.leaves import select
-from symlayout_codegen.loops import Body, Statement
+from symlayout_codegen.loops import Body, Let, Statement
 from symlayout_codegen.narrow import narrow
 from symlayout_codegen.nest import Local, Nest
 from symlayout_codegen.order import long_inside, order
@@ -44,9 +47,13 @@ from symlayout_codegen.unroll import unroll
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A scheduled nest: under legal names, its statements, the facts that hold in them, and what was chosen."""
+    """A scheduled nest: under legal names, its statements, the facts that hold in them, and what was chosen.
+
+    *steps* are locals that the parameters decide, which stand before the statements.
+    """
 
     nest: Nest
+    steps: tuple[Let, ...]
     body: Body
     facts: Facts
     choice: Choice
@@ -55,6 +62,7 @@ class Program:
 def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     """Return the loops that do what *nest* says, in the way that *choice* says."""
     nest, taken = rename(nest)
+    nest = exact(nest)
     facts = Facts.of(nest.positive, nest.nonnegative)
     for step in nest.prelude:
         if isinstance(step, Local) and facts.is_nonnegative(step.value):
@@ -81,4 +89,5 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     selected = unroll(gather_rows(distribute(chosen)))
     if nest.combine is None:
         selected = strip(selected, taken)
-    return Program(nest, prune(selected), facts.and_nonnegative(digits), choice)
+    steps, hoisted = hoist(prune(selected), taken)
+    return Program(nest, steps, hoisted, facts.and_nonnegative(digits), choice)
