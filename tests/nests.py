@@ -5,7 +5,7 @@ Each is made by a function of its digits, without the algebra, so that these tes
 
 from __future__ import annotations
 
-from symlayout_codegen.cir import Expr, FloorDiv, Literal, Name, add, mul
+from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
 from symlayout_codegen.nest import (
     Add,
     Affine,
@@ -312,6 +312,40 @@ def deal_rows_back() -> Nest:
     return nest("deal_rows_back", "H W p q", [piece], mul(H, long), prelude=prelude)
 
 
+def deal_whole(block: int, before: int, after: int, *, crop: bool = False) -> Nest:
+    """Rows of ``block*W``, padded by numbers, are dealt to as many planes; or, with *crop*, these back to rows.
+
+    All is known of the blocks: ``block*hi + lo - before`` is in the array for W of them, whatever *lo* is.
+    """
+    k, margin = block, (before + after) // block
+    high, inside = add(W, margin), mul(k, W)
+    plane, image = add(mul(H, k, high), 1), add(mul(H, inside), 1)  # with a gap, so that they are a digit of their own
+    order = ("plane", "row", "hi", "lo") if crop else ("plane", "lo", "row", "hi")
+    extents = {"plane": N, "row": H, "hi": high, "lo": Literal(k)}
+    at = {name: n for n, name in enumerate(order)}
+    digit = tuple(Digit(name, extents[name]) for name in order)
+    dealt = affine(0, (at["plane"], plane), (at["lo"], mul(H, high)), (at["row"], high), (at["hi"], 1))
+    rows = affine(-before, (at["plane"], image), (at["row"], inside), (at["hi"], k), (at["lo"], 1))
+    window = Window(affine(-before, (at["hi"], k), (at["lo"], 1)), inside)
+    name = f"deal_{k}_{before}_{after}"
+    if crop:
+        return nest(f"{name}_back", "N H W", [Piece(digit, rows, 0, dealt, windows=(window,))], mul(N, image))
+    piece = Piece(digit, dealt, 0, rows, guards=(Guard(window, 0),))
+    return nest(name, "N H W", [piece], mul(N, plane), fills=1)
+
+
+def halves() -> Nest:
+    """Every second of n elements, which are known to be even in number, then the others."""
+    n, half = Name("n"), Name("half")
+    piece = Piece(digits(lo=2, hi=half), affine(0, (0, half), (1, 1)), 0, affine(0, (0, 1), (1, 2)))
+    prelude = (
+        *not_negative("n"),
+        Precondition(FloorMod(add(n, 2), Literal(2)), "==", "non_divisible", "(n + 2) % 2 == 0"),
+        Local("half", FloorDiv(n, Literal(2))),
+    )
+    return nest("halves", "n", [piece], n, prelude=prelude)
+
+
 def two_windows() -> Nest:
     """Cut a box by two windows that may not meet, one of them on a sum of two digits."""
     cut = Piece(
@@ -508,6 +542,12 @@ ALL = (
     batch_to_space(2),
     deal_rows(),
     deal_rows_back(),
+    deal_whole(2, 1, 1),
+    deal_whole(2, 2, 4),
+    deal_whole(2, 3, 1, crop=True),
+    deal_whole(3, 3, 0),
+    deal_whole(3, 1, 2),
+    halves(),
     two_windows(),
     unknown_step(),
     concatenate(),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symlayout_codegen import strips
-from symlayout_codegen.cir import Expr, Literal, Name, add, evaluate, mul
-from symlayout_codegen.expressions import ONE, ZERO, subtract
+from symlayout_codegen.cir import Expr, Literal, Name, Sum, add, evaluate, mul
+from symlayout_codegen.expressions import ONE, ZERO, names, subtract
 from symlayout_codegen.loops import (
     Accumulate,
     AccumulateRows,
@@ -29,6 +29,7 @@ from symlayout_codegen.loops import (
     Share,
     Statement,
     Transpose,
+    expressions,
     walk,
 )
 from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece, Term, Window, simulate
@@ -216,6 +217,54 @@ def test_a_window_that_may_lie_outside_its_digit_stays_a_bound() -> None:
 def test_short_rows_that_overlap_are_a_transpose() -> None:
     (transpose,) = (s for s in walk(schedule(nests.windows()).body) if isinstance(s, Transpose))
     assert (transpose.rows.count, transpose.columns.step) == (nests.W, ONE)
+
+
+@pytest.mark.parametrize("crop", [False, True])
+@pytest.mark.parametrize(
+    ("block", "before", "after"), [(2, 0, 0), (2, 1, 1), (2, 3, 1), (2, 2, 4), (3, 3, 6), (4, 0, 4)]
+)
+def test_blocks_that_are_whole_need_no_bounds(block: int, before: int, after: int, *, crop: bool) -> None:
+    """One transpose does what lies inside; a guard's margins are rows of fill, each as wide as it is."""
+    nest = nests.deal_whole(block, before, after, crop=crop)
+    program = schedule(nest)
+    assert not any(isinstance(s, Let) and s.name.startswith(("hi_", "lo_")) for s in walk(program.body))
+    first = [max(0, -(-(before - lo) // block)) for lo in range(block)]
+    margins = [] if crop else [w for f in first for w in (f, (before + after) // block - f) if w]
+    assert sorted(leaves(nest)) == ["FillRows"] * len(margins) + ["Transpose"]
+    for values in ({"N": 2, "H": 2, "W": 3}, {"N": 1, "H": 1, "W": 1}, {"N": 1, "H": 3, "W": 0}):
+        for parts in (1, 3):
+            assert run(program, values, parts) == simulate(nest, values)
+
+
+def test_what_a_pad_turns_by_a_part_of_three_is_bounded() -> None:
+    """Whole blocks are no box then: an inner part is, and the ends are cut."""
+    assert leaves(nests.deal_whole(3, 1, 2)).count("CopyRows") == 2
+
+
+def test_a_number_known_to_be_even_is_twice_its_half() -> None:
+    """So rows of it, each as long as two halves, follow each other."""
+    face = nests.affine(0, (0, mul(2, Name("half"))), (1, 1))
+    rows = Piece(nests.digits(row=3, i=Name("n")), face, 0, face)
+    assert leaves(replace(nests.halves(), pieces=(rows,), output_size=mul(3, Name("n")))) == ["Copy"]
+
+
+@pytest.mark.parametrize("nest", nests.ALL, ids=lambda nest: nest.name)
+def test_what_does_not_change_in_a_loop_is_computed_before_it(nest: Nest) -> None:
+    """No expression of a statement has more than two operations on what was known outside of its loop."""
+    program = schedule(nest)
+
+    def costs(body: Body, inner: frozenset[str]) -> Iterator[int]:
+        for statement in body:
+            if isinstance(statement, Loop):
+                yield from costs(statement.body, frozenset((statement.name,)))
+            elif isinstance(statement, Let):
+                inner |= {statement.name}
+            elif inner and not isinstance(statement, If | Interval | Share):
+                for expr in expressions(statement):
+                    terms = expr.terms if isinstance(expr, Sum) else (expr,)
+                    yield sum(not names(term) & inner and not isinstance(term, Literal) for term in terms)
+
+    assert all(cost <= 3 for cost in costs(program.body, frozenset()))
 
 
 @pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name != "carried_guard"], ids=lambda nest: nest.name)

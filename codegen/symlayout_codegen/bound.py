@@ -136,10 +136,10 @@ class Bounder:
         return (*lets, *self.segments(depth, start, stop, state))
 
     def aligned(self, depth: int, state: Open) -> Aligned | None:
-        """Return the whole blocks of the last two digits, if one window or guard is all that is left to keep."""
-        digits = self.order[depth:]
+        """Return the whole blocks of the next two digits, if one window or guard is all that is left to keep."""
+        digits = self.order[depth : depth + 2]
         left = [bound for bound in state.bounds if bound.depth >= depth]
-        if len(digits) != 2 or len(left) != 1 or set(digits) & state.ranges.keys():
+        if len(left) != 1 or set(digits) & state.ranges.keys():
             return None
         window = left[0].window
         steps = window.value.coefficients()
@@ -148,21 +148,39 @@ class Bounder:
         return aligned(window, within, block, size, blocks, self.facts)
 
     def beside(self, whole: Aligned, depth: int, state: Open) -> Body:
-        """Return the last two loops over the whole blocks, and the margins beside them where a guard asks for these."""
-        extents = {whole.within: self.piece.digits[whole.within].extent, whole.block: whole.count}
-        body: Body = (self.leaf(state.target, whole),)
-        for k in reversed(self.order[depth:]):
-            body = (Loop(self.names[k], ZERO, extents[k], body, self.piece.digits[k].comment),)
+        """Return the loops over the whole blocks, and over the margins beside them where a guard asks for these."""
+        body = self.around(depth, (self.leaf(state.target, whole),), {whole.block: (ZERO, whole.count)})
         margins: list[Statement] = []
-        block = self.piece.digits[whole.block]
+        block = self.piece.digits[whole.block].extent
         for guard in state.guards:
             for w, first in enumerate(whole.first):
                 fill = self.leaf(Target(None, guard.fill))
                 at = substitute(fill.to, {self.names[whole.within]: Literal(w)})
-                for start, stop in ((ZERO, Literal(first)), (add(whole.count, first), block.extent)):
+                for start, stop in ((ZERO, Literal(first)), (add(whole.count, first), block)):
                     if not equal(start, stop):
-                        margins.append(Loop(block.name, start, stop, (replace(fill, to=at),), block.comment))
+                        ranges = {whole.block: (start, stop)}
+                        margins += self.around(depth, (replace(fill, to=at),), ranges, without=whole.within)
         return (*margins, *body)
+
+    def around(self, depth: int, body: Body, ranges: Mapping[int, tuple[Expr, Expr]], without: int = -1) -> Body:
+        """Return the loops from *depth* on around *body*: over *ranges* of those that it has, *without* one."""
+        for k in reversed(self.order[depth:]):
+            digit = self.piece.digits[k]
+            if k != without:
+                body = (Loop(digit.name, *ranges.get(k, (ZERO, digit.extent)), body, digit.comment),)
+        return body
+
+    def filled(self, depth: int, state: Open) -> Body:
+        """Return the loops from *depth* on where all is fill: in the order of the output, so that runs are long."""
+        writes = self.piece.output.coefficients()
+        if any(k >= len(self.order) for k in writes):
+            return self.around(depth, (self.leaf(state.target),), state.ranges)
+        outwards = sorted(self.order[depth:], key=lambda k: magnitude(writes.get(k, ZERO)))
+        body: Body = (self.leaf(state.target),)
+        for k in outwards:
+            digit = self.piece.digits[k]
+            body = (Loop(digit.name, *state.ranges.get(k, (ZERO, digit.extent)), body, digit.comment),)
+        return body
 
     def peel(self, depth: int, state: Open, blocks: Sequence[Bound]) -> Body:
         """Return the next two loops thrice: before, in and after the whole blocks, which no bound cuts."""
@@ -207,19 +225,6 @@ class Bounder:
             *self.segments(depth, first, last, inside),
             *self.segments(depth, last, stop, outside),
         )
-
-    def filled(self, depth: int, state: Open) -> Body:
-        """Return the loops from *depth* on where all is fill: in the order of the output, so that runs are long."""
-        writes = self.piece.output.coefficients()
-        body: Body = (self.leaf(state.target),)
-        inwards = self.order[depth:]
-        if all(k < len(self.order) for k in writes):
-            inwards = tuple(sorted(inwards, key=lambda k: -magnitude(writes.get(k, ZERO))))
-        for k in reversed(inwards):
-            digit = self.piece.digits[k]
-            start, stop = state.ranges.get(k, (ZERO, digit.extent))
-            body = (Loop(digit.name, start, stop, body, digit.comment),)
-        return body
 
     def leaf(self, target: Target, whole: Aligned | None = None) -> Leaf:
         """Return what the innermost loop does, over the digits of the *whole* blocks if they are given."""

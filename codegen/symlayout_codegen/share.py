@@ -51,6 +51,8 @@ def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
         chosen.append(digit)
         if isinstance(extent, Literal) and extent.value >= LONG:
             break
+    while len(chosen) > 1 and is_short(piece.digits[chosen[-1]].extent):
+        chosen.pop()  # a few steps more or less: not worth that they are no longer written out
     return tuple(chosen)
 
 
