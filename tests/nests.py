@@ -6,6 +6,7 @@ Each is made by a function of its digits, without the algebra, so that these tes
 from __future__ import annotations
 
 from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
+from symlayout_codegen.expressions import ONE
 from symlayout_codegen.nest import (
     Add,
     Affine,
@@ -312,22 +313,29 @@ def deal_rows_back() -> Nest:
     return nest("deal_rows_back", "H W p q", [piece], mul(H, long), prelude=prelude)
 
 
-def deal_whole(block: int, before: int, after: int, *, crop: bool = False) -> Nest:
-    """Rows of ``block*W``, padded by numbers, are dealt to as many planes; or, with *crop*, these back to rows.
+def deal_whole(block: int, before: int, after: int, *, run: int = 1, crop: bool = False) -> Nest:
+    """Rows of ``block*W`` runs, padded by numbers, are dealt to as many planes; or, with *crop*, these back to rows.
 
     All is known of the blocks: ``block*hi + lo - before`` is in the array for W of them, whatever *lo* is.
     """
     k, margin = block, (before + after) // block
     high, inside = add(W, margin), mul(k, W)
-    plane, image = add(mul(H, k, high), 1), add(mul(H, inside), 1)  # with a gap, so that they are a digit of their own
-    order = ("plane", "row", "hi", "lo") if crop else ("plane", "lo", "row", "hi")
-    extents = {"plane": N, "row": H, "hi": high, "lo": Literal(k)}
+    plane, image = add(mul(H, k, high, run), 1), add(mul(H, inside, run), 1)  # with a gap, so that they stay a digit
+    order = ("plane", "row", "hi", "lo", "c") if crop else ("plane", "lo", "row", "hi", "c")
+    extents = {"plane": N, "row": H, "hi": high, "lo": Literal(k), "c": Literal(run)}
     at = {name: n for n, name in enumerate(order)}
     digit = tuple(Digit(name, extents[name]) for name in order)
-    dealt = affine(0, (at["plane"], plane), (at["lo"], mul(H, high)), (at["row"], high), (at["hi"], 1))
-    rows = affine(-before, (at["plane"], image), (at["row"], inside), (at["hi"], k), (at["lo"], 1))
+    dealt, rows = (
+        affine(constant, *((at[name], mul(coefficient, run)) for name, coefficient in steps.items()), (at["c"], 1))
+        for constant, steps in (
+            (0, {"lo": mul(H, high), "row": high, "hi": ONE}),
+            (-before * run, {"row": inside, "hi": Literal(k), "lo": ONE}),
+        )
+    )
+    dealt = Affine(dealt.constant, ((at["plane"], plane), *dealt.terms))
+    rows = Affine(rows.constant, ((at["plane"], image), *rows.terms))
     window = Window(affine(-before, (at["hi"], k), (at["lo"], 1)), inside)
-    name = f"deal_{k}_{before}_{after}"
+    name = f"deal_{k}_{before}_{after}_{run}"
     if crop:
         return nest(f"{name}_back", "N H W", [Piece(digit, rows, 0, dealt, windows=(window,))], mul(N, image))
     piece = Piece(digit, dealt, 0, rows, guards=(Guard(window, 0),))
@@ -545,8 +553,10 @@ ALL = (
     deal_whole(2, 1, 1),
     deal_whole(2, 2, 4),
     deal_whole(2, 3, 1, crop=True),
-    deal_whole(3, 3, 0),
     deal_whole(3, 1, 2),
+    deal_whole(4, 9, 3),
+    deal_whole(5, 5, 10),
+    deal_whole(2, 1, 3, run=3),
     halves(),
     two_windows(),
     unknown_step(),

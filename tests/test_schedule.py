@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from symlayout_codegen.loops import (
     Body,
     Copy,
     CopyRows,
+    Deal,
     Fill,
     FillRows,
     If,
@@ -107,6 +109,11 @@ def execute_one(
             for i in range(value(rows)):
                 for j in range(value(count)):
                     yield value(to) + i * value(to_step) + j, ("fill", fill), False
+        case Deal(to, to_stride, streams, columns, source, start, low, inside, fill, count, to_step, step):
+            for c, i, j in itertools.product(range(value(count)), range(streams), range(value(columns))):
+                at, k = value(to) + c * value(to_step) + i * value(to_stride) + j, i + streams * j
+                read: Term = (sources[source], value(start) + c * value(step) + k)
+                yield at, read if 0 <= k - value(low) < value(inside) else ("fill", fill), False
         case Transpose(to, rows, source, start, columns, count, to_step, step, high, to_leap, leap):
             for d, c in itertools.product(range(value(high)), range(value(count))):
                 at = value(to) + c * value(to_step) + d * value(to_leap)
@@ -148,7 +155,7 @@ def batches(count: int, size: int) -> list[list[int]]:
 
 
 def leaves(nest: Nest) -> list[str]:
-    kinds = Copy | Accumulate | Fill | CopyRows | AccumulateRows | FillRows | Transpose
+    kinds = Copy | Accumulate | Fill | CopyRows | AccumulateRows | FillRows | Transpose | Deal
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 
@@ -179,10 +186,9 @@ def test_different_fastest_digits_become_a_transpose(nest: Nest) -> None:
     assert leaves(nest) == ["Transpose"]
 
 
-@pytest.mark.parametrize("nest", [nests.deal_rows(), nests.deal_rows_back()], ids=lambda nest: nest.name)
-def test_whole_blocks_of_a_cut_axis_become_one_transpose(nest: Nest) -> None:
+def test_whole_blocks_of_a_cut_axis_become_one_transpose() -> None:
     """Only the blocks at the ends are cut: those between them are read and written in one pass."""
-    chosen = leaves(nest)
+    chosen = leaves(nests.deal_rows_back())
     assert chosen.count("Transpose") == 1
     assert chosen.count("CopyRows") == 2
 
@@ -219,26 +225,41 @@ def test_short_rows_that_overlap_are_a_transpose() -> None:
     assert (transpose.rows.count, transpose.columns.step) == (nests.W, ONE)
 
 
-@pytest.mark.parametrize("crop", [False, True])
+@pytest.mark.parametrize("nest", [nests.deal_whole(2, 1, 1), nests.deal_whole(3, 1, 2), nests.deal_whole(4, 0, 4)])
+def test_a_padded_row_is_dealt_out_by_one_statement(nest: Nest) -> None:
+    """Its margins too, whether these are numbers or not: each line is written once."""
+    assert leaves(nest) == leaves(nests.deal_rows()) == ["Deal"]
+    same_for_small_sizes(nest)
+
+
 @pytest.mark.parametrize(
-    ("block", "before", "after"), [(2, 0, 0), (2, 1, 1), (2, 3, 1), (2, 2, 4), (3, 3, 6), (4, 0, 4)]
+    ("block", "before", "after", "run"), [(2, 0, 2, 3), (2, 1, 1, 3), (2, 3, 1, 3), (5, 5, 10, 1), (3, 3, 6, 2)]
 )
-def test_blocks_that_are_whole_need_no_bounds(block: int, before: int, after: int, *, crop: bool) -> None:
-    """One transpose does what lies inside; a guard's margins are rows of fill, each as wide as it is."""
-    nest = nests.deal_whole(block, before, after, crop=crop)
-    program = schedule(nest)
-    assert not any(isinstance(s, Let) and s.name.startswith(("hi_", "lo_")) for s in walk(program.body))
+@pytest.mark.parametrize("crop", [False, True])
+def test_blocks_that_are_whole_need_no_bounds(block: int, before: int, after: int, run: int, *, crop: bool) -> None:
+    """One statement does what lies inside; a guard's margins are runs of fill, each as long as it is."""
+    nest = nests.deal_whole(block, before, after, run=run, crop=crop)
+    assert not any(isinstance(s, Let) and re.match(r"(hi|lo)_last", s.name) for s in walk(schedule(nest).body))
     first = [max(0, -(-(before - lo) // block)) for lo in range(block)]
     margins = [] if crop else [w for f in first for w in (f, (before + after) // block - f) if w]
-    assert sorted(leaves(nest)) == ["FillRows"] * len(margins) + ["Transpose"]
+    chosen = leaves(nest)
+    assert len([leaf for leaf in chosen if leaf.startswith("Fill")]) == len(margins)
+    assert set(chosen) - {"Fill", "FillRows"} == {"Transpose" if run == 1 else "CopyRows"}
+    same_for_small_sizes(nest)
+
+
+def test_what_a_crop_turns_by_a_part_of_three_is_bounded() -> None:
+    """Whole blocks are no box then: an inner part is, and the ends are cut."""
+    nest = nests.deal_whole(3, 1, 2, crop=True)
+    assert leaves(nest).count("CopyRows") == 2
+    same_for_small_sizes(nest)
+
+
+def same_for_small_sizes(nest: Nest) -> None:
+    program = schedule(nest)
     for values in ({"N": 2, "H": 2, "W": 3}, {"N": 1, "H": 1, "W": 1}, {"N": 1, "H": 3, "W": 0}):
         for parts in (1, 3):
             assert run(program, values, parts) == simulate(nest, values)
-
-
-def test_what_a_pad_turns_by_a_part_of_three_is_bounded() -> None:
-    """Whole blocks are no box then: an inner part is, and the ends are cut."""
-    assert leaves(nests.deal_whole(3, 1, 2)).count("CopyRows") == 2
 
 
 def test_a_number_known_to_be_even_is_twice_its_half() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symlayout_codegen.cir import Expr, Literal, add, mul
-from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, floor_div, normal, subtract
+from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, expanded, floor_div, subtract
 from symlayout_codegen.nest import Affine, Window
 
 
@@ -53,7 +53,7 @@ def aligned(window: Window, within: int, block: int, size: Expr, blocks: Expr, f
             q, r = divmod(-constant, k)
         case _:
             return None
-    count = floor_div(normal(window.extent), size)
+    count = floor_div(expanded(window.extent), size)
     margin = subtract(subtract(blocks, count), Literal(q + (r > 0)))
     known = (
         steps[within] == ONE

@@ -17,7 +17,20 @@ from dataclasses import replace
 from symlayout_codegen.align import Aligned, aligned
 from symlayout_codegen.cir import Expr, Literal, Name, Product, Sum, add, mul
 from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
-from symlayout_codegen.loops import Accumulate, Body, Copy, Fill, If, Interval, Leaf, Let, Loop, Statement
+from symlayout_codegen.loops import (
+    MOST_STREAMS,
+    Accumulate,
+    Body,
+    Copy,
+    Deal,
+    Fill,
+    If,
+    Interval,
+    Leaf,
+    Let,
+    Loop,
+    Statement,
+)
 from symlayout_codegen.nest import Affine, Piece, Window
 from symlayout_codegen.pending import Bound, Open, Pending, Target
 from symlayout_codegen.rename import identifier
@@ -27,9 +40,16 @@ class Bounder:
     """Writes the loops of one piece.  Depth ``i`` is inside the loops of ``order[:i]``."""
 
     def __init__(
-        self, piece: Piece, order: tuple[int, ...], facts: Facts, taken: set[str], *, adds: bool = False
+        self,
+        piece: Piece,
+        order: tuple[int, ...],
+        facts: Facts,
+        taken: set[str],
+        *,
+        adds: bool = False,
+        deals: bool = True,
     ) -> None:
-        self.piece, self.order, self.taken, self.adds = piece, order, taken, adds
+        self.piece, self.order, self.taken, self.adds, self.deals = piece, order, taken, adds, deals
         self.names = [digit.name for digit in piece.digits] + [carried.name for carried in piece.carried]
         self.facts = facts.and_nonnegative(Name(digit.name) for digit in piece.digits)
         self.ends: dict[str, Expr] = {}
@@ -113,8 +133,6 @@ class Bounder:
     def decide(self, depth: int, state: Open) -> Body:
         """Test the guards that only a test can decide here, then open the next loop."""
         guards = state.guards
-        if state.target.source is None and all(b.depth < depth for b in state.bounds) and depth < len(self.order):
-            return self.filled(depth, state)
         tested = next((g for g in guards if g.bound.tested and g.bound.depth == depth), None)
         if tested is not None:
             at = guards.index(tested)
@@ -126,6 +144,8 @@ class Bounder:
             return (self.leaf(state.target),)
         blocks = [bound for bound in state.bounds if bound.whole is not None and bound.depth == depth + 1]
         if blocks:
+            if (deal := self.dealt(depth, state)) is not None:
+                return (deal,)
             whole = self.aligned(depth, state)
             return self.peel(depth, state, blocks) if whole is None else self.beside(whole, depth, state)
         start, stop = state.ranges.get(self.order[depth], (ZERO, self.piece.digits[self.order[depth]].extent))
@@ -134,6 +154,37 @@ class Bounder:
             if bound.bounds(depth):
                 start, stop = self.narrow(bound, start, stop, lets)
         return (*lets, *self.segments(depth, start, stop, state))
+
+    def dealt(self, depth: int, state: Open) -> Deal | None:
+        """Return the last two loops as one statement, where they deal a padded row out to a few streams."""
+        offset, digits, source = self.piece.offset, self.order[depth:], state.target.source
+        left = [bound for bound in state.bounds if bound.depth >= depth]
+        if not self.deals or source is None or offset is None or len(digits) != 2 or set(digits) & state.ranges.keys():
+            return None
+        if len(state.guards) != 1 or left != [state.guards[0].bound]:
+            return None
+        window, reads, writes = left[0].window, offset.coefficients(), self.piece.output.coefficients()
+        within, block = sorted(digits, key=lambda k: magnitude(reads.get(k, ZERO)))
+        match self.piece.digits[within].extent:
+            case Literal(streams) if 2 <= streams <= MOST_STREAMS:
+                pass
+            case _:
+                return None
+        faces = (window.value.coefficients(), reads)
+        if writes.get(block) != ONE or any((f.get(within), f.get(block)) != (ONE, Literal(streams)) for f in faces):
+            return None
+        to, start, low = (_without(affine, digits) for affine in (self.piece.output, offset, window.value))
+        return Deal(
+            self.value(to),
+            writes.get(within, ZERO),
+            streams,
+            self.piece.digits[block].extent,
+            source,
+            self.value(start),
+            negate(self.value(low)),
+            window.extent,
+            state.guards[0].fill,
+        )
 
     def aligned(self, depth: int, state: Open) -> Aligned | None:
         """Return the whole blocks of the next two digits, if one window or guard is all that is left to keep."""
@@ -208,6 +259,8 @@ class Bounder:
         guards = state.guards
         at = next((i for i, guard in enumerate(guards) if guard.bound.bounds(depth)), None)
         if at is None:
+            if state.target.source is None and all(bound.depth <= depth for bound in state.bounds):
+                return self.filled(depth, state.over(self.order[depth], start, stop))
             digit = self.piece.digits[self.order[depth]]
             return (Loop(digit.name, start, stop, self.enter(depth + 1, state), digit.comment),)
         # Guards of the same fill, one after the other, are decided at once: order cannot matter.
@@ -281,6 +334,10 @@ class Bounder:
         last = self.local(bound.last, self.clamp(end, first, count), lets)
         self.ends |= {bound.first: first, bound.last: last}
         return lets
+
+
+def _without(affine: Affine, digits: tuple[int, ...]) -> Affine:
+    return replace(affine, terms=tuple((k, c) for k, c in affine.terms if k not in digits))
 
 
 def _only_if(value: Expr, extent: Expr, body: Body) -> Body:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symlayout_codegen.expressions import names
-from symlayout_codegen.loops import Body, If, Interval, Let, Loop, Statement, Transpose, expressions
+from symlayout_codegen.loops import Body, Deal, If, Interval, Let, Loop, Statement, Transpose, expressions
 
 
 def distribute(body: Body) -> Body:
@@ -25,7 +25,7 @@ def distribute(body: Body) -> Body:
         match statement:
             case Loop():
                 loop = replace(statement, body=distribute(statement.body))
-                apart = any(isinstance(inner, Transpose) for inner in loop.body) and _is_free(loop.body)
+                apart = any(isinstance(inner, Transpose | Deal) for inner in loop.body) and _is_free(loop.body)
                 made += (each for inner in loop.body for each in _around(loop, inner)) if apart else (loop,)
             case If(_, _, inside, outside):
                 made.append(replace(statement, inside=distribute(inside), outside=distribute(outside)))

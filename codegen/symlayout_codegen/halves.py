@@ -11,6 +11,7 @@ from symlayout_codegen.loops import (
     Axis,
     Copy,
     CopyRows,
+    Deal,
     Fill,
     FillRows,
     If,
@@ -47,8 +48,8 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
             return f"sl_nibble_transpose({faces}, {turns});"
         case Let() | Interval() | Share() | Loop() | If():
             return None
-        case Accumulate() | AccumulateRows():
-            raise TypeError("elements of half a byte do not add up")
+        case Accumulate() | AccumulateRows() | Deal():
+            raise TypeError("elements of half a byte do not add up, and are not dealt out")
 
 
 def _axis(axis: Axis, show: Show) -> str:

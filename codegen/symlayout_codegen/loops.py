@@ -206,6 +206,28 @@ class Transpose:
         return _streams(self.columns, self.rows)
 
 
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """``output[to + i*to_stride + j]`` for i < *streams*, j < *columns*: dealt out, with a margin before and after.
+
+    It is ``source[start + k]`` with ``k = i + streams*j`` where ``low <= k < low + inside``, elsewhere *fill*.
+    That *count* times: offsets grow by *to_step* and *step* from each to the next.
+    """
+
+    to: Expr
+    to_stride: Expr
+    streams: int
+    columns: Expr
+    source: int
+    start: Expr
+    low: Expr
+    inside: Expr
+    fill: int
+    count: Expr = ONE
+    to_step: Expr = ZERO
+    step: Expr = ZERO
+
+
 def _streams(across: Axis, along: Axis) -> int | None:
     match across, along:
         case Axis(Literal(count), high=Literal(1)), Axis(step=Literal(step), top=Literal(1)) if (
@@ -221,7 +243,7 @@ MOST_STREAMS = 4
 
 
 Leaf = Copy | Accumulate | Fill
-Rows = CopyRows | AccumulateRows | FillRows | Transpose
+Rows = CopyRows | AccumulateRows | FillRows | Transpose | Deal
 Statement = Let | Interval | Share | Loop | If | Leaf | Rows
 Body = tuple[Statement, ...]
 
@@ -249,6 +271,8 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, to_step, to_each, start, step, each, rows, columns)
         case FillRows(to, to_step, _, rows, count):
             return (to, to_step, rows, count)
+        case Deal(to, to_stride, _, columns, _, start, low, inside, _, count, to_step, step):
+            return (to, to_stride, columns, start, low, inside, count, to_step, step)
         case Transpose(to, rows, _, start, columns):
             return (to, start, *rows.levels, *columns.levels, *statement.turns)
 

@@ -47,9 +47,13 @@ def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
             stride = magnitude(reads.get(digit, ZERO))
             last = max((i for i, k in enumerate(digits) if magnitude(reads.get(k, ZERO)) > stride), default=at)
             digits.insert(max(at, last), digits.pop(at))
-    goes_on = digits and (
-        equal(writes.get(digits[-1], ZERO), piece.digits[fast_write].extent)
-        or equal(reads.get(digits[-1], ZERO), piece.digits[fast_read].extent)
+    goes_on = (
+        len(inner) == 2
+        and digits
+        and (
+            equal(writes.get(digits[-1], ZERO), piece.digits[fast_write].extent)
+            or equal(reads.get(digits[-1], ZERO), piece.digits[fast_read].extent)
+        )
     )  # then it makes the inner two longer
     if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent) and not goes_on:
         digits[-2:] = digits[:-3:-1]  # runs and transposes are done many at a time: over the longer loop

@@ -32,6 +32,7 @@ from symlayout_codegen.loops import (
     Body,
     Copy,
     CopyRows,
+    Deal,
     Fill,
     FillRows,
     If,
@@ -117,10 +118,9 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    sources = {
-        s.source for s in walk(program.body) if isinstance(s, Copy | Accumulate | CopyRows | AccumulateRows | Transpose)
-    }
-    fills = {s.fill for s in walk(program.body) if isinstance(s, Fill | FillRows)}
+    reads = Copy | Accumulate | CopyRows | AccumulateRows | Transpose | Deal
+    sources = {s.source for s in walk(program.body) if isinstance(s, reads)}
+    fills = {s.fill for s in walk(program.body) if isinstance(s, Fill | FillRows | Deal)}
     for name in nest.parameters:
         if name not in used:
             yield f"    (void){name};"
@@ -272,6 +272,10 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_accumulate_rows({written}, {read}, {show(rows)}, {show(columns)});"
         case FillRows(to, to_step, fill, rows, count):
             yield f"sl_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
+        case Deal(to, to_stride, streams, columns, source, start, low, inside, fill, count, to_step, step):
+            written, read = f"to, {show(to)}, {show(to_stride)}", f"from{source}, {show(start)}, {show(columns)}"
+            turns = ", ".join(map(show, (count, to_step, step)))
+            yield f"sl_deal_{streams}({written}, {read}, {show(low)}, {show(inside)}, fill{fill}, {turns});"
         case Transpose():
             yield _transpose(statement, show)
 

@@ -18,6 +18,7 @@ from symlayout_codegen.loops import (
     Body,
     Copy,
     CopyRows,
+    Deal,
     Fill,
     FillRows,
     If,
@@ -81,6 +82,11 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
         case Fill(to, fill, count) if loop.name not in names(count):
             to_step, to = linear(to, loop.name)
             return FillRows(add(mul(to_step, loop.start), to), to_step, fill, turns, count)
+        case Deal(to, start=start, count=Literal(1)) if not _varies(leaf, loop.name):
+            to_step, to = linear(to, loop.name)
+            step, start = linear(start, loop.name)
+            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
+            return replace(leaf, to=to, start=start, count=turns, to_step=to_step, step=step)
         case Transpose(to, rows, _, start, columns, count) if not _varies(leaf, loop.name):
             to_step, to = linear(to, loop.name)
             step, start = linear(start, loop.name)
@@ -100,7 +106,7 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
             return None
 
 
-def _varies(leaf: AccumulateRows | CopyRows | Transpose, name: str) -> bool:
+def _varies(leaf: AccumulateRows | CopyRows | Deal | Transpose, name: str) -> bool:
     """Return whether anything but the offsets of *leaf* mentions *name*."""
     fixed = replace(leaf, to=ZERO, start=ZERO)
     return any(name in names(e) for e in expressions(fixed))

@@ -81,7 +81,8 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
         if nest.halves:
             digits_in_order = long_inside(piece, digits_in_order)
         begin, ranges = share(piece, () if together else piece.apart or shared(piece, digits_in_order), taken)
-        done = Bounder(piece, digits_in_order, facts, taken, adds=adds).body(begin, ranges)
+        bounder = Bounder(piece, digits_in_order, facts, taken, adds=adds, deals=not nest.halves)
+        done = bounder.body(begin, ranges)
         body += done if ranges or together else by_one(done)
         digits += [Name(digit.name) for digit in piece.digits]
         digits += [name for ends in ranges.values() for name in ends]

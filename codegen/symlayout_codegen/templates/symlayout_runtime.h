@@ -175,6 +175,22 @@ SL_APART void sl_share(sl_part *left, int64_t extent, int64_t *begin, int64_t *e
 
 /* ---- parts of vectors ---- */
 
+#if SL_SHUFFLES
+/* An element as a number: what vectors are of. */
+#if SL_ELEMENT_SIZE == 1
+typedef uint8_t sl_unit;
+#elif SL_ELEMENT_SIZE == 2
+typedef uint16_t sl_unit;
+#elif SL_ELEMENT_SIZE == 4
+typedef uint32_t sl_unit;
+#else
+typedef uint64_t sl_unit;
+#endif
+typedef sl_unit sl_vector __attribute__((vector_size(16)));
+typedef sl_unit sl_half __attribute__((vector_size(32)));
+typedef sl_unit sl_wide __attribute__((vector_size(SL_WIDE)));
+#endif
+
 #if SL_MASKS
 /* A mask of the first *bytes*, 0 <= bytes. */
 SL_ALWAYS uint64_t sl_first(int64_t bytes)
@@ -189,6 +205,10 @@ SL_ALWAYS uint64_t sl_first(int64_t bytes)
     SL_ALWAYS sl_bytes_##bytes sl_load_##bytes(const void *from, uint64_t mask)                                \
     {                                                                                                          \
         return __builtin_ia32_loaddquqi##bits##_mask(from, (sl_bytes_##bytes){0}, (mask_type)mask);            \
+    }                                                                                                          \
+    SL_ALWAYS sl_bytes_##bytes sl_merge_##bytes(sl_bytes_##bytes others, const void *from, uint64_t mask)      \
+    {                                                                                                          \
+        return __builtin_ia32_loaddquqi##bits##_mask(from, others, (mask_type)mask);                           \
     }                                                                                                          \
     SL_ALWAYS void sl_store_##bytes(void *to, sl_bytes_##bytes v, uint64_t mask)                               \
     {                                                                                                          \
@@ -373,7 +393,8 @@ SL_APART int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step, cons
     const uint32_t inverse = (uint32_t)((4096 + to_step - 1) / to_step); /* j*inverse / 4096 is j / to_step: j < 64 */
     uint8_t at[SL_SHORT];
     for (uint32_t j = 0; j < SL_SHORT; ++j)
-        at[j] = (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) & (2 * SL_SHORT - 1));
+        at[j] =
+            (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) & (2 * SL_SHORT - 1));
     sl_bytes mask;
     memcpy(&mask, at, sizeof mask);
     const uint64_t kept = dense ? 0 : sl_kept(to_step, bytes, each);
@@ -467,8 +488,17 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
 /* to[i] = value for 0 <= i < count. */
 SL_APART void sl_fill_long(element *restrict to, element value, int64_t count)
 {
+#if SL_MASKS && SL_SHUFFLES
+    sl_unit lane;
+    memcpy(&lane, &value, sizeof lane);
+    const sl_wide line = (sl_wide){0} + lane;
+    for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
+        memcpy(to, &line, sizeof line);
+    sl_store_64(to, (sl_bytes_64)line, sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE));
+#else
     for (int64_t i = 0; i < count; ++i)
         to[i] = value;
+#endif
 }
 
 /* to[at + i] = value for 0 <= i < count: a margin of one or two needs neither loop nor call. */
@@ -489,8 +519,8 @@ SL_APART int64_t sl_fill_short(element *restrict to, int64_t to_step, element va
     const int64_t each = to_step > count ? (SL_SHORT - bytes) / (to_step * size) + 1 : 0;
     if (each < SL_SHORT_ROWS || rows < each)
         return 0;
-    element values[SL_SHORT / SL_ELEMENT_SIZE];
-    for (int64_t j = 0; j < SL_SHORT / SL_ELEMENT_SIZE; ++j)
+    element values[SL_SHORT / SL_ELEMENT_SIZE + 1];
+    for (int64_t j = 0; j <= SL_SHORT / SL_ELEMENT_SIZE; ++j)
         values[j] = value;
     sl_bytes v;
     memcpy(&v, values, sizeof v);
@@ -581,20 +611,12 @@ SL_APART void sl_accumulate_rows(element *restrict to, int64_t at, int64_t to_st
 #define SL_LANES (16 / SL_ELEMENT_SIZE)
 #define SL_MANY (SL_WIDE / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-typedef uint8_t sl_vector __attribute__((vector_size(16)));
-typedef uint8_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_16
 #elif SL_ELEMENT_SIZE == 2
-typedef uint16_t sl_vector __attribute__((vector_size(16)));
-typedef uint16_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_8
 #elif SL_ELEMENT_SIZE == 4
-typedef uint32_t sl_vector __attribute__((vector_size(16)));
-typedef uint32_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_4
 #else
-typedef uint64_t sl_vector __attribute__((vector_size(16)));
-typedef uint64_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_2
 #endif
 #if SL_WIDE / SL_ELEMENT_SIZE == 64
@@ -613,16 +635,12 @@ typedef uint64_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #if SL_MASKS
 #define SL_HALF (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-typedef uint8_t sl_half __attribute__((vector_size(32)));
 #define SL_EACH_HALF SL_LIST_32
 #elif SL_ELEMENT_SIZE == 2
-typedef uint16_t sl_half __attribute__((vector_size(32)));
 #define SL_EACH_HALF SL_LIST_16
 #elif SL_ELEMENT_SIZE == 4
-typedef uint32_t sl_half __attribute__((vector_size(32)));
 #define SL_EACH_HALF SL_LIST_8
 #else
-typedef uint64_t sl_half __attribute__((vector_size(32)));
 #define SL_EACH_HALF SL_LIST_4
 #endif
 #elif SL_ELEMENT_SIZE <= 2
@@ -701,34 +719,37 @@ typedef uint16_t sl_least __attribute__((vector_size(8)));
         split##_store(to, __builtin_shufflevector(a, b, each(SL_LOW, 0, n)), whole, count);                   \
         split##_store(to + n, __builtin_shufflevector(a, b, each(SL_HIGH, 0, n)), whole, count - n);          \
     }                                                                                                         \
-    SL_ALWAYS void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
-                         const int whole, int64_t count)                                                      \
+    SL_ALWAYS void split##_out(element *restrict to, int64_t to_stride, const vector v[4], const int k,       \
+                               const int whole, int64_t count)                                                \
     {                                                                                                         \
-        const int64_t all = k * count;                                                                        \
-        const vector a = split##_load(from, whole, all), b = split##_load(from + n, whole, all - n);          \
         if (k == 2) {                                                                                         \
-            split##_2(to, to_stride, a, b, whole, count);                                                     \
+            split##_2(to, to_stride, v[0], v[1], whole, count);                                               \
         } else if (k == 3) {                                                                                  \
-            const vector c = split##_load(from + 2 * n, whole, all - 2 * n);                                  \
-            vector r = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 0));                                \
-            vector s = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 1));                                \
-            vector t = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 2));                                \
-            r = __builtin_shufflevector(r, c, each(SL_THIRD_LAST, 0, n, 0));                                  \
-            s = __builtin_shufflevector(s, c, each(SL_THIRD_LAST, 0, n, 1));                                  \
-            t = __builtin_shufflevector(t, c, each(SL_THIRD_LAST, 0, n, 2));                                  \
+            vector r = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 0));                          \
+            vector s = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 1));                          \
+            vector t = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 2));                          \
+            r = __builtin_shufflevector(r, v[2], each(SL_THIRD_LAST, 0, n, 0));                               \
+            s = __builtin_shufflevector(s, v[2], each(SL_THIRD_LAST, 0, n, 1));                               \
+            t = __builtin_shufflevector(t, v[2], each(SL_THIRD_LAST, 0, n, 2));                               \
             split##_store(to, r, whole, count);                                                               \
             split##_store(to + to_stride, s, whole, count);                                                   \
             split##_store(to + 2 * to_stride, t, whole, count);                                               \
         } else {                                                                                              \
-            const vector c = split##_load(from + 2 * n, whole, all - 2 * n);                                  \
-            const vector d = split##_load(from + 3 * n, whole, all - 3 * n);                                  \
-            const vector even = __builtin_shufflevector(a, b, each(SL_EVEN, 0, n));                           \
-            const vector odd = __builtin_shufflevector(a, b, each(SL_ODD, 0, n));                             \
-            const vector even_last = __builtin_shufflevector(c, d, each(SL_EVEN, 0, n));                      \
-            const vector odd_last = __builtin_shufflevector(c, d, each(SL_ODD, 0, n));                        \
+            const vector even = __builtin_shufflevector(v[0], v[1], each(SL_EVEN, 0, n));                     \
+            const vector odd = __builtin_shufflevector(v[0], v[1], each(SL_ODD, 0, n));                       \
+            const vector even_last = __builtin_shufflevector(v[2], v[3], each(SL_EVEN, 0, n));                \
+            const vector odd_last = __builtin_shufflevector(v[2], v[3], each(SL_ODD, 0, n));                  \
             split##_2(to, 2 * to_stride, even, even_last, whole, count);                                      \
             split##_2(to + to_stride, 2 * to_stride, odd, odd_last, whole, count);                            \
         }                                                                                                     \
+    }                                                                                                         \
+    SL_ALWAYS void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
+                         const int whole, int64_t count)                                                      \
+    {                                                                                                         \
+        vector v[4];                                                                                          \
+        for (int i = 0; i < k; ++i)                                                                           \
+            v[i] = split##_load(from + i * n, whole, k * count - i * n);                                      \
+        split##_out(to, to_stride, v, k, whole, count);                                                       \
     }                                                                                                         \
     SL_ALWAYS void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
                         const int whole, int64_t count)                                                       \
@@ -763,6 +784,32 @@ SL_STEPS(sl_split_half, sl_join_half, sl_half, SL_EACH_HALF, 32, SL_HALF)
 #endif
 #if SL_WIDE > 16
 SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, 16, SL_LANES)
+#endif
+#if SL_MASKS
+/* A mask of the elements of a vector of n from number *low* up to *high*. */
+SL_ALWAYS uint64_t sl_between(int64_t low, int64_t high)
+{
+    return sl_first(sl_max(high, 0) * SL_ELEMENT_SIZE) & ~sl_first(sl_max(low, 0) * SL_ELEMENT_SIZE);
+}
+
+/* The step of sl_deal, for vectors as above: of what it reads, vector i alone what its mask has, the rest is *fill*. */
+#define SL_DEAL_STEP(name, split, vector, bytes, n)                                                            \
+    SL_ALWAYS void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
+    {                                                                                                         \
+        for (int i = 0; i < k; ++i)                                                                           \
+            mask[i] = sl_between(low - i * n, high - i * n);                                                  \
+    }                                                                                                         \
+    SL_ALWAYS void name(element *restrict to, int64_t to_stride, const element *from, const uint64_t mask[4], \
+                        const int k, const int whole, int64_t count, vector fill)                             \
+    {                                                                                                         \
+        vector v[4];                                                                                          \
+        for (int i = 0; i < k; ++i)                                                                           \
+            v[i] = (vector)sl_merge_##bytes((sl_bytes_##bytes)fill, from + i * n, mask[i]);                   \
+        split##_out(to, to_stride, v, k, whole, count);                                                       \
+    }
+SL_DEAL_STEP(sl_deal_many, sl_split_many, sl_wide, 64, SL_MANY)
+SL_DEAL_STEP(sl_deal_half, sl_split_half, sl_half, 32, SL_HALF)
+SL_DEAL_STEP(sl_deal_few, sl_split_few, sl_vector, 16, SL_LANES)
 #endif
 #ifdef SL_FEWEST
 SL_STEPS(sl_split_fewest, sl_join_fewest, sl_least, SL_EACH_LEAST, 8, SL_FEWEST)
@@ -902,6 +949,76 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
 SL_SPLIT(2)
 SL_SPLIT(3)
 SL_SPLIT(4)
+
+/* to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k, 0 <= j < columns, with i + k*j = n and k a literal,
+ * is from[start + c*step + n] where low <= n < low + inside, elsewhere *value*. */
+SL_ALWAYS void sl_deal(element *restrict to, int64_t to_stride, const element *restrict from, int64_t start,
+                       int64_t columns, int64_t low, int64_t inside, element value, int64_t count, int64_t to_step,
+                       int64_t step, const int k)
+{
+    const int64_t high = sl_min(low + sl_max(inside, 0), k * columns);
+#if SL_SHUFFLES && SL_MASKS
+    sl_unit lane;
+    memcpy(&lane, &value, sizeof lane);
+    const int64_t end = (columns - 1) / SL_MANY * SL_MANY;
+    uint64_t mask[4], last[4];
+    from += start; /* a vector may begin before the array, where its mask has no bit */
+    if (columns <= SL_LANES) {
+        sl_deal_few_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_few(to, to_stride, from, mask, k, 0, columns, (sl_vector){0} + lane);
+    } else if (columns <= SL_HALF) {
+        sl_deal_half_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_half(to, to_stride, from, mask, k, 0, columns, (sl_half){0} + lane);
+    } else if (columns < SL_MANY) {
+        sl_deal_many_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_many(to, to_stride, from, mask, k, 0, columns, (sl_wide){0} + lane);
+    } else if (low <= k * SL_MANY && high >= k * end) { /* the first vectors and the last alone are cut */
+        sl_deal_many_masks(mask, low, high, k);
+        sl_deal_many_masks(last, low - k * end, high - k * end, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_deal_many(to, to_stride, from, mask, k, 1, SL_MANY, (sl_wide){0} + lane);
+            for (int64_t j = SL_MANY; j < end; j += SL_MANY)
+                sl_split_many(to + j, to_stride, from + k * j, k, 1, SL_MANY);
+            if (end > 0)
+                sl_deal_many(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_wide){0} + lane);
+        }
+    } else
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            for (int64_t j = 0; j < columns; j += SL_MANY) {
+                const int64_t column = sl_min(j, columns - SL_MANY);
+                sl_deal_many_masks(mask, low - k * column, high - k * column, k);
+                sl_deal_many(to + column, to_stride, from + k * column, mask, k, 1, SL_MANY, (sl_wide){0} + lane);
+            }
+#else
+    /* The columns that are inside for all i, by vectors; the others one by one. */
+    const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
+    const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
+    if (first < last)
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, k);
+    for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
+        for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < columns; ++j) {
+                if (j == first)
+                    j = last;
+                if (j < columns)
+                    to[i * to_stride + j] = k * j + i >= low && k * j + i < high ? from[start + k * j + i] : value;
+            }
+#endif
+}
+
+#define SL_DEAL(k)                                                                                             \
+    SL_APART void sl_deal_##k(element *restrict to, int64_t at, int64_t to_stride,                            \
+                              const element *restrict from, int64_t start, int64_t columns, int64_t low,      \
+                              int64_t inside, element value, int64_t count, int64_t to_step, int64_t step)    \
+    {                                                                                                         \
+        sl_deal(to + at, to_stride, from, start, columns, low, inside, value, count, to_step, step, k);       \
+    }
+SL_DEAL(2)
+SL_DEAL(3)
+SL_DEAL(4)
 
 #define SL_JOIN(k)                                                                                             \
     SL_APART void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,  \
