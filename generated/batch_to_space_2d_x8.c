@@ -55,6 +55,25 @@ int32_t batch_to_space_2d_x8_part(int64_t part, int64_t parts, int64_t N, int64_
             &overflow), sl_mul(-1, left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow),
             &overflow), C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
+    const int64_t step = sl_mul(C,
+            sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_add(sl_mul(sl_mul(sl_mul(H, W, &overflow),
+            b0, &overflow), b1, &overflow), sl_mul(sl_mul(sl_mul(-1, H, &overflow), b0, &overflow), left,
+            &overflow), &overflow), sl_mul(sl_mul(sl_mul(-1, H, &overflow), b0, &overflow), right,
+            &overflow), &overflow), sl_mul(sl_mul(sl_mul(-1, W, &overflow), b1, &overflow), bottom,
+            &overflow), &overflow), sl_mul(sl_mul(sl_mul(-1, W, &overflow), b1, &overflow), top, &overflow),
+            &overflow), sl_mul(bottom, left, &overflow), &overflow), sl_mul(bottom, right, &overflow),
+            &overflow), sl_mul(left, top, &overflow), &overflow), sl_mul(right, top, &overflow), &overflow),
+            &overflow);
+    const int64_t step_2 = sl_mul(sl_mul(C, b0, &overflow), sl_add(sl_add(sl_mul(W, b1, &overflow),
+            sl_mul(-1, left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow), &overflow);
+    const int64_t step_3 = sl_mul(C, sl_add(sl_add(sl_mul(W, b1, &overflow), sl_mul(-1, left, &overflow),
+            &overflow), sl_mul(-1, right, &overflow), &overflow), &overflow);
+    const int64_t step_4 = sl_mul(C, sl_add(sl_add(sl_add(sl_mul(sl_mul(sl_mul(-1, W, &overflow), b1,
+            &overflow), top, &overflow), sl_mul(-1, left, &overflow), &overflow), sl_mul(left, top,
+            &overflow), &overflow), sl_mul(right, top, &overflow), &overflow), &overflow);
+    const int64_t step_5 = sl_mul(sl_mul(sl_mul(C, H, &overflow), N_b0_b1, &overflow), W, &overflow);
+    const int64_t step_6 = sl_mul(sl_mul(sl_mul(sl_mul(C, H, &overflow), N_b0_b1, &overflow), W, &overflow),
+            b1, &overflow);
     if (overflow)
         return SL_OVERFLOW;
     const element *restrict const from0 = src;
@@ -70,12 +89,15 @@ int32_t batch_to_space_2d_x8_part(int64_t part, int64_t parts, int64_t N, int64_
     const int64_t i2_0_last = sl_min(sl_max(sl_floor_div(W*b1 - b1 - right + b1, b1), i2_0_first), right_1_b1
             + W + 1);
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N/(b0*b1) */
+        const int64_t at_i0 = C*H*W*i0;
         /* output axis 1, a digit of it < ((-bottom - 1)//b0) + H + 1 */
         for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {
             const int64_t i1_1_first = sl_min(sl_max(-b0*i1_0 + top, 0), b0);
             const int64_t i1_1_last = sl_min(sl_max(H*b0 - b0*i1_0 - bottom, i1_1_first), b0);
             const int64_t i1_1_first_2 = sl_min(sl_max(i1_1_first, i1_1_begin), i1_1_end);
             const int64_t i1_1_last_2 = sl_min(sl_max(i1_1_last, i1_1_first_2), i1_1_end);
+            const int64_t at_i1_0 = step_4 + step*i0 + step_2*i1_0;
+            const int64_t at_i1_0_2 = at_i0 + C*W*i1_0;
             /* output axis 1, a digit of it < b0 */
             for (int64_t i1_1 = i1_1_first_2; i1_1 < i1_1_last_2; ++i1_1) {
                 const int64_t i2_0_first_2 = sl_min(sl_max(i2_0_first, i2_0_begin), i2_0_end);
@@ -84,31 +106,20 @@ int32_t batch_to_space_2d_x8_part(int64_t part, int64_t parts, int64_t N, int64_
                 for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_first_2; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
-                    sl_copy_rows(to, C*i2_1_first + (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom
-                            - C*W*b1*top + C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 +
-                            (C*W*b0*b1 - C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 +
-                            C*b1*i2_0 - C*W*b1*top + C*left*top + C*right*top - C*left, C, from0,
-                            C*H*N_b0_b1*W*i2_1_first + C*H*W*i0 + C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0,
-                            C*H*N_b0_b1*W, i2_1_last - i2_1_first, C);
+                    sl_copy_rows(to, at_i1_0 + step_3*i1_1 + C*i2_1_first + C*b1*i2_0, C, from0, at_i1_0_2 +
+                            step_6*i1_1 + step_5*i2_1_first + C*i2_0, step_5, i2_1_last - i2_1_first, C);
                 }
                 /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_first_2; i2_0 < i2_0_last_2; ++i2_0) {
-                    sl_copy_rows(to, (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom - C*W*b1*top +
-                            C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 + (C*W*b0*b1 -
-                            C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 + C*b1*i2_0 -
-                            C*W*b1*top + C*left*top + C*right*top - C*left, C, from0, C*H*W*i0 + C*W*i1_0 +
-                            C*H*N_b0_b1*W*b1*i1_1 + C*i2_0, C*H*N_b0_b1*W, b1, C);
+                    sl_copy_rows(to, at_i1_0 + step_3*i1_1 + C*b1*i2_0, C, from0, at_i1_0_2 + step_6*i1_1 +
+                            C*i2_0, step_5, b1, C);
                 }
                 /* output axis 2, a digit of it < ((-right - 1)//b1) + W + 1 */
                 for (int64_t i2_0 = i2_0_last_2; i2_0 < i2_0_end; ++i2_0) {
                     const int64_t i2_1_first = sl_min(sl_max(-b1*i2_0 + left, 0), b1);
                     const int64_t i2_1_last = sl_min(sl_max(W*b1 - b1*i2_0 - right, i2_1_first), b1);
-                    sl_copy_rows(to, C*i2_1_first + (C*H*W*b0*b1 - C*H*b0*left - C*H*b0*right - C*W*b1*bottom
-                            - C*W*b1*top + C*bottom*left + C*bottom*right + C*left*top + C*right*top)*i0 +
-                            (C*W*b0*b1 - C*b0*left - C*b0*right)*i1_0 + (C*W*b1 - C*left - C*right)*i1_1 +
-                            C*b1*i2_0 - C*W*b1*top + C*left*top + C*right*top - C*left, C, from0,
-                            C*H*N_b0_b1*W*i2_1_first + C*H*W*i0 + C*W*i1_0 + C*H*N_b0_b1*W*b1*i1_1 + C*i2_0,
-                            C*H*N_b0_b1*W, i2_1_last - i2_1_first, C);
+                    sl_copy_rows(to, at_i1_0 + step_3*i1_1 + C*i2_1_first + C*b1*i2_0, C, from0, at_i1_0_2 +
+                            step_6*i1_1 + step_5*i2_1_first + C*i2_0, step_5, i2_1_last - i2_1_first, C);
                 }
             }
         }

@@ -31,6 +31,7 @@ int32_t depth_to_space_crd_x8_part(int64_t part, int64_t parts, int64_t N, int64
     if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, C_b_2, &overflow), H, &overflow), b, &overflow), W, &overflow),
             b, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
+    const int64_t step = sl_mul(sl_mul(sl_mul(H, W, &overflow), b, &overflow), b, &overflow);
     if (overflow)
         return SL_OVERFLOW;
     const element *restrict const from0 = src;
@@ -42,11 +43,13 @@ int32_t depth_to_space_crd_x8_part(int64_t part, int64_t parts, int64_t N, int64
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share(&share, H, &i2_0_begin, &i2_0_end);
     sl_share_last(&share, b, &i2_1_begin, &i2_1_end);
+    const int64_t step_2 = W*b*b*i2_0_begin + W*b*i2_1_begin;
+    const int64_t step_3 = W*i2_0_begin + H*W*b*i2_1_begin;
     for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < C/(b**2) */
         for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-            sl_transpose(to, W*b*b*i2_0_begin + W*b*i2_1_begin + C*H*W*i0 + H*W*b*b*i1, sl_axis_1(W, b),
-                    from0, W*i2_0_begin + H*W*b*i2_1_begin + C*H*W*i0 + H*W*b*b*i1, sl_axis_1(b, H*W),
-                    sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i2_0_end - i2_0_begin, W*b*b, W));
+            sl_transpose(to, step_2 + step*i1 + C*H*W*i0, sl_axis_1(W, b), from0, step_3 + step*i1 +
+                    C*H*W*i0, sl_axis_1(b, H*W), sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i2_0_end -
+                    i2_0_begin, W*b*b, W));
         }
     }
     return SL_OK;

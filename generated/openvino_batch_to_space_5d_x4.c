@@ -19,29 +19,21 @@ int32_t openvino_batch_to_space_5d_x4_part(int64_t part, int64_t parts, const vo
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i1_0_begin, i1_0_end, i1_1_begin, i1_1_end, i2_0_begin, i2_0_end, i2_1_begin, i2_1_end;
-    sl_share(&share, 6, &i1_0_begin, &i1_0_end);
-    sl_share(&share, 2, &i1_1_begin, &i1_1_end);
-    sl_share(&share, 3, &i2_0_begin, &i2_0_end);
-    sl_share_last(&share, 4, &i2_1_begin, &i2_1_end);
+    int64_t i1_0_begin, i1_0_end;
+    sl_share_last(&share, 6, &i1_0_begin, &i1_0_end);
     for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 3 */
-        for (int64_t i1_1 = i1_1_begin; i1_1 < i1_1_end; ++i1_1) {  /* output axis 1, a digit of it < 2 */
-            for (int64_t i2_0 = i2_0_begin; i2_0 < i2_0_end; ++i2_0) {  /* output axis 2, a digit of it < 3 */
-                const int64_t i2_1_first = sl_min(sl_max(-4*i2_0 + 1, 0), 4);
-                const int64_t i2_1_last = sl_min(sl_max(-4*i2_0 + 11, i2_1_first), 4);
-                const int64_t i2_1_first_2 = sl_min(sl_max(i2_1_first, i2_1_begin), i2_1_end);
-                const int64_t i2_1_last_2 = sl_min(sl_max(i2_1_last, i2_1_first_2), i2_1_end);
-                /* output axis 2, a digit of it < 4 */
-                for (int64_t i2_1_strip = 0; i2_1_strip < sl_floor_div(i2_1_last_2 - i2_1_first_2 + 255,
-                        256); ++i2_1_strip) {
-                    const int64_t i2_1_first_3 = i2_1_first_2 + 256*i2_1_strip;
-                    const int64_t i2_1_rows = sl_min(256, i2_1_last_2 - i2_1_first_3);
-                    sl_copy_rows(to, 9*i2_1_first_3 + 180*i1_0 + 90*i1_1 + 36*i2_0 - 9, 9, from0,
-                            162*i2_1_first_3 + 9*i1_0 + 648*i1_1 + 3*i2_0, 162, i2_1_rows, 3);
-                    sl_copy_rows(to, 9*i2_1_first_3 + 180*i1_0 + 90*i1_1 + 36*i2_0 - 6, 9, from0,
-                            162*i2_1_first_3 + 9*i1_0 + 648*i1_1 + 3*i2_0 + 54, 162, i2_1_rows, 3);
-                    sl_copy_rows(to, 9*i2_1_first_3 + 180*i1_0 + 90*i1_1 + 36*i2_0 - 3, 9, from0,
-                            162*i2_1_first_3 + 9*i1_0 + 648*i1_1 + 3*i2_0 + 108, 162, i2_1_rows, 3);
+        for (int64_t i1_1 = 0; i1_1 < 2; ++i1_1) {  /* output axis 1, a digit of it < 2 */
+            const int64_t at_i1_1 = 180*i1_0 + 90*i1_1;
+            const int64_t at_i1_1_2 = 9*i1_0 + 648*i1_1;
+            for (int64_t i2_1 = 0; i2_1 < 4; ++i2_1) {  /* output axis 2, a digit of it < 4 */
+                const int64_t i2_0_first = sl_min(sl_max(sl_floor_div(-i2_1, 4) + 1, 0), 3);
+                const int64_t i2_0_last = sl_min(sl_max(sl_floor_div(-i2_1 + 2, 4) + 3, i2_0_first), 3);
+                /* output axis 2, a digit of it < 3 */
+                for (int64_t i2_0 = i2_0_first; i2_0 < i2_0_last; ++i2_0) {
+                    sl_copy(to, at_i1_1 + 9*i2_1 + 36*i2_0 - 9, from0, at_i1_1_2 + 162*i2_1 + 3*i2_0, 3);
+                    sl_copy(to, at_i1_1 + 9*i2_1 + 36*i2_0 - 6, from0, at_i1_1_2 + 162*i2_1 + 3*i2_0 + 54, 3);
+                    sl_copy(to, at_i1_1 + 9*i2_1 + 36*i2_0 - 3, from0, at_i1_1_2 + 162*i2_1 + 3*i2_0 + 108,
+                            3);
                 }
             }
         }

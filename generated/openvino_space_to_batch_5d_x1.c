@@ -22,25 +22,23 @@ int32_t openvino_space_to_batch_5d_x1_part(int64_t part, int64_t parts, const vo
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_0_begin, i0_0_end, i0_1_0_begin, i0_1_0_end, i0_1_1_0_begin, i0_1_1_0_end, i1_begin, i1_end;
-    sl_share(&share, 2, &i0_0_begin, &i0_0_end);
-    sl_share(&share, 4, &i0_1_0_begin, &i0_1_0_end);
-    sl_share(&share, 3, &i0_1_1_0_begin, &i0_1_1_0_end);
+    int64_t i1_begin, i1_end;
     sl_share_last(&share, 6, &i1_begin, &i1_end);
-    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        /* output axis 0, a digit of it < 4 */
-        for (int64_t i0_1_0 = i0_1_0_begin; i0_1_0 < i0_1_0_end; ++i0_1_0) {
-            const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + 4, 4), 0), 3);
-            const int64_t i2_last = sl_min(sl_max(sl_floor_div(-i0_1_0 + 14, 4), i2_first), 3);
-            /* output axis 0, a digit of it < 3 */
-            for (int64_t i0_1_1_0 = i0_1_1_0_begin; i0_1_1_0 < i0_1_1_0_end; ++i0_1_1_0) {
-                for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < 3 */
-                    sl_fill(to, 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*i2_first);
-                    sl_copy_rows(to, 3*i2_first + 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, 3, from0,
-                            36*i2_first + 90*i0_0 + 9*i0_1_0 + 3*i0_1_1_0 + 180*i1 - 9, 36, i2_last -
-                            i2_first, 3);
-                    sl_fill(to, 3*i2_last + 648*i0_0 + 162*i0_1_0 + 54*i0_1_1_0 + 9*i1, fill0, 3*(-i2_last +
-                            3));
+    for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < 3 */
+        for (int64_t i0_0 = 0; i0_0 < 2; ++i0_0) {  /* output axis 0, a digit of it < 2 */
+            const int64_t at_i0_0 = 9*i1 + 648*i0_0;
+            const int64_t at_i0_0_2 = 180*i1 + 90*i0_0;
+            for (int64_t i2 = 0; i2 < 3; ++i2) {  /* output axis 2 < 3 */
+                const int64_t i0_1_0_first = sl_min(sl_max(-4*i2 + 1, 0), 4);
+                const int64_t i0_1_0_last = sl_min(sl_max(-4*i2 + 11, i0_1_0_first), 4);
+                const int64_t at_i2 = at_i0_0 + 162*i0_1_0_first + 3*i2;
+                const int64_t at_i2_2 = at_i0_0_2 + 9*i0_1_0_first + 36*i2;
+                const int64_t at_i2_3 = at_i0_0 + 162*i0_1_0_last + 3*i2;
+                for (int64_t i0_1_1_0 = 0; i0_1_1_0 < 3; ++i0_1_1_0) {  /* output axis 0, a digit of it < 3 */
+                    sl_fill_rows(to, at_i0_0 + 3*i2 + 54*i0_1_1_0, 162, fill0, i0_1_0_first, 3);
+                    sl_copy_rows(to, at_i2 + 54*i0_1_1_0, 162, from0, at_i2_2 + 3*i0_1_1_0 - 9, 9,
+                            i0_1_0_last - i0_1_0_first, 3);
+                    sl_fill_rows(to, at_i2_3 + 54*i0_1_1_0, 162, fill0, -i0_1_0_last + 4, 3);
                 }
             }
         }

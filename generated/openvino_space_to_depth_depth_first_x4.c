@@ -19,15 +19,11 @@ int32_t openvino_space_to_depth_depth_first_x4_part(int64_t part, int64_t parts,
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i1_0_begin, i1_0_end, i1_1_0_begin, i1_1_0_end, i2_begin, i2_end;
-    sl_share(&share, 35, &i1_0_begin, &i1_0_end);
-    sl_share(&share, 2, &i1_1_0_begin, &i1_1_0_end);
-    sl_share_last(&share, 2, &i2_begin, &i2_end);
+    int64_t i1_0_begin, i1_0_end;
+    sl_share_last(&share, 35, &i1_0_begin, &i1_0_end);
     for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 7 */
-        /* output axis 1, a digit of it < 2 */
-        for (int64_t i1_1_0 = i1_1_0_begin; i1_1_0 < i1_1_0_end; ++i1_1_0) {
-            sl_split_2(to, 3*i2_begin + 24*i1_0 + 12*i1_1_0, 6, from0, 12*i2_begin + 24*i1_0 + 6*i1_1_0, 3,
-                    i2_end - i2_begin, 3, 12);
+        for (int64_t i1_1_0 = 0; i1_1_0 < 2; ++i1_1_0) {  /* output axis 1, a digit of it < 2 */
+            sl_split_2(to, 24*i1_0 + 12*i1_1_0, 6, from0, 24*i1_0 + 6*i1_1_0, 3, 2, 3, 12);
         }
     }
     return SL_OK;

@@ -39,18 +39,13 @@ int32_t pad_2d_x1_part(int64_t part, int64_t parts, int64_t H, int64_t W, int64_
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end;
     sl_share_last(&share, H + bottom + top, &i0_begin, &i0_end);
-    const int64_t i0_first = sl_min(sl_max(top, 0), H + bottom + top);
-    const int64_t i0_last = sl_min(sl_max(H + top, i0_first), H + bottom + top);
-    const int64_t i1_first = sl_min(sl_max(left, 0), W + left + right);
-    const int64_t i1_last = sl_min(sl_max(W + left, i1_first), W + left + right);
-    const int64_t i0_first_2 = sl_min(sl_max(i0_first, i0_begin), i0_end);
-    const int64_t i0_last_2 = sl_min(sl_max(i0_last, i0_first_2), i0_end);
+    const int64_t i0_first_2 = sl_min(sl_max(top, i0_begin), i0_end);
+    const int64_t i0_last_2 = sl_min(sl_max(H + top, i0_first_2), i0_end);
     sl_fill(to, (W + left + right)*i0_begin, fill0, (W + left + right)*(i0_first_2 - i0_begin));
     for (int64_t i0 = i0_first_2; i0 < i0_last_2; ++i0) {  /* output axis 0 < H + bottom + top */
-        sl_fill(to, (W + left + right)*i0, fill0, i1_first);
-        sl_copy(to, i1_first + (W + left + right)*i0, from0, i1_first + W*i0 - W*top - left, i1_last -
-                i1_first);
-        sl_fill(to, i1_last + (W + left + right)*i0, fill0, W + left + right - i1_last);
+        sl_fill(to, (W + left + right)*i0, fill0, left);
+        sl_copy(to, left + (W + left + right)*i0, from0, -W*top + W*i0, W);
+        sl_fill(to, W + left + (W + left + right)*i0, fill0, right);
     }
     sl_fill(to, (W + left + right)*i0_last_2, fill0, (W + left + right)*(i0_end - i0_last_2));
     return SL_OK;

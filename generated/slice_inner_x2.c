@@ -25,6 +25,8 @@ int32_t slice_inner_x2_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     if (sl_mul(sl_mul(sl_mul(N, sl_add(H, -2, &overflow), &overflow), sl_add(W, -2, &overflow), &overflow),
             C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
+    const int64_t step = sl_mul(sl_mul(C, sl_add(H, -2, &overflow), &overflow), sl_add(W, -2, &overflow),
+            &overflow);
     if (overflow)
         return SL_OVERFLOW;
     const element *restrict const from0 = src;
@@ -34,9 +36,11 @@ int32_t slice_inner_x2_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     int64_t i0_begin, i0_end, i1_begin, i1_end;
     sl_share(&share, N, &i0_begin, &i0_end);
     sl_share_last(&share, H - 2, &i1_begin, &i1_end);
+    const int64_t step_2 = C*(W - 2)*i1_begin;
+    const int64_t step_3 = C*(W + 1) + C*W*i1_begin;
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
-        sl_copy_rows(to, (C*W - 2*C)*i1_begin + (C*H*W - 2*C*H - 2*C*W + 4*C)*i0, C*W - 2*C, from0,
-                C*W*i1_begin + C*H*W*i0 + C*W + C, C*W, i1_end - i1_begin, (W - 2)*C);
+        sl_copy_rows(to, step_2 + step*i0, C*(W - 2), from0, step_3 + C*H*W*i0, C*W, i1_end - i1_begin, (W -
+                2)*C);
     }
     return SL_OK;
 }

@@ -50,6 +50,12 @@ int32_t space_to_batch_2d_x2_part(int64_t part, int64_t parts, int64_t N, int64_
     if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, b0, &overflow), b1, &overflow), H_bottom_top_b0, &overflow),
             W_left_right_b1, &overflow), C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
+    const int64_t step = sl_mul(sl_mul(sl_mul(sl_mul(C, H_bottom_top_b0, &overflow), N, &overflow),
+            W_left_right_b1, &overflow), b1, &overflow);
+    const int64_t step_2 = sl_mul(sl_mul(sl_mul(C, H_bottom_top_b0, &overflow), N, &overflow),
+            W_left_right_b1, &overflow);
+    const int64_t step_3 = sl_mul(C, sl_add(sl_mul(sl_mul(-1, W, &overflow), top, &overflow), sl_mul(-1,
+            left, &overflow), &overflow), &overflow);
     if (overflow)
         return SL_OVERFLOW;
     const element *restrict const from0 = src;
@@ -66,38 +72,37 @@ int32_t space_to_batch_2d_x2_part(int64_t part, int64_t parts, int64_t N, int64_
         const int64_t i1_first = sl_min(sl_max(sl_floor_div(-i0_0 + top + b0 - 1, b0), 0), H_bottom_top_b0);
         const int64_t i1_last = sl_min(sl_max(sl_floor_div(H - i0_0 + top + b0 - 1, b0), i1_first),
                 H_bottom_top_b0);
+        const int64_t at_i0_0 = W_left_right_b1*C*i1_begin + step*i0_0;
+        const int64_t at_i0_0_2 = step_3 + C*W*i0_0;
         /* output axis 0, a digit of it < b1 */
         for (int64_t i0_1_0 = i0_1_0_begin; i0_1_0 < i0_1_0_end; ++i0_1_0) {
             const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + left + b1 - 1, b1), 0),
                     W_left_right_b1);
             const int64_t i2_last = sl_min(sl_max(sl_floor_div(W - i0_1_0 + left + b1 - 1, b1), i2_first),
                     W_left_right_b1);
+            const int64_t at_i0_1_0 = step*i0_0 + step_2*i0_1_0;
+            const int64_t at_i0_1_0_2 = step*i0_0 + C*i2_first + step_2*i0_1_0;
+            const int64_t at_i0_1_0_3 = at_i0_0_2 + C*b1*i2_first + C*i0_1_0;
+            const int64_t at_i0_1_0_4 = step*i0_0 + C*i2_last + step_2*i0_1_0;
+            const int64_t at_i0_1_0_5 = C*(W_left_right_b1 - i2_last);
             /* output axis 0, a digit of it < N */
             for (int64_t i0_1_1 = i0_1_1_begin; i0_1_1 < i0_1_1_end; ++i0_1_1) {
                 const int64_t i1_first_2 = sl_min(sl_max(i1_first, i1_begin), i1_end);
                 const int64_t i1_last_2 = sl_min(sl_max(i1_last, i1_first_2), i1_end);
-                sl_fill(to, W_left_right_b1*C*i1_begin + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
-                        H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                        H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0, C*W_left_right_b1*(i1_first_2 -
-                        i1_begin));
+                sl_fill(to, at_i0_0 + step_2*i0_1_0 + H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0,
+                        C*W_left_right_b1*(i1_first_2 - i1_begin));
+                const int64_t at_i0_1_1 = at_i0_1_0 + H_bottom_top_b0*W_left_right_b1*C*i0_1_1;
+                const int64_t at_i0_1_1_2 = at_i0_1_0_2 + H_bottom_top_b0*W_left_right_b1*C*i0_1_1;
+                const int64_t at_i0_1_1_3 = at_i0_1_0_3 + C*H*W*i0_1_1;
+                const int64_t at_i0_1_1_4 = at_i0_1_0_4 + H_bottom_top_b0*W_left_right_b1*C*i0_1_1;
                 /* output axis 1 < (H + bottom + top)/b0 */
                 for (int64_t i1 = i1_first_2; i1 < i1_last_2; ++i1) {
-                    sl_fill(to, H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
-                            H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                            H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, fill0,
-                            C*i2_first);
-                    sl_copy_rows(to, C*i2_first + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
-                            H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                            H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, C, from0,
-                            C*b1*i2_first + C*W*i0_0 + C*i0_1_0 + C*H*W*i0_1_1 + C*W*b0*i1 - C*W*top -
-                            C*left, C*b1, i2_last - i2_first, C);
-                    sl_fill(to, C*i2_last + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
-                            H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
-                            H_bottom_top_b0*W_left_right_b1*C*i0_1_1 + W_left_right_b1*C*i1, fill0,
-                            C*(W_left_right_b1 - i2_last));
+                    sl_fill(to, at_i0_1_1 + W_left_right_b1*C*i1, fill0, C*i2_first);
+                    sl_copy_rows(to, at_i0_1_1_2 + W_left_right_b1*C*i1, C, from0, at_i0_1_1_3 + C*W*b0*i1,
+                            C*b1, i2_last - i2_first, C);
+                    sl_fill(to, at_i0_1_1_4 + W_left_right_b1*C*i1, fill0, at_i0_1_0_5);
                 }
-                sl_fill(to, W_left_right_b1*C*i1_last_2 + H_bottom_top_b0*W_left_right_b1*C*N*b1*i0_0 +
-                        H_bottom_top_b0*W_left_right_b1*C*N*i0_1_0 +
+                sl_fill(to, at_i0_1_0 + W_left_right_b1*C*i1_last_2 +
                         H_bottom_top_b0*W_left_right_b1*C*i0_1_1, fill0, C*W_left_right_b1*(i1_end -
                         i1_last_2));
             }

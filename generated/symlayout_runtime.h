@@ -34,6 +34,13 @@
 #define SL_WIDE 16
 #endif
 
+/* Whether a vector's first bytes can be read and written alone. */
+#if defined __AVX512BW__ && defined __AVX512VL__ && defined __BMI2__
+#define SL_MASKS 1
+#else
+#define SL_MASKS 0
+#endif
+
 /* An element moves as bytes: no alignment is asked for, and it may alias any type. */
 #ifdef SL_NUMBER
 __extension__ typedef SL_NUMBER __attribute__((may_alias, aligned(1))) element;
@@ -166,6 +173,58 @@ SL_APART void sl_share(sl_part *left, int64_t extent, int64_t *begin, int64_t *e
     left->parts = sl_min(together, left->parts - outer.part * together);
 }
 
+/* ---- parts of vectors ---- */
+
+#if SL_SHUFFLES
+/* An element as a number: what vectors are of. */
+#if SL_ELEMENT_SIZE == 1
+typedef uint8_t sl_unit;
+#elif SL_ELEMENT_SIZE == 2
+typedef uint16_t sl_unit;
+#elif SL_ELEMENT_SIZE == 4
+typedef uint32_t sl_unit;
+#else
+typedef uint64_t sl_unit;
+#endif
+typedef sl_unit sl_vector __attribute__((vector_size(16)));
+typedef sl_unit sl_half __attribute__((vector_size(32)));
+typedef sl_unit sl_wide __attribute__((vector_size(SL_WIDE)));
+#endif
+
+#if SL_MASKS
+/* A mask of the first *bytes*, 0 <= bytes. */
+SL_ALWAYS uint64_t sl_first(int64_t bytes)
+{
+    return bytes >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bytes) - 1;
+}
+
+/* Vectors of so many bytes, those under the mask read from memory, the others 0; and those alone written.  The
+ * smallest that holds what moves is best: one that touches two lines takes twice the time, masked or not. */
+#define SL_MASKED(bytes, bits, mask_type)                                                                      \
+    typedef char sl_bytes_##bytes __attribute__((vector_size(bytes)));                                         \
+    SL_ALWAYS sl_bytes_##bytes sl_load_##bytes(const void *from, uint64_t mask)                                \
+    {                                                                                                          \
+        return __builtin_ia32_loaddquqi##bits##_mask(from, (sl_bytes_##bytes){0}, (mask_type)mask);            \
+    }                                                                                                          \
+    SL_ALWAYS sl_bytes_##bytes sl_merge_##bytes(sl_bytes_##bytes others, const void *from, uint64_t mask)      \
+    {                                                                                                          \
+        return __builtin_ia32_loaddquqi##bits##_mask(from, others, (mask_type)mask);                           \
+    }                                                                                                          \
+    SL_ALWAYS void sl_store_##bytes(void *to, sl_bytes_##bytes v, uint64_t mask)                               \
+    {                                                                                                          \
+        __builtin_ia32_storedquqi##bits##_mask(to, v, (mask_type)mask);                                        \
+    }                                                                                                          \
+    SL_ALWAYS void sl_copy_rows_##bytes(element *restrict to, int64_t to_step, const element *restrict from,   \
+                                        int64_t step, int64_t rows, uint64_t mask)                             \
+    {                                                                                                          \
+        for (int64_t i = 0; i < rows; ++i)                                                                     \
+            sl_store_##bytes(to + i * to_step, sl_load_##bytes(from + i * step, mask), mask);                  \
+    }
+SL_MASKED(16, 128, uint16_t)
+SL_MASKED(32, 256, uint32_t)
+SL_MASKED(64, 512, uint64_t)
+#endif
+
 /* ---- leaves: offsets and counts in elements; a count of 0 or less touches nothing ---- */
 
 /* *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop
@@ -212,6 +271,14 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
     const size_t bytes = (size_t)count * sizeof(element);
     if (bytes > 64)
         sl_copy_long(into, out_of, (int64_t)bytes);
+#if SL_MASKS
+    else if (bytes > 32)
+        sl_copy_rows_64(to + at, 0, from + start, 0, 1, sl_first((int64_t)bytes));
+    else if (bytes > 16)
+        sl_copy_rows_32(to + at, 0, from + start, 0, 1, sl_first((int64_t)bytes));
+    else
+        sl_copy_rows_16(to + at, 0, from + start, 0, 1, sl_first((int64_t)bytes));
+#else
     else if (bytes >= 32)
         sl_copy_ends(into, out_of, bytes, 32);
     else if (bytes >= 16)
@@ -224,6 +291,7 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
         sl_copy_ends(into, out_of, bytes, 2);
     else
         *into = *out_of;
+#endif
 }
 
 /* ---- short rows: as many at once as a vector holds, by a shuffle whose mask is computed ---- */
@@ -325,7 +393,8 @@ SL_APART int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step, cons
     const uint32_t inverse = (uint32_t)((4096 + to_step - 1) / to_step); /* j*inverse / 4096 is j / to_step: j < 64 */
     uint8_t at[SL_SHORT];
     for (uint32_t j = 0; j < SL_SHORT; ++j)
-        at[j] = (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) & (2 * SL_SHORT - 1));
+        at[j] =
+            (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) & (2 * SL_SHORT - 1));
     sl_bytes mask;
     memcpy(&mask, at, sizeof mask);
     const uint64_t kept = dense ? 0 : sl_kept(to_step, bytes, each);
@@ -393,11 +462,19 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
         sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
     else if (bytes == 32)
         sl_copy_rows_by(to, to_step, from, step, rows, 32, 32);
-    else if (bytes >= 32)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
     else if (bytes == 16)
         sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
-    else if (bytes >= 16)
+#if SL_MASKS
+    else if (bytes > 32)
+        sl_copy_rows_64(to, to_step, from, step, rows, sl_first((int64_t)bytes));
+    else if (bytes > 16)
+        sl_copy_rows_32(to, to_step, from, step, rows, sl_first((int64_t)bytes));
+    else
+        sl_copy_rows_16(to, to_step, from, step, rows, sl_first((int64_t)bytes));
+#else
+    else if (bytes > 32)
+        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
+    else if (bytes > 16)
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16);
     else if (bytes >= 8)
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8);
@@ -405,13 +482,23 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4);
     else
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2);
+#endif
 }
 
 /* to[i] = value for 0 <= i < count. */
 SL_APART void sl_fill_long(element *restrict to, element value, int64_t count)
 {
+#if SL_MASKS && SL_SHUFFLES
+    sl_unit lane;
+    memcpy(&lane, &value, sizeof lane);
+    const sl_wide line = (sl_wide){0} + lane;
+    for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
+        memcpy(to, &line, sizeof line);
+    sl_store_64(to, (sl_bytes_64)line, sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE));
+#else
     for (int64_t i = 0; i < count; ++i)
         to[i] = value;
+#endif
 }
 
 /* to[at + i] = value for 0 <= i < count: a margin of one or two needs neither loop nor call. */
@@ -432,8 +519,8 @@ SL_APART int64_t sl_fill_short(element *restrict to, int64_t to_step, element va
     const int64_t each = to_step > count ? (SL_SHORT - bytes) / (to_step * size) + 1 : 0;
     if (each < SL_SHORT_ROWS || rows < each)
         return 0;
-    element values[SL_SHORT / SL_ELEMENT_SIZE];
-    for (int64_t j = 0; j < SL_SHORT / SL_ELEMENT_SIZE; ++j)
+    element values[SL_SHORT / SL_ELEMENT_SIZE + 1];
+    for (int64_t j = 0; j <= SL_SHORT / SL_ELEMENT_SIZE; ++j)
         values[j] = value;
     sl_bytes v;
     memcpy(&v, values, sizeof v);
@@ -446,8 +533,8 @@ SL_APART int64_t sl_fill_short(element *restrict to, int64_t to_step, element va
 #endif
 
 /* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
-SL_INLINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
-                            int64_t count)
+SL_APART void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
+                           int64_t count)
 {
 #if SL_SHORT == 64
     if (count > 0 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW) {
@@ -524,20 +611,12 @@ SL_APART void sl_accumulate_rows(element *restrict to, int64_t at, int64_t to_st
 #define SL_LANES (16 / SL_ELEMENT_SIZE)
 #define SL_MANY (SL_WIDE / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-typedef uint8_t sl_vector __attribute__((vector_size(16)));
-typedef uint8_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_16
 #elif SL_ELEMENT_SIZE == 2
-typedef uint16_t sl_vector __attribute__((vector_size(16)));
-typedef uint16_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_8
 #elif SL_ELEMENT_SIZE == 4
-typedef uint32_t sl_vector __attribute__((vector_size(16)));
-typedef uint32_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_4
 #else
-typedef uint64_t sl_vector __attribute__((vector_size(16)));
-typedef uint64_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #define SL_EACH SL_LIST_2
 #endif
 #if SL_WIDE / SL_ELEMENT_SIZE == 64
@@ -553,14 +632,25 @@ typedef uint64_t sl_wide __attribute__((vector_size(SL_WIDE)));
 #else
 #define SL_EACH_WIDE SL_LIST_2
 #endif
-#if SL_ELEMENT_SIZE <= 2
-#define SL_FEWEST (8 / SL_ELEMENT_SIZE)
+#if SL_MASKS
+#define SL_HALF (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-typedef uint8_t sl_half __attribute__((vector_size(8)));
+#define SL_EACH_HALF SL_LIST_32
+#elif SL_ELEMENT_SIZE == 2
+#define SL_EACH_HALF SL_LIST_16
+#elif SL_ELEMENT_SIZE == 4
 #define SL_EACH_HALF SL_LIST_8
 #else
-typedef uint16_t sl_half __attribute__((vector_size(8)));
 #define SL_EACH_HALF SL_LIST_4
+#endif
+#elif SL_ELEMENT_SIZE <= 2
+#define SL_FEWEST (8 / SL_ELEMENT_SIZE)
+#if SL_ELEMENT_SIZE == 1
+typedef uint8_t sl_least __attribute__((vector_size(8)));
+#define SL_EACH_LEAST SL_LIST_8
+#else
+typedef uint16_t sl_least __attribute__((vector_size(8)));
+#define SL_EACH_LEAST SL_LIST_4
 #endif
 #endif
 
@@ -587,83 +677,142 @@ typedef uint16_t sl_half __attribute__((vector_size(8)));
 #define SL_THREES 0
 #endif
 
+/* Moves the first *count* elements of a vector of *bytes* bytes; all of it where *whole*, a literal, says so. */
+#if SL_MASKS
+#define SL_LOAD(v, bytes, from, whole, count)                                                                 \
+    if (whole)                                                                                                \
+        memcpy(&(v), from, bytes);                                                                            \
+    else                                                                                                      \
+        (v) = (__typeof__(v))sl_load_##bytes(from, sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE))
+#define SL_STORE(v, bytes, to, whole, count)                                                                  \
+    if (whole)                                                                                                \
+        memcpy(to, &(v), bytes);                                                                              \
+    else                                                                                                      \
+        sl_store_##bytes(to, (sl_bytes_##bytes)(v), sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE))
+#else
+#define SL_LOAD(v, bytes, from, whole, count) (void)(whole), (void)(count), memcpy(&(v), from, sizeof(v))
+#define SL_STORE(v, bytes, to, whole, count) (void)(whole), (void)(count), memcpy(to, &(v), sizeof(v))
+#endif
+
 /* Defines, for vectors of n elements, the step of sl_split and that of sl_join:
- * to[i*to_stride + j] = from[i + k*j] and to[i*k + j] = from[i + j*stride], n times for each of k streams. */
-#define SL_STEPS(split, join, vector, each, n)                                                                \
-    SL_ALWAYS vector split##_load(const element *from)                                                        \
+ * to[i*to_stride + j] = from[i + k*j] and to[i*k + j] = from[i + j*stride], for each of k streams n times; or
+ * *count* <= n times where *whole*, a literal, is 0. */
+#define SL_STEPS(split, join, vector, each, bytes, n)                                                         \
+    SL_ALWAYS vector split##_load(const element *from, const int whole, int64_t count)                        \
     {                                                                                                         \
         vector v;                                                                                             \
-        memcpy(&v, from, sizeof v);                                                                           \
+        SL_LOAD(v, bytes, from, whole, count);                                                                \
         return v;                                                                                             \
     }                                                                                                         \
-    SL_ALWAYS void split##_2(element *restrict to, int64_t to_stride, vector a, vector b)                     \
+    SL_ALWAYS void split##_store(element *to, vector v, const int whole, int64_t count)                       \
     {                                                                                                         \
-        const vector even = __builtin_shufflevector(a, b, each(SL_EVEN, 0, n));                               \
-        const vector odd = __builtin_shufflevector(a, b, each(SL_ODD, 0, n));                                 \
-        memcpy(to, &even, sizeof even);                                                                       \
-        memcpy(to + to_stride, &odd, sizeof odd);                                                             \
+        SL_STORE(v, bytes, to, whole, count);                                                                 \
     }                                                                                                         \
-    SL_ALWAYS void join##_2(element *restrict to, vector a, vector b)                                         \
+    SL_ALWAYS void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
+                             int64_t count)                                                                   \
     {                                                                                                         \
-        const vector low = __builtin_shufflevector(a, b, each(SL_LOW, 0, n));                                 \
-        const vector high = __builtin_shufflevector(a, b, each(SL_HIGH, 0, n));                               \
-        memcpy(to, &low, sizeof low);                                                                         \
-        memcpy(to + n, &high, sizeof high);                                                                   \
+        split##_store(to, __builtin_shufflevector(a, b, each(SL_EVEN, 0, n)), whole, count);                  \
+        split##_store(to + to_stride, __builtin_shufflevector(a, b, each(SL_ODD, 0, n)), whole, count);       \
     }                                                                                                         \
-    SL_ALWAYS void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k)  \
+    SL_ALWAYS void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
     {                                                                                                         \
-        const vector a = split##_load(from), b = split##_load(from + n);                                      \
+        split##_store(to, __builtin_shufflevector(a, b, each(SL_LOW, 0, n)), whole, count);                   \
+        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_HIGH, 0, n)), whole, count - n);          \
+    }                                                                                                         \
+    SL_ALWAYS void split##_out(element *restrict to, int64_t to_stride, const vector v[4], const int k,       \
+                               const int whole, int64_t count)                                                \
+    {                                                                                                         \
         if (k == 2) {                                                                                         \
-            split##_2(to, to_stride, a, b);                                                                   \
+            split##_2(to, to_stride, v[0], v[1], whole, count);                                               \
         } else if (k == 3) {                                                                                  \
-            const vector c = split##_load(from + 2 * n);                                                      \
-            vector r = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 0));                                \
-            vector s = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 1));                                \
-            vector t = __builtin_shufflevector(a, b, each(SL_THIRD, 0, n, 2));                                \
-            r = __builtin_shufflevector(r, c, each(SL_THIRD_LAST, 0, n, 0));                                  \
-            s = __builtin_shufflevector(s, c, each(SL_THIRD_LAST, 0, n, 1));                                  \
-            t = __builtin_shufflevector(t, c, each(SL_THIRD_LAST, 0, n, 2));                                  \
-            memcpy(to, &r, sizeof r);                                                                         \
-            memcpy(to + to_stride, &s, sizeof s);                                                             \
-            memcpy(to + 2 * to_stride, &t, sizeof t);                                                         \
+            vector r = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 0));                          \
+            vector s = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 1));                          \
+            vector t = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 2));                          \
+            r = __builtin_shufflevector(r, v[2], each(SL_THIRD_LAST, 0, n, 0));                               \
+            s = __builtin_shufflevector(s, v[2], each(SL_THIRD_LAST, 0, n, 1));                               \
+            t = __builtin_shufflevector(t, v[2], each(SL_THIRD_LAST, 0, n, 2));                               \
+            split##_store(to, r, whole, count);                                                               \
+            split##_store(to + to_stride, s, whole, count);                                                   \
+            split##_store(to + 2 * to_stride, t, whole, count);                                               \
         } else {                                                                                              \
-            const vector c = split##_load(from + 2 * n), d = split##_load(from + 3 * n);                      \
-            const vector even = __builtin_shufflevector(a, b, each(SL_EVEN, 0, n));                           \
-            const vector odd = __builtin_shufflevector(a, b, each(SL_ODD, 0, n));                             \
-            split##_2(to, 2 * to_stride, even, __builtin_shufflevector(c, d, each(SL_EVEN, 0, n)));           \
-            split##_2(to + to_stride, 2 * to_stride, odd, __builtin_shufflevector(c, d, each(SL_ODD, 0, n))); \
+            const vector even = __builtin_shufflevector(v[0], v[1], each(SL_EVEN, 0, n));                     \
+            const vector odd = __builtin_shufflevector(v[0], v[1], each(SL_ODD, 0, n));                       \
+            const vector even_last = __builtin_shufflevector(v[2], v[3], each(SL_EVEN, 0, n));                \
+            const vector odd_last = __builtin_shufflevector(v[2], v[3], each(SL_ODD, 0, n));                  \
+            split##_2(to, 2 * to_stride, even, even_last, whole, count);                                      \
+            split##_2(to + to_stride, 2 * to_stride, odd, odd_last, whole, count);                            \
         }                                                                                                     \
     }                                                                                                         \
-    SL_ALWAYS void join(element *restrict to, const element *restrict from, int64_t stride, const int k)      \
+    SL_ALWAYS void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
+                         const int whole, int64_t count)                                                      \
     {                                                                                                         \
-        const vector a = split##_load(from), b = split##_load(from + stride);                                 \
+        vector v[4];                                                                                          \
+        for (int i = 0; i < k; ++i)                                                                           \
+            v[i] = split##_load(from + i * n, whole, k * count - i * n);                                      \
+        split##_out(to, to_stride, v, k, whole, count);                                                       \
+    }                                                                                                         \
+    SL_ALWAYS void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
+                        const int whole, int64_t count)                                                       \
+    {                                                                                                         \
+        const int64_t all = k * count;                                                                        \
+        const vector a = split##_load(from, whole, count), b = split##_load(from + stride, whole, count);     \
         if (k == 2) {                                                                                         \
-            join##_2(to, a, b);                                                                               \
+            join##_2(to, a, b, whole, all);                                                                   \
         } else if (k == 3) {                                                                                  \
-            const vector c = split##_load(from + 2 * stride);                                                 \
+            const vector c = split##_load(from + 2 * stride, whole, count);                                   \
             vector r = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 0));                                 \
             vector s = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 1));                                 \
             vector t = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 2));                                 \
             r = __builtin_shufflevector(r, c, each(SL_TURN_LAST, 0, n, 0));                                   \
             s = __builtin_shufflevector(s, c, each(SL_TURN_LAST, 0, n, 1));                                   \
             t = __builtin_shufflevector(t, c, each(SL_TURN_LAST, 0, n, 2));                                   \
-            memcpy(to, &r, sizeof r);                                                                         \
-            memcpy(to + n, &s, sizeof s);                                                                     \
-            memcpy(to + 2 * n, &t, sizeof t);                                                                 \
+            split##_store(to, r, whole, all);                                                                 \
+            split##_store(to + n, s, whole, all - n);                                                         \
+            split##_store(to + 2 * n, t, whole, all - 2 * n);                                                 \
         } else {                                                                                              \
-            const vector c = split##_load(from + 2 * stride), d = split##_load(from + 3 * stride);            \
+            const vector c = split##_load(from + 2 * stride, whole, count);                                   \
+            const vector d = split##_load(from + 3 * stride, whole, count);                                   \
             join##_2(to, __builtin_shufflevector(a, c, each(SL_LOW, 0, n)),                                   \
-                     __builtin_shufflevector(b, d, each(SL_LOW, 0, n)));                                      \
+                     __builtin_shufflevector(b, d, each(SL_LOW, 0, n)), whole, all);                          \
             join##_2(to + 2 * n, __builtin_shufflevector(a, c, each(SL_HIGH, 0, n)),                          \
-                     __builtin_shufflevector(b, d, each(SL_HIGH, 0, n)));                                     \
+                     __builtin_shufflevector(b, d, each(SL_HIGH, 0, n)), whole, all - 2 * n);                 \
         }                                                                                                     \
     }
-SL_STEPS(sl_split_many, sl_join_many, sl_wide, SL_EACH_WIDE, SL_MANY)
+SL_STEPS(sl_split_many, sl_join_many, sl_wide, SL_EACH_WIDE, 64, SL_MANY)
+#if SL_MASKS
+SL_STEPS(sl_split_half, sl_join_half, sl_half, SL_EACH_HALF, 32, SL_HALF)
+#endif
 #if SL_WIDE > 16
-SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, SL_LANES)
+SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, 16, SL_LANES)
+#endif
+#if SL_MASKS
+/* A mask of the elements of a vector of n from number *low* up to *high*. */
+SL_ALWAYS uint64_t sl_between(int64_t low, int64_t high)
+{
+    return sl_first(sl_max(high, 0) * SL_ELEMENT_SIZE) & ~sl_first(sl_max(low, 0) * SL_ELEMENT_SIZE);
+}
+
+/* The step of sl_deal, for vectors as above: of what it reads, vector i alone what its mask has, the rest is *fill*. */
+#define SL_DEAL_STEP(name, split, vector, bytes, n)                                                            \
+    SL_ALWAYS void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
+    {                                                                                                         \
+        for (int i = 0; i < k; ++i)                                                                           \
+            mask[i] = sl_between(low - i * n, high - i * n);                                                  \
+    }                                                                                                         \
+    SL_ALWAYS void name(element *restrict to, int64_t to_stride, const element *from, const uint64_t mask[4], \
+                        const int k, const int whole, int64_t count, vector fill)                             \
+    {                                                                                                         \
+        vector v[4];                                                                                          \
+        for (int i = 0; i < k; ++i)                                                                           \
+            v[i] = (vector)sl_merge_##bytes((sl_bytes_##bytes)fill, from + i * n, mask[i]);                   \
+        split##_out(to, to_stride, v, k, whole, count);                                                       \
+    }
+SL_DEAL_STEP(sl_deal_many, sl_split_many, sl_wide, 64, SL_MANY)
+SL_DEAL_STEP(sl_deal_half, sl_split_half, sl_half, 32, SL_HALF)
+SL_DEAL_STEP(sl_deal_few, sl_split_few, sl_vector, 16, SL_LANES)
 #endif
 #ifdef SL_FEWEST
-SL_STEPS(sl_split_fewest, sl_join_fewest, sl_half, SL_EACH_HALF, SL_FEWEST)
+SL_STEPS(sl_split_fewest, sl_join_fewest, sl_least, SL_EACH_LEAST, 8, SL_FEWEST)
 #endif
 #endif
 
@@ -681,16 +830,34 @@ SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const 
 /* count of them one after the other: */
 
 /* Row i of c is to[c*to_step + i*to_stride + j] = from[c*step + i + j*stride], 0 <= i < k, 0 <= j < columns, with
- * k = stride, a literal: k streams are written in one pass over the source.  The last vectors reach back. */
+ * k = stride, a literal: k streams are written in one pass over the source.  The last vectors are masked, or reach
+ * back. */
 SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                         int64_t count, int64_t to_step, int64_t step, const int k)
 {
+#if SL_SHUFFLES && SL_MASKS
+    if (columns <= SL_LANES)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_split_few(to, to_stride, from, k, 0, columns);
+    else if (columns <= SL_HALF)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_split_half(to, to_stride, from, k, 0, columns);
+    else if (columns < SL_MANY)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_split_many(to, to_stride, from, k, 0, columns);
+    else
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            for (int64_t j = 0; j < columns; j += SL_MANY) {
+                const int64_t column = sl_min(j, columns - SL_MANY);
+                sl_split_many(to + column, to_stride, from + k * column, k, 1, SL_MANY);
+            }
+#else
     for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
 #if SL_SHUFFLES
         if (columns >= SL_MANY && (SL_THREES || k != 3)) {
             for (int64_t j = 0; j < columns; j += SL_MANY) {
                 const int64_t column = sl_min(j, columns - SL_MANY);
-                sl_split_many(to + column, to_stride, from + k * column, k);
+                sl_split_many(to + column, to_stride, from + k * column, k, 1, SL_MANY);
             }
             continue;
         }
@@ -698,7 +865,7 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
         if (columns >= SL_LANES) {
             for (int64_t j = 0; j < columns; j += SL_LANES) {
                 const int64_t column = sl_min(j, columns - SL_LANES);
-                sl_split_few(to + column, to_stride, from + k * column, k);
+                sl_split_few(to + column, to_stride, from + k * column, k, 1, SL_LANES);
             }
             continue;
         }
@@ -707,7 +874,7 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
         if (columns >= SL_FEWEST && (SL_THREES || k != 3)) {
             for (int64_t j = 0; j < columns; j += SL_FEWEST) {
                 const int64_t column = sl_min(j, columns - SL_FEWEST);
-                sl_split_fewest(to + column, to_stride, from + k * column, k);
+                sl_split_fewest(to + column, to_stride, from + k * column, k, 1, SL_FEWEST);
             }
             continue;
         }
@@ -715,18 +882,36 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
 #endif
         sl_transpose_plain(to, to_stride, from, k, k, columns);
     }
+#endif
 }
 
 /* The same for 0 <= i < rows, 0 <= j < k, with k = to_stride: k streams are read in one pass over the output. */
 SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
                        int64_t count, int64_t to_step, int64_t step, const int k)
 {
+#if SL_SHUFFLES && SL_MASKS
+    if (rows <= SL_LANES)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_join_few(to, from, stride, k, 0, rows);
+    else if (rows <= SL_HALF)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_join_half(to, from, stride, k, 0, rows);
+    else if (rows < SL_MANY)
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_join_many(to, from, stride, k, 0, rows);
+    else
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            for (int64_t i = 0; i < rows; i += SL_MANY) {
+                const int64_t row = sl_min(i, rows - SL_MANY);
+                sl_join_many(to + k * row, from + row, stride, k, 1, SL_MANY);
+            }
+#else
     for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
 #if SL_SHUFFLES
         if (rows >= SL_MANY && (SL_THREES || k != 3)) {
             for (int64_t i = 0; i < rows; i += SL_MANY) {
                 const int64_t row = sl_min(i, rows - SL_MANY);
-                sl_join_many(to + k * row, from + row, stride, k);
+                sl_join_many(to + k * row, from + row, stride, k, 1, SL_MANY);
             }
             continue;
         }
@@ -734,7 +919,7 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
         if (rows >= SL_LANES) {
             for (int64_t i = 0; i < rows; i += SL_LANES) {
                 const int64_t row = sl_min(i, rows - SL_LANES);
-                sl_join_few(to + k * row, from + row, stride, k);
+                sl_join_few(to + k * row, from + row, stride, k, 1, SL_LANES);
             }
             continue;
         }
@@ -743,7 +928,7 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
         if (rows >= SL_FEWEST && (SL_THREES || k != 3)) {
             for (int64_t i = 0; i < rows; i += SL_FEWEST) {
                 const int64_t row = sl_min(i, rows - SL_FEWEST);
-                sl_join_fewest(to + k * row, from + row, stride, k);
+                sl_join_fewest(to + k * row, from + row, stride, k, 1, SL_FEWEST);
             }
             continue;
         }
@@ -751,6 +936,7 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
 #endif
         sl_transpose_plain(to, k, from, stride, rows, k);
     }
+#endif
 }
 
 #define SL_SPLIT(k)                                                                                            \
@@ -763,6 +949,76 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
 SL_SPLIT(2)
 SL_SPLIT(3)
 SL_SPLIT(4)
+
+/* to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k, 0 <= j < columns, with i + k*j = n and k a literal,
+ * is from[start + c*step + n] where low <= n < low + inside, elsewhere *value*. */
+SL_ALWAYS void sl_deal(element *restrict to, int64_t to_stride, const element *restrict from, int64_t start,
+                       int64_t columns, int64_t low, int64_t inside, element value, int64_t count, int64_t to_step,
+                       int64_t step, const int k)
+{
+    const int64_t high = sl_min(low + sl_max(inside, 0), k * columns);
+#if SL_SHUFFLES && SL_MASKS
+    sl_unit lane;
+    memcpy(&lane, &value, sizeof lane);
+    const int64_t end = (columns - 1) / SL_MANY * SL_MANY;
+    uint64_t mask[4], last[4];
+    from += start; /* a vector may begin before the array, where its mask has no bit */
+    if (columns <= SL_LANES) {
+        sl_deal_few_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_few(to, to_stride, from, mask, k, 0, columns, (sl_vector){0} + lane);
+    } else if (columns <= SL_HALF) {
+        sl_deal_half_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_half(to, to_stride, from, mask, k, 0, columns, (sl_half){0} + lane);
+    } else if (columns < SL_MANY) {
+        sl_deal_many_masks(mask, low, high, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            sl_deal_many(to, to_stride, from, mask, k, 0, columns, (sl_wide){0} + lane);
+    } else if (low <= k * SL_MANY && high >= k * end) { /* the first vectors and the last alone are cut */
+        sl_deal_many_masks(mask, low, high, k);
+        sl_deal_many_masks(last, low - k * end, high - k * end, k);
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            sl_deal_many(to, to_stride, from, mask, k, 1, SL_MANY, (sl_wide){0} + lane);
+            for (int64_t j = SL_MANY; j < end; j += SL_MANY)
+                sl_split_many(to + j, to_stride, from + k * j, k, 1, SL_MANY);
+            if (end > 0)
+                sl_deal_many(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_wide){0} + lane);
+        }
+    } else
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
+            for (int64_t j = 0; j < columns; j += SL_MANY) {
+                const int64_t column = sl_min(j, columns - SL_MANY);
+                sl_deal_many_masks(mask, low - k * column, high - k * column, k);
+                sl_deal_many(to + column, to_stride, from + k * column, mask, k, 1, SL_MANY, (sl_wide){0} + lane);
+            }
+#else
+    /* The columns that are inside for all i, by vectors; the others one by one. */
+    const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
+    const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
+    if (first < last)
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, k);
+    for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
+        for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < columns; ++j) {
+                if (j == first)
+                    j = last;
+                if (j < columns)
+                    to[i * to_stride + j] = k * j + i >= low && k * j + i < high ? from[start + k * j + i] : value;
+            }
+#endif
+}
+
+#define SL_DEAL(k)                                                                                             \
+    SL_APART void sl_deal_##k(element *restrict to, int64_t at, int64_t to_stride,                            \
+                              const element *restrict from, int64_t start, int64_t columns, int64_t low,      \
+                              int64_t inside, element value, int64_t count, int64_t to_step, int64_t step)    \
+    {                                                                                                         \
+        sl_deal(to + at, to_stride, from, start, columns, low, inside, value, count, to_step, step, k);       \
+    }
+SL_DEAL(2)
+SL_DEAL(3)
+SL_DEAL(4)
 
 #define SL_JOIN(k)                                                                                             \
     SL_APART void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,  \

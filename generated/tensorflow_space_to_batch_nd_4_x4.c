@@ -22,26 +22,10 @@ int32_t tensorflow_space_to_batch_nd_4_x4_part(int64_t part, int64_t parts, cons
     element *restrict const to = dst;
 
     sl_part share = {part, parts};
-    int64_t i0_0_begin, i0_0_end, i0_1_1_begin, i0_1_1_end;
-    sl_share(&share, 2, &i0_0_begin, &i0_0_end);
-    sl_share_last(&share, 2, &i0_1_1_begin, &i0_1_1_end);
+    int64_t i0_0_begin, i0_0_end;
+    sl_share_last(&share, 2, &i0_0_begin, &i0_0_end);
     for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        for (int64_t i0_1_0 = 0; i0_1_0 < 2; ++i0_1_0) {  /* output axis 0, a digit of it < 2 */
-            const int64_t i2_first = sl_min(sl_max(sl_floor_div(-i0_1_0 + 3, 2), 0), 3);
-            const int64_t i2_last = sl_min(sl_max(sl_floor_div(-i0_1_0 + 7, 2), i2_first), 3);
-            const int64_t i2_first_3 = sl_min(i2_first, 1);
-            const int64_t i2_last_3 = sl_min(sl_max(i2_last, i2_first_3), 1);
-            sl_fill_rows(to, 3*i0_1_1_begin + 12*i0_0 + 6*i0_1_0, 3, fill0, i0_1_1_end - i0_1_1_begin,
-                    i2_first_3);
-            for (int64_t i2 = i2_first_3; i2 < i2_last_3; ++i2) {  /* output axis 2 < 3 */
-                sl_copy_rows(to, 3*i0_1_1_begin + 12*i0_0 + 6*i0_1_0 + i2, 3, from0, 8*i0_1_1_begin + 4*i0_0
-                        + i0_1_0 + 2*i2 - 2, 8, i0_1_1_end - i0_1_1_begin, 1);
-            }
-            sl_fill_rows(to, 3*i0_1_1_begin + i2_last_3 + 12*i0_0 + 6*i0_1_0, 3, fill0, i0_1_1_end -
-                    i0_1_1_begin, -i2_last_3 + 1);
-        }
-        sl_split_2(to, 3*i0_1_1_begin + 12*i0_0 + 1, 6, from0, 8*i0_1_1_begin + 4*i0_0, 2, i0_1_1_end -
-                i0_1_1_begin, 3, 8);
+        sl_deal_2(to, 12*i0_0, 6, from0, 4*i0_0 - 2, 3, 2, 4, fill0, 2, 3, 8);
     }
     return SL_OK;
 }
