@@ -37,6 +37,7 @@ int32_t depth_to_space_crd_x2_part(int64_t part, int64_t parts, int64_t N, int64
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
+    const int far = sl_is_far(N*C_b_2*H*b*W*b);
     sl_part share = {part, parts};
     int64_t i1_begin, i1_end, i0_begin, i0_end, i2_0_begin, i2_0_end, i2_1_begin, i2_1_end;
     sl_share(&share, C_b_2, &i1_begin, &i1_end);
@@ -49,9 +50,11 @@ int32_t depth_to_space_crd_x2_part(int64_t part, int64_t parts, int64_t N, int64
         for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
             sl_transpose(to, step_2 + step*i1 + C*H*W*i0, sl_axis_1(W, b), from0, step_3 + step*i1 +
                     C*H*W*i0, sl_axis_1(b, H*W), sl_turns_2(i2_1_end - i2_1_begin, W*b, H*W*b, i2_0_end -
-                    i2_0_begin, W*b*b, W));
+                    i2_0_begin, W*b*b, W), far);
         }
     }
+    if (far)
+        sl_settle();
     return SL_OK;
 }
 

@@ -37,6 +37,7 @@ int32_t depth_to_space_dcr_x4_part(int64_t part, int64_t parts, int64_t N, int64
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
+    const int far = sl_is_far(N*C_b_2*H*b*W*b);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i2_0_begin, i2_0_end, i2_1_begin, i2_1_end;
     sl_share(&share, N, &i0_begin, &i0_end);
@@ -46,8 +47,10 @@ int32_t depth_to_space_dcr_x4_part(int64_t part, int64_t parts, int64_t N, int64
     const int64_t step_3 = W*i2_0_begin + step_2*i2_1_begin;
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < N */
         sl_transpose(to, step + C*H*W*i0, sl_axis_1(W, b), from0, step_3 + C*H*W*i0, sl_axis_1(b, C_b_2*H*W),
-                sl_turns_2(i2_1_end - i2_1_begin, W*b, step_2, i2_0_end - i2_0_begin, W*b*b, W));
+                sl_turns_2(i2_1_end - i2_1_begin, W*b, step_2, i2_0_end - i2_0_begin, W*b*b, W), far);
     }
+    if (far)
+        sl_settle();
     return SL_OK;
 }
 

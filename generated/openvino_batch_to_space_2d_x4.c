@@ -17,6 +17,7 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
+    const int far = sl_is_far(16);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end;
     sl_share_last(&share, 2, &i0_begin, &i0_end);
@@ -26,11 +27,13 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
         const int64_t at_i1_0 = 8*i0_begin + 5*i1_0;
         for (int64_t i1_1 = i1_1_first; i1_1 < i1_1_last; ++i1_1) {  /* output axis 1, a digit of it < 5 */
             sl_copy_rows(to, at_i1_0 + i1_1 - 2, 8, from0, 2*i0_begin + i1_0 + 4*i1_1, 2, i0_end - i0_begin,
-                    1);
+                    1, far);
         }
     }
     sl_transpose(to, 8*i0_begin + 3, sl_axis_1(1, 5), from0, 2*i0_begin + 1, sl_axis_1(5, 4),
-            sl_turns_1(i0_end - i0_begin, 8, 2));
+            sl_turns_1(i0_end - i0_begin, 8, 2), far);
+    if (far)
+        sl_settle();
     return SL_OK;
 }
 

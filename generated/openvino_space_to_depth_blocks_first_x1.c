@@ -18,6 +18,7 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
+    const int far = sl_is_far(840);
     sl_part share = {part, parts};
     int64_t i0_begin, i0_end, i1_0_begin, i1_0_end, i2_begin, i2_end;
     sl_share(&share, 5, &i0_begin, &i0_end);
@@ -27,9 +28,11 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
         const int64_t at_i0 = 3*i2_begin + 168*i0;
         const int64_t at_i0_2 = 12*i2_begin + 168*i0;
         for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 2 */
-            sl_split_2(to, at_i0 + 84*i1_0, 42, from0, at_i0_2 + 6*i1_0, 3, i2_end - i2_begin, 3, 12);
+            sl_split_2(to, at_i0 + 84*i1_0, 42, from0, at_i0_2 + 6*i1_0, 3, i2_end - i2_begin, 3, 12, far);
         }
     }
+    if (far)
+        sl_settle();
     return SL_OK;
 }
 

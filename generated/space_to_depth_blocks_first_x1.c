@@ -41,6 +41,7 @@ int32_t space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts, int64_t
     const element *restrict const from0 = src;
     element *restrict const to = dst;
 
+    const int far = sl_is_far(N*C*b*b*H_b*W_b);
     sl_part share = {part, parts};
     int64_t i1_0_begin, i1_0_end, i0_begin, i0_end, i1_1_1_begin, i1_1_1_end, i2_begin, i2_end;
     sl_share(&share, b, &i1_0_begin, &i1_0_end);
@@ -52,8 +53,10 @@ int32_t space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts, int64_t
     for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < b */
         sl_transpose(to, step_2 + step*i1_0, sl_axis_1(b, C*H_b*W_b), from0, step_3 + W*i1_0, sl_axis_2(W_b,
                 b, i2_end - i2_begin, W*b), sl_turns_2(i1_1_1_end - i1_1_1_begin, H_b*W_b, H*W, i0_end -
-                i0_begin, C*H*W, C*H*W));
+                i0_begin, C*H*W, C*H*W), far);
     }
+    if (far)
+        sl_settle();
     return SL_OK;
 }
 

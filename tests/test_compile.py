@@ -129,3 +129,25 @@ def test_constant_shapes_leave_no_divisions(size: int) -> None:
     x = np.random.default_rng(0).integers(0, 255, (300, size), "uint8")
     assert np.array_equal(kernel(x), np.roll(x, 2, 1))
     assert f"//{size}" not in kernel.schedule
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_an_output_that_no_cache_holds_is_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are written past the caches wherever the output begins, and nothing beside it is touched."""
+    monkeypatch.setenv("CFLAGS", "-DSL_FAR=1")
+    for t in (
+        sl.space_to_depth(sl.tensor((2, 3, 6, 400)), 2),
+        sl.depth_to_space(sl.tensor((2, 8, 3, 205)), 2),
+        sl.transpose(sl.tensor((3, 5, 1100)), (1, 0, 2)),
+    ):
+        kernel = sl.compile(t, dtype=dtype, strict=True)
+        assert "far" in kernel.source
+        (leaf,) = t.leaves()
+        x = np.random.default_rng(0).integers(0, 255, [int(n) for n in leaf.shape]).astype(dtype)
+        for begin in range(0, 70, 3):
+            memory = np.zeros(200 * x.itemsize + x.nbytes, "uint8")
+            out = memory[begin * x.itemsize :][: x.nbytes].view(dtype).reshape([int(n) for n in t.shape])
+            kernel(x, out=out)
+            assert np.array_equal(out, sl.interpret(t, x))
+            assert not memory[: begin * x.itemsize].any()
+            assert not memory[begin * x.itemsize + x.nbytes :].any()

@@ -140,7 +140,14 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
         yield ""
     else:
         yield "    (void)dst;"
-    yield from _statements(program.body, _Printer(program.facts, nest.halves), 1)
+    show = _Printer(program.facts, nest.halves)
+    far = any(isinstance(statement, CopyRows | Transpose) for statement in walk(program.body)) and not nest.halves
+    if far:
+        yield f"    const int far = {'0' if nest.output_size is None else f'sl_is_far({show(nest.output_size)})'};"
+    yield from _statements(program.body, show, 1)
+    if far:
+        yield "    if (far)"
+        yield "        sl_settle();"
     yield "    return SL_OK;"
     yield "}"
     yield ""
@@ -265,7 +272,7 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
-            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)});"
+            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far);"
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
             read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"
@@ -292,10 +299,10 @@ def _transpose(leaf: Transpose, show: _Printer) -> str:
     if leaf.splits is None and leaf.joins is None:
         turns = f"sl_turns_{len(leaf.turns) // 3}({', '.join(map(show, leaf.turns))})"
     if leaf.splits is not None:
-        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns});"
+        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns}, far);"
     if leaf.joins is not None:
-        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns});"
-    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns});"
+        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns}, far);"
+    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns}, far);"
 
 
 # --- expressions ------------------------------------------------------------------------------

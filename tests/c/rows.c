@@ -41,7 +41,7 @@ static int check(int filled)
     if (filled && rows)
         sl_fill_rows(to, 0, to_step, from[0], rows, count);
     else if (rows)
-        sl_copy_rows(to, 0, to_step, from, start, step, rows, count);
+        sl_copy_rows(to, 0, to_step, from, start, step, rows, count, (int)below(2));
     const int equal = memcmp(to, wanted, (size_t)written * sizeof(element)) == 0;
     if (!equal)
         printf("filled %d: count %lld, rows %lld, to_step %lld, step %lld\n", filled, (long long)count,

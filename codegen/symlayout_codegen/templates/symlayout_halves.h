@@ -105,7 +105,7 @@ SL_APART void sl_nibble_copy_rows(element *restrict to, int64_t at, int64_t to_s
         for (int64_t i = 0; i < rows; ++i)
             sl_nibble_move(to, at + i * to_step, from, start + i * step);
     else if (!((at | to_step | start | step | count) & 1))
-        sl_copy_rows(to, at / 2, to_step / 2, from, start / 2, step / 2, rows, count / 2);
+        sl_copy_rows(to, at / 2, to_step / 2, from, start / 2, step / 2, rows, count / 2, 0);
     else
         for (int64_t i = 0; i < rows; ++i)
             sl_nibble_copy(to, at + i * to_step, from, start + i * step, count);
@@ -229,8 +229,8 @@ SL_APART void sl_nibble_tile(element *restrict to, int64_t at, int64_t to_step, 
         }
     }
     const sl_axis rows = sl_axis_1(high, to_step), columns = sl_axis_1(wide, high);
-    sl_transpose(to, at / 2, rows, even, 0, columns, sl_turns_0());
-    sl_transpose(to, (at + to_step) / 2, rows, odd, 0, columns, sl_turns_0());
+    sl_transpose(to, at / 2, rows, even, 0, columns, sl_turns_0(), 0);
+    sl_transpose(to, (at + to_step) / 2, rows, odd, 0, columns, sl_turns_0(), 0);
 }
 
 /* to[at + i*to_step + j] = from[start + i + j*step] for 0 <= i < rows, 0 <= j < columns: in tiles, in pairs of a row,

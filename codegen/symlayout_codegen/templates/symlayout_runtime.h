@@ -225,6 +225,69 @@ SL_MASKED(32, 256, uint32_t)
 SL_MASKED(64, 512, uint64_t)
 #endif
 
+/* ---- lines: those of an output that no cache holds are written past the caches ---- */
+
+/* From so many bytes of output on: more than most last-level caches hold. */
+#ifndef SL_FAR
+#define SL_FAR (INT64_C(24) << 20)
+#endif
+
+/* Whether there is an instruction that does so. */
+#if defined __clang__ || defined __SSE2__
+#define SL_PAST 1
+typedef long long sl_line __attribute__((vector_size(SL_WIDE)));
+SL_ALWAYS void sl_store_past(void *to, sl_line v)
+{
+#ifdef __clang__
+    __builtin_nontemporal_store(v, (sl_line *)to);
+#elif SL_WIDE == 64
+    __builtin_ia32_movntdq512((sl_line *)to, v);
+#elif SL_WIDE == 32
+    __builtin_ia32_movntdq256((sl_line *)to, v);
+#else
+    __builtin_ia32_movntdq((sl_line *)to, v);
+#endif
+}
+/* The line that is a vector of so many bytes. */
+SL_ALWAYS sl_line sl_line_of(const void *vector, size_t bytes)
+{
+    sl_line line = {0};
+    memcpy(&line, vector, bytes);
+    return line;
+}
+#else
+#define SL_PAST 0
+#endif
+
+/* Whether an output of so many elements is far. */
+SL_INLINE int sl_is_far(int64_t elements)
+{
+    return SL_PAST && elements >= SL_FAR / SL_ELEMENT_SIZE;
+}
+
+/* What was written past the caches is there before what is written next. */
+SL_INLINE void sl_settle(void)
+{
+#if defined __SSE2__
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* How many bytes there are before the next line. */
+SL_INLINE int64_t sl_to_line(const void *to)
+{
+    return -(int64_t)((uintptr_t)to & 63) & 63;
+}
+
+/* The number of the group of *each* elements with which a line begins, *stride* elements further too; -1 if none. */
+SL_INLINE int64_t sl_first_line(const element *to, int64_t stride, int64_t each)
+{
+    const int64_t lead = sl_to_line(to), group = each * SL_ELEMENT_SIZE;
+    return lead % group != 0 || stride * SL_ELEMENT_SIZE % 64 != 0 ? -1 : lead / group;
+}
+
 /* ---- leaves: offsets and counts in elements; a count of 0 or less touches nothing ---- */
 
 /* *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop
@@ -420,10 +483,28 @@ SL_ALWAYS void sl_copy_rows_by(element *restrict to, int64_t to_step, const elem
         sl_copy_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half);
 }
 
+/* *bytes* bytes, more than a line; all lines but the first and the last are written past the caches. */
+SL_APART void sl_copy_past(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+{
+#if SL_PAST
+    int64_t k = sl_to_line(to); /* what is written here must not be of a line that is written past the caches */
+    memcpy(to, from, (size_t)k);
+    for (; k + 64 <= bytes; k += 64)
+        for (int64_t j = k; j < k + 64; j += SL_WIDE) {
+            sl_line v;
+            memcpy(&v, from + j, sizeof v);
+            sl_store_past(to + j, v);
+        }
+    memcpy(to + k, from + k, (size_t)(bytes - k));
+#else
+    memcpy(to, from, (size_t)bytes);
+#endif
+}
+
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: the way to move a row is
- * chosen once for all of them. */
+ * chosen once for all of them; of an output that is *far*, long rows are written past the caches. */
 SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
-                           int64_t start, int64_t step, int64_t rows, int64_t count)
+                           int64_t start, int64_t step, int64_t rows, int64_t count, int far)
 {
     if (rows <= 0 || count <= 0)
         return;
@@ -452,6 +533,9 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     else if (count == 1)
         for (int64_t i = 0; i < rows; ++i)
             to[i * to_step] = from[i * step];
+    else if (far && bytes >= 512)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_copy_past((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), (int64_t)bytes);
     else if (bytes > SL_LONG)
         for (int64_t i = 0; i < rows; ++i)
             memcpy(to + i * to_step, from + i * step, bytes);
@@ -677,7 +761,8 @@ typedef uint16_t sl_least __attribute__((vector_size(8)));
 #define SL_THREES 0
 #endif
 
-/* Moves the first *count* elements of a vector of *bytes* bytes; all of it where *whole*, a literal, says so. */
+/* Moves the first *count* elements of a vector of *bytes* bytes; all of it where *whole*, a literal, says so, and past
+ * the caches where it is 2: to a place in a line where a vector begins. */
 #if SL_MASKS
 #define SL_LOAD(v, bytes, from, whole, count)                                                                 \
     if (whole)                                                                                                \
@@ -685,7 +770,9 @@ typedef uint16_t sl_least __attribute__((vector_size(8)));
     else                                                                                                      \
         (v) = (__typeof__(v))sl_load_##bytes(from, sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE))
 #define SL_STORE(v, bytes, to, whole, count)                                                                  \
-    if (whole)                                                                                                \
+    if ((whole) == 2)                                                                                         \
+        sl_store_past(to, sl_line_of(&(v), bytes));                                                           \
+    else if (whole)                                                                                           \
         memcpy(to, &(v), bytes);                                                                              \
     else                                                                                                      \
         sl_store_##bytes(to, (sl_bytes_##bytes)(v), sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE))
@@ -831,9 +918,9 @@ SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const 
 
 /* Row i of c is to[c*to_step + i*to_stride + j] = from[c*step + i + j*stride], 0 <= i < k, 0 <= j < columns, with
  * k = stride, a literal: k streams are written in one pass over the source.  The last vectors are masked, or reach
- * back. */
+ * back.  Lines of an output that is *far* are written past the caches. */
 SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
-                        int64_t count, int64_t to_step, int64_t step, const int k)
+                        int64_t count, int64_t to_step, int64_t step, int far, const int k)
 {
 #if SL_SHUFFLES && SL_MASKS
     if (columns <= SL_LANES)
@@ -846,12 +933,22 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
             sl_split_many(to, to_stride, from, k, 0, columns);
     else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            for (int64_t j = 0; j < columns; j += SL_MANY) {
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            int64_t j = far ? sl_first_line(to, to_stride, 1) : -1;
+            if (j >= 0) {
+                sl_split_many(to, to_stride, from, k, 0, j);
+                for (; j + SL_MANY <= columns; j += SL_MANY)
+                    sl_split_many(to + j, to_stride, from + k * j, k, 2, SL_MANY);
+                sl_split_many(to + j, to_stride, from + k * j, k, 0, columns - j);
+                continue;
+            }
+            for (j = 0; j < columns; j += SL_MANY) {
                 const int64_t column = sl_min(j, columns - SL_MANY);
                 sl_split_many(to + column, to_stride, from + k * column, k, 1, SL_MANY);
             }
+        }
 #else
+    (void)far;
     for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
 #if SL_SHUFFLES
         if (columns >= SL_MANY && (SL_THREES || k != 3)) {
@@ -887,7 +984,7 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
 
 /* The same for 0 <= i < rows, 0 <= j < k, with k = to_stride: k streams are read in one pass over the output. */
 SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
-                       int64_t count, int64_t to_step, int64_t step, const int k)
+                       int64_t count, int64_t to_step, int64_t step, int far, const int k)
 {
 #if SL_SHUFFLES && SL_MASKS
     if (rows <= SL_LANES)
@@ -900,12 +997,22 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
             sl_join_many(to, from, stride, k, 0, rows);
     else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            for (int64_t i = 0; i < rows; i += SL_MANY) {
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+            int64_t i = far ? sl_first_line(to, 0, k) : -1;
+            if (i >= 0) {
+                sl_join_many(to, from, stride, k, 0, i);
+                for (; i + SL_MANY <= rows; i += SL_MANY)
+                    sl_join_many(to + k * i, from + i, stride, k, 2, SL_MANY);
+                sl_join_many(to + k * i, from + i, stride, k, 0, rows - i);
+                continue;
+            }
+            for (i = 0; i < rows; i += SL_MANY) {
                 const int64_t row = sl_min(i, rows - SL_MANY);
                 sl_join_many(to + k * row, from + row, stride, k, 1, SL_MANY);
             }
+        }
 #else
+    (void)far;
     for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
 #if SL_SHUFFLES
         if (rows >= SL_MANY && (SL_THREES || k != 3)) {
@@ -942,9 +1049,9 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
 #define SL_SPLIT(k)                                                                                            \
     SL_APART void sl_split_##k(element *restrict to, int64_t at, int64_t to_stride,                           \
                                const element *restrict from, int64_t start, int64_t columns, int64_t count,   \
-                               int64_t to_step, int64_t step)                                                 \
+                               int64_t to_step, int64_t step, int far)                                        \
     {                                                                                                         \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, k);                         \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, far, k);                    \
     }
 SL_SPLIT(2)
 SL_SPLIT(3)
@@ -997,7 +1104,7 @@ SL_ALWAYS void sl_deal(element *restrict to, int64_t to_stride, const element *r
     const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
     const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
     if (first < last)
-        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, k);
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 0, k);
     for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < columns; ++j) {
@@ -1022,9 +1129,10 @@ SL_DEAL(4)
 
 #define SL_JOIN(k)                                                                                             \
     SL_APART void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,  \
-                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step)     \
+                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,     \
+                              int far)                                                                        \
     {                                                                                                         \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, k);                                \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, far, k);                           \
     }
 SL_JOIN(2)
 SL_JOIN(3)
@@ -1456,13 +1564,10 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 #ifndef SL_TILES
 #define SL_TILES 8
 #endif
-/* Arrays of fewer bytes than this are near, of as many as the other or more, far: there a store of whole lines that goes
- * past the caches spares reading what it writes over. */
+/* Arrays of fewer bytes than this are near, of SL_FAR or more, far: there a store of whole lines that goes past the
+ * caches spares reading what it writes over. */
 #ifndef SL_NEAR
 #define SL_NEAR (INT64_C(4) << 20)
-#endif
-#ifndef SL_FAR
-#define SL_FAR (INT64_C(16) << 20)
 #endif
 
 /* Whether SL_TILES tiles beside each other are held back, and whole pieces of rows written: where arrays are far; and
@@ -1488,14 +1593,8 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
 /* Stores a vector, where there is a way to, past the caches. */
 SL_ALWAYS void sl_stream(element *to, sl_pairs v)
 {
-#ifdef __clang__
-    __builtin_nontemporal_store(v, (sl_pairs *)(void *)to);
-#elif SL_WIDE == 64
-    __builtin_ia32_movntdq512((long long __attribute__((vector_size(64))) *)(void *)to,
-                              (long long __attribute__((vector_size(64))))v);
-#elif SL_WIDE == 32
-    __builtin_ia32_movntdq256((long long __attribute__((vector_size(32))) *)(void *)to,
-                              (long long __attribute__((vector_size(32))))v);
+#if SL_PAST
+    sl_store_past(to, (sl_line)v);
 #else
     memcpy(to, &v, sizeof v);
 #endif
@@ -1601,7 +1700,7 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                 }
             }
         if (hold && far)
-            __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what went past the caches is written before what follows */
+            sl_settle();
     }
 }
 
@@ -1638,7 +1737,7 @@ SL_APART void sl_join_turns(sl_axis *axis, int64_t along, int64_t across, sl_tur
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times, by the
  * way that the strides ask for. */
 SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
-                           int64_t start, sl_axis columns, sl_turns turns)
+                           int64_t start, sl_axis columns, sl_turns turns, int far)
 {
     if (rows.count <= 0 || rows.high <= 0 || rows.top <= 0 || columns.count <= 0 || columns.high <= 0 ||
         columns.top <= 0 || turns.count <= 0 || turns.high <= 0)
@@ -1665,10 +1764,10 @@ SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const
         const int64_t into = c * turns.to_step + h * turns.to_leap, out_of = c * turns.step + h * turns.leap;
         if (splits)
             (few == 2 ? sl_split_2 : few == 3 ? sl_split_3 : sl_split_4)(
-                to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap);
+                to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap, far);
         else
             (wide == 2 ? sl_join_2 : wide == 3 ? sl_join_3 : sl_join_4)(
-                to, into, from, out_of, columns.step, few, rows.high, rows.leap, few);
+                to, into, from, out_of, columns.step, few, rows.high, rows.leap, few, far);
     }
 }
 
