@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs bench fuzz promises images strict-c clean
+.PHONY: help demo test lint docs bench fuzz promises coverage images strict-c clean
 
 help:
 	@echo "make demo    the examples: OpenVINO models and a photograph"
@@ -17,6 +17,7 @@ help:
 	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
 	@echo "             then the installed frameworks are asked, CASES=n times each"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
+	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
 	@echo "make images  draw the pictures of the documentation again"
 	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, all warnings errors"
 	@echo "make clean   remove what these targets made"
@@ -59,7 +60,17 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.concurrent
 	$(BIN)/python -m tests.promises.integers --sparse
 	$(BIN)/python -m tests.promises.deterministic
+	$(BIN)/python -m tests.promises.gcov
+	$(BIN)/python -m tests.promises.gcov --portable
 	$(BIN)/python -m tests.promises.mutate
+	$(BIN)/python -m tests.promises.random_mutants
+
+# Processes that tests start are counted too.  What takes the time of the processor for a measure may fail while counted.
+coverage: $(VENV)/coverage.stamp
+	$(BIN)/coverage erase
+	-$(BIN)/coverage run -m pytest -q --ignore=tests/test_benchmarks.py --ignore=tests/test_consumer.py
+	$(BIN)/coverage combine --quiet
+	$(BIN)/python -m tests.promises.coverage
 
 images: $(VENV)/test.stamp
 	$(BIN)/symlayout show "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --dims N=1,H=4,W=4,C=1 --at 0,1,1,0 \

@@ -87,12 +87,16 @@ def test_failing_compiler_shows_its_log(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+<<<<<<< HEAD
     monkeypatch.setattr(compiler, "TIME_LIMIT", 0.3)
+=======
+    monkeypatch.setattr(build, "TIME_LIMIT", 2)  # in which a busy machine starts a shell
+>>>>>>> 0f9740c (Mutants of the provers and the lowering at random, every branch of the generated C, and coverage with a floor)
     left = tmp_path / "pid"
     monkeypatch.setenv("CC", script(tmp_path, f"sleep 100 & echo $! > {left}; wait"))
     start = time.monotonic()
-    assert str(failure()).endswith("took longer than 0.3 s")
-    assert time.monotonic() - start < 5
+    assert str(failure()).endswith("took longer than 2 s")
+    assert time.monotonic() - start < 30
     state = Path(f"/proc/{left.read_text().strip()}/stat")
     assert not state.exists() or " Z " in state.read_text()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import sympy
@@ -81,15 +83,43 @@ def test_proofs_know_it(dims: dict[str, sympy.Symbol]) -> None:
     assert refuted.witness.coord == (1, 0)
 
 
-def test_an_op_that_reads_outside_its_input_is_not_compiled() -> None:
-    @sl.operation
-    def beyond(x: Operand) -> Declared:
-        (n,) = x.shape
-        return index_map((n,), lambda i: (i + 1,))
+@sl.operation
+def beyond(x: Operand) -> Declared:
+    """Read one place further on, which the last element has not."""
+    (n,) = x.shape
+    return index_map((n,), lambda i: (i + 1,))
 
-    y = beyond(sl.tensor("n"))
-    with pytest.raises(sl.InconclusiveError, match="beyond reads inside its input"):
+
+@sl.operation
+def before(x: Operand) -> Declared:
+    """Read one place further back, which the first element has not."""
+    (n,) = x.shape
+    return index_map((n,), lambda i: (i - 1,))
+
+
+@sl.operation
+def first(x: Operand, count: object) -> Declared:
+    """Repeat the first element, which an empty input has not."""
+    return index_map((x.extent(count),), lambda i: (i - i,))
+
+
+@pytest.mark.parametrize(
+    ("make", "length"),
+    [(beyond, 3), (before, 3), (lambda x: first(x, sl.dim("count", min=1, max=1)), 0)],
+    ids=["beyond", "before", "first"],
+)
+def test_an_op_that_reads_outside_its_input_is_not_compiled(
+    make: Callable[[sl.Tensor], sl.Tensor], length: int
+) -> None:
+    y = make(sl.tensor("n"))
+    with pytest.raises(sl.InconclusiveError, match=f"{y.name} reads inside its input"):
         sl.compile(y, dtype="u1", strict=True)
-    with pytest.raises(sl.InconclusiveError, match="beyond reads inside its input"):
-        sl.interpret(y, np.zeros(3, np.uint8))
-    assert sl.prove_equal(y, y).verdict is sl.Verdict.UNKNOWN
+    with pytest.raises(sl.InconclusiveError, match=f"{y.name} reads inside its input"):
+        sl.interpret(y, np.zeros(length, np.uint8), dims={d: 1 for d in y.facts.dims if d == "count"})
+    assert sl.prove_equal(y, y, budget=100).verdict is sl.Verdict.UNKNOWN
+
+
+def test_an_op_that_reads_an_input_with_an_element_is_compiled() -> None:
+    y = first(sl.tensor("n>=1"), sl.dim("count"))
+    assert sl.compile(y, strict=True)(np.array([5, 6], np.uint8), dims={"count": 3}).tolist() == [5, 5, 5]
+    assert sl.prove_equal(y, y).verdict is sl.Verdict.PROVED

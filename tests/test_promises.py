@@ -27,6 +27,8 @@ SAMPLES = {
     "deterministic": [],
     "integers": [],
     "mutate": ["--list"],
+    "random_mutants": ["--list", "--count", "1"],
+    "gcov": ["transpose_2d_x1", "pad_2d_x8", "space_to_batch_2d_x2"],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("pyproject.toml", "symlayout", "codegen", "tests", "examples")
 TESTS = (
     *("test_inequalities", "test_fragment", "test_facts", "test_digits"),
-    *("test_check_sides", "test_check", "test_claims", "test_prove"),
+    *("test_new_op", "test_check_sides", "test_check", "test_chains", "test_claims", "test_prove"),
 )
 CHECKER_TESTS = ("test_check", "test_check_sides")
 BYTES = 4 << 30
