@@ -41,7 +41,9 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as folder:
         report = Path(folder) / "coverage.json"
-        subprocess.run([sys.executable, "-m", "coverage", "json", "--quiet", "--ignore-errors", "-o", str(report)], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "coverage", "json", "--quiet", "--ignore-errors", "-o", str(report)], check=True
+        )
         files = json.loads(report.read_text("utf-8"))["files"]
     done, total = dict.fromkeys(GROUPS, 0), dict.fromkeys(GROUPS, 0)
     for file, found in sorted(files.items()):
