@@ -89,11 +89,7 @@ def test_failing_compiler_shows_its_log(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-<<<<<<< HEAD
-    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.3)
-=======
-    monkeypatch.setattr(build, "TIME_LIMIT", 2)  # in which a busy machine starts a shell
->>>>>>> 0f9740c (Mutants of the provers and the lowering at random, every branch of the generated C, and coverage with a floor)
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 2)  # in which a busy machine starts a shell
     left = tmp_path / "pid"
     monkeypatch.setenv("CC", script(tmp_path, f"sleep 100 & echo $! > {left}; wait"))
     start = time.monotonic()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,40 +57,42 @@ class Mutant:
         text = source.encode("utf-8")
         return (text[: self.start] + self.new.encode("utf-8") + text[self.end :]).decode("utf-8")
 
+    def is_python(self, source: str) -> bool:
+        """Return whether *source* can be read with the change, as it cannot where a pattern has no such expression."""
+        try:
+            compile(self.apply(source), self.file, "exec")
+        except SyntaxError:
+            return False
+        return True
+
     def rank(self, seed: int) -> str:
         """Return the place of the mutant in the random order *seed*, which a change elsewhere does not shuffle."""
         return hashlib.sha256(f"{seed} {self.name}".encode()).hexdigest()
 
 
 def mutants(root: Path, file: str) -> list[Mutant]:
-    """Return every mutant of *file*, in the order of the text; each is Python."""
+    """Return every mutant of *file*, in the order of the text; what is no Python, such as a name in a pattern, too."""
     source = (root / file).read_text("utf-8")
+    encoded = source.encode("utf-8")
+    starts = [0, *itertools.accumulate(map(len, encoded.splitlines(keepends=True)))]
+    lines = source.splitlines()
     seen: Counter[str] = Counter()
     found = []
     for where, node, changed in _changes(ast.parse(source)):
-        old = ast.get_source_segment(source, node) or ""
-        start, end = _span(source, node)
+        start, end = _span(starts, node)
+        old = encoded[start:end].decode("utf-8")
         new = changed if isinstance(node, ast.stmt) else f"({changed})"
         name = f"{file}: {where}: {_short(old)} -> {_short(changed)}"
         if isinstance(node, ast.Constant):
-            name += f" in {_short(source.splitlines()[node.lineno - 1].strip())}"
+            name += f" in {_short(lines[node.lineno - 1].strip())}"
         seen[name] += 1
         if seen[name] > 1:
             name += f" #{seen[name]}"
-        mutant = Mutant(file, where, node.lineno, start, end, new, name)
-        try:
-            compile(mutant.apply(source), file, "exec")
-        except SyntaxError:  # such as a name of a pattern
-            continue
-        found.append(mutant)
+        found.append(Mutant(file, where, node.lineno, start, end, new, name))
     return found
 
 
-def _span(source: str, node: ast.expr | ast.stmt) -> tuple[int, int]:
-    lines = source.encode("utf-8").splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+def _span(starts: Sequence[int], node: ast.expr | ast.stmt) -> tuple[int, int]:
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
     return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset

@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tests.promises.mutants import Mutant, mutants
@@ -76,7 +77,7 @@ GROUPS = {
         _in("tests", "test_kernel_backend test_chains test_printer test_adjoint"),
     ),
     "cache": Group(
-        _in("codegen/symlayout_codegen", "cache build"),
+        _in("codegen/symlayout_codegen", "cache build compiler load"),
         _in("tests", "test_build test_cache"),
         _in("tests", "test_tune test_compile"),
     ),
@@ -172,7 +173,9 @@ def main(arguments: list[str]) -> int:
     for name in options.groups or GROUPS:
         group = GROUPS[name]
         found = [m for file in group.files if options.file in file for m in mutants(ROOT, file)]
-        chosen = sorted(found, key=lambda m: m.rank(options.seed))[: options.count]
+        sources = {file: (ROOT / file).read_text("utf-8") for file in group.files}
+        shuffled = sorted(found, key=lambda m: m.rank(options.seed))
+        chosen = list(islice((m for m in shuffled if m.is_python(sources[m.file])), options.count))
         if options.list:
             print(f"{name}: {len(found)} mutants", *(m.name for m in chosen), sep="\n  ")
             continue
