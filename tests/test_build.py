@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from symlayout_codegen.choice import CANDIDATES, MODEL
 from symlayout_codegen.cir import Name
 from symlayout_codegen.compiler import find_compiler
 from symlayout_codegen.identity import identity
+from symlayout_codegen.load import Functions, load_functions
 from symlayout_codegen.nest import Add
 from tests import nests
 
@@ -74,7 +76,7 @@ def test_cc_with_arguments_and_cflags_reach_the_compiler(tmp_path: Path, monkeyp
     seen = tmp_path / "seen"
     real = shutil.which("cc")
     monkeypatch.setenv("CC", script(tmp_path, f'echo "$@" > {seen}; shift; exec {real} "$@"') + " -Done")
-    monkeypatch.setenv("CFLAGS", "-Dtwo='a b' -O1")
+    monkeypatch.setenv("CFLAGS", "-DWORDS='a b' -O1")
     compile_nest(nests.transpose(), 4)
     words = seen.read_text().split()
     assert words[0] == "-Done"
@@ -278,7 +280,7 @@ def test_importing_the_package_imports_neither_cffi_nor_the_schedule() -> None:
 
 def test_a_system_that_is_not_known_has_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as other:
-        other.setattr(build.os, "name", "nt")
+        other.setattr(os, "name", "nt")
         with pytest.raises(CompilerError) as caught:
             find_compiler()
     assert str(caught.value) == "kernels are built on POSIX systems only; this one is 'nt'"
@@ -287,7 +289,7 @@ def test_a_system_that_is_not_known_has_no_compiler(monkeypatch: pytest.MonkeyPa
 def test_a_compiler_that_is_gone_since_it_was_found(tmp_path: Path) -> None:
     gone = str(tmp_path / "cc")
     with pytest.raises(CompilerError, match=f"the compiler {gone} cannot be read: .*No such file"):
-        cache_key("source", {}, (gone,))
+        cache_key("identity", (gone,), ())
 
 
 def test_features_are_those_of_the_processor_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,14 +312,14 @@ def test_features_are_those_of_the_processor_in_any_order(monkeypatch: pytest.Mo
 def test_a_library_of_another_systems_loader_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_nest(nests.transpose(), 4)
     monkeypatch.setattr(build, "_loaded", {})
-    load = build.load_function
+    load = load_functions
     refusals = [CompilerError("no symbol of that version")]
 
-    def refused(content: bytes, symbol: str, declaration: str) -> build.Function:
+    def refused(content: bytes, declarations: Mapping[str, str]) -> Functions:
         if refusals:
             raise refusals.pop()
-        return load(content, symbol, declaration)
+        return load(content, declarations)
 
-    monkeypatch.setattr(build, "load_function", refused)
+    monkeypatch.setattr(build, "load_functions", refused)
     compile_nest(nests.transpose(), 4)
     assert not refusals

@@ -439,7 +439,7 @@ def test_ctrl_c_while_a_folder_is_removed_removes_it_all_the_same(root: Path, mo
     remove = shutil.rmtree
     presses = [KeyboardInterrupt()]
 
-    def interrupted(folder: Path, **options: bool) -> None:
+    def interrupted(folder: Path, **options: Any) -> None:
         if presses:
             raise presses.pop()
         remove(folder, **options)

@@ -50,15 +50,16 @@ def value(expr: Expr, at: Mapping[str, int]) -> int:
 
 
 def positive(rng: random.Random, depth: int) -> Expr:
-    """Return a divisor, which is at least 1 where the names are at least 1."""
+    """Return a divisor, which is at least 1 where the first two names are at least 1."""
     if depth == 0 or rng.random() < 1 / 2:
-        return rng.choice([Literal(rng.randrange(1, 5)), Name(rng.choice(NAMES))])
-    return rng.choice([add, mul])(positive(rng, depth - 1), positive(rng, depth - 1))
+        return Literal(rng.randrange(1, 5)) if rng.random() < 1 / 2 else Name(rng.choice(NAMES[:2]))
+    left, right = positive(rng, depth - 1), positive(rng, depth - 1)
+    return add(left, right) if rng.random() < 1 / 2 else mul(left, right)
 
 
 def drawn(rng: random.Random, depth: int) -> Expr:
     if depth == 0:
-        return rng.choice([Literal(rng.randrange(-3, 4)), Name(rng.choice(NAMES))])
+        return Literal(rng.randrange(-3, 4)) if rng.random() < 1 / 2 else Name(rng.choice(NAMES))
     left, right = drawn(rng, depth - 1), drawn(rng, rng.randrange(depth))
     match rng.randrange(7):
         case 0:

@@ -6,7 +6,7 @@ interpreter's and each status with the error of `Tensor.subs`.  What gcov says w
 `EXPLAINED` says why nothing can take it.
 
 A kernel's own branches are its own.  Those of the runtime header count once for each size of elements, in all kernels
-of that size together and in calls of its leaves (`tests.promises.leaves`), and only where all kernels run.
+of that size together and in the programs of ``tests/c`` that call its leaves, and only where all kernels run.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,16 +35,16 @@ from symlayout.catalogue import Row, kernels
 from symlayout.commands import subject
 from symlayout.polynomial import evaluate
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code
-from tests.promises import leaves
-from tests.promises.leaves import Array
 
 GENERATED = Path(__file__).parents[2] / "generated"
-LEAVES = Path(__file__).parents[1] / "c" / "leaves.c"
+PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
 FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi")
 ALWAYS = "static inline __attribute__((always_inline, unused))"  # which gcov would count once for each call
 HERE = "SYMLAYOUT_TEST_COUNTED"
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+Array = np.ndarray[Any, Any]
+
 UNTOUCHED = 0xA5
 PRIME = 0x9E3779B185EBCA87
 FEW, MANY = 20_000, 400_000  # elements of an output: of most, and of one in forty
@@ -204,8 +205,6 @@ def exercise(names: Sequence[str], draws: int, seed: int) -> int:
         for wrong in large(dict.fromkeys(s.t.facts.dims, 3)):
             try_sizes(rng, s, wrong)
         fitted += done
-    for size in sizes(names):
-        leaves.exercise(ctypes.CDLL(str(Path(os.environ[HERE]) / f"leaves_x{size}.so")), TYPES[size], draws, seed)
     return fitted
 
 
@@ -219,18 +218,25 @@ def build(folder: Path, names: Sequence[str], native: bool) -> None:
     runtime = (folder / RUNTIME).read_text("ascii")
     assert ALWAYS in runtime, "the runtime header no longer says what is always inlined"
     (folder / RUNTIME).write_text(runtime.replace(ALWAYS, "static inline __attribute__((unused))"), "ascii")
-    for size in sizes(names):
-        define = f"#define SL_ELEMENT_SIZE {size}\n"
-        (folder / f"leaves_x{size}.c").write_text(define + LEAVES.read_text("ascii"), "ascii")
     flags = [*FLAGS, *(["-march=native"] if native else [])]
-    for name in (*names, *(f"leaves_x{size}" for size in sizes(names))):
+    for name in names:
         subprocess.run(["gcc", *flags, "-c", f"{name}.c", "-o", f"{name}.o"], cwd=folder, check=True)
         subprocess.run(["gcc", "--coverage", "-shared", f"{name}.o", "-o", f"{name}.so"], cwd=folder, check=True)
+    for name in programs(names):
+        program, _, size = name.partition("_x")
+        words = [*flags, f"-DSL_ELEMENT_SIZE={size}", "-I.", "-c", str(PROGRAMS[program]), "-o", f"{name}.o"]
+        subprocess.run(["gcc", *words], cwd=folder, check=True)
+        subprocess.run(["gcc", "--coverage", f"{name}.o", "-o", name], cwd=folder, check=True)
 
 
 def sizes(names: Sequence[str]) -> list[int]:
     """Return the sizes of the elements that the kernels of these names move."""
     return sorted({int(name[-1]) for name in names})
+
+
+def programs(names: Sequence[str]) -> list[str]:
+    """Return the names of the programs that call the leaves for elements of these sizes."""
+    return [f"{program}_x{size}" for program in PROGRAMS for size in sizes(names)]
 
 
 def taken(folder: Path, name: str) -> Iterator[tuple[str, Branch, int, int]]:
@@ -248,7 +254,7 @@ def taken(folder: Path, name: str) -> Iterator[tuple[str, Branch, int, int]]:
 def report(folder: Path, names: Sequence[str], *, whole: bool) -> int:
     """Print what was never taken; return how many branches that are and have no explanation."""
     counts: dict[tuple[str, Branch, int], int] = {}
-    for name in (*names, *(f"leaves_x{size}" for size in sizes(names))):
+    for name in (*names, *programs(names)):
         for file, branch, line, count in taken(folder, name):
             place = f"{RUNTIME} with elements of {name[-1]}" if file == RUNTIME else file
             if whole if file == RUNTIME else name in names:
@@ -286,6 +292,8 @@ def main(arguments: list[str]) -> int:
         again = [sys.executable, "-m", "tests.promises.gcov", *arguments]
         if status := subprocess.run(again, env={**os.environ, HERE: folder}).returncode:
             return status
+        for program in programs(names):
+            subprocess.run([Path(folder) / program], cwd=folder, check=True)
         return report(Path(folder), names, whole=not options.kernels) != 0
 
 

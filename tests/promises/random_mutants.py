@@ -1,8 +1,8 @@
 """Change one thing at random and see whether a test notices: ``python -m tests.promises.random_mutants [GROUP...]``.
 
-`tests.promises.mutants` says what can change.  Of each group of modules a sample is drawn by ``--seed``; each mutant
-is made in a copy of the tree, where first the group's quick tests run and then, if these notice nothing, its slow ones.
-What takes more than three times the processor time of the unchanged copy counts as noticed.
+`tests.promises.mutants` says what can change; of each group of modules a sample is drawn by ``--seed``.  The tests are
+collected once.  For each mutant a child of that process takes over the changed code of the function, then runs the
+tests that call it, until one fails.  One that takes more than four times as long as without a change fails too.
 
 A survivor is a missing test, unless `tests.promises.survivors` says why the change does no harm.  With ``--journal
 FILE`` outcomes are kept, and a mutant that the file has is not run again.
@@ -11,41 +11,45 @@ FILE`` outcomes are kept, and a mutant that the file has is not run again.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
+import pickle
 import resource
-import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis import HealthCheck, settings
 
 from tests.promises.mutants import Mutant, mutants
 from tests.promises.survivors import EXPLAINED
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("pyproject.toml", "symlayout", "codegen", "generated", "tests", "examples")
-BYTES = 4 << 30
-SHORTEST = 20.0  # seconds of processor time that every run is given
+BYTES = 8 << 30
+Function = tuple[str, str]
+"""A file of the project and the qualified name of a function in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Modules that the same tests are about."""
+    """Modules, and the tests that are about them, those first that are soonest done."""
 
     files: tuple[str, ...]
-    quick: tuple[str, ...]
-    slow: tuple[str, ...]
+    tests: tuple[str, ...]
 
 
 def _in(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}.py" for name in names.split())
 
-
-MADE = "tests/test_generated.py::test_the_folder_holds_what_the_catalogue_makes"
 
 GROUPS = {
     "prover": Group(
@@ -53,113 +57,180 @@ GROUPS = {
             "symlayout",
             "agree derived digits divisions facts inequalities intervals normalise prove samples system witness",
         ),
-        _in("tests", "test_inequalities test_fragment test_facts test_digits test_claims"),
-        _in("tests", "test_new_op test_infer test_prove test_solve test_assume test_certify test_inverse"),
+        _in(
+            "tests",
+            "test_inequalities test_fragment test_facts test_digits test_new_op test_check_sides test_infer "
+            "test_assume test_solve test_claims test_inverse test_certify test_prove",
+        ),
     ),
-    "checker": Group(
-        _in("symlayout", "check"),
-        _in("tests", "test_check_sides test_check"),
-        _in("tests", "test_certify"),
-    ),
+    "checker": Group(_in("symlayout", "check"), _in("tests", "test_check_sides test_check test_certify")),
     "certifier": Group(
         _in("symlayout", "claim certify notes record solving_notes"),
-        _in("tests", "test_check_sides test_check test_certify"),
-        _in("tests", "test_claims"),
+        _in("tests", "test_check_sides test_check test_certify test_claims"),
     ),
     "lowering": Group(
-        _in("symlayout", "lower refine prelude call compile"),
-        (MADE, *_in("tests", "test_new_op test_compile")),
-        _in("tests", "test_chains test_numpy_calls test_adjoint test_fills test_threads test_printer"),
+        _in("symlayout", "lower refine prelude call compile remember"),
+        _in(
+            "tests",
+            "test_new_op test_compile test_remember test_chains test_numpy_calls test_adjoint test_fills test_threads "
+            "test_printer test_generated",
+        ),
     ),
     "bounds": Group(
         _in("codegen/symlayout_codegen", "bound pending expressions nest distribute coalesce"),
-        (MADE, *_in("tests", "test_schedule")),
-        _in("tests", "test_kernel_backend test_chains test_printer test_adjoint"),
+        _in("tests", "test_expressions test_schedule test_kernel_backend test_chains test_printer test_generated"),
     ),
     "cache": Group(
         _in("codegen/symlayout_codegen", "cache build compiler load"),
-        _in("tests", "test_build test_cache"),
-        _in("tests", "test_tune test_compile"),
+        _in("tests", "test_build test_cache test_tune"),
     ),
 }
 
 
-def _limits(seconds: float) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+# ---------------------------------------------------------------------- a function's code
 
 
-def outcome(root: Path, tests: Sequence[str], seconds: float) -> str:
-    """Return what notices the change of the tree at *root*; empty if no test does."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(root), str(root / "codegen"), *sys.path]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
-        "SYMLAYOUT_CACHE_DIR": str(root / "cache"),
-    }
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+def changed_function(m: Mutant) -> tuple[FunctionType, CodeType]:
+    """Return the outermost function that a mutant is in, as it is loaded, and its changed code.
+
+    Raises
+    ------
+    LookupError
+        The mutant is in no function, or in one that cannot be found by its name.
+    """
+    path = ROOT / m.file
+    code = compile(m.apply(path.read_text("utf-8")), str(path), "exec", dont_inherit=True)
+    owner: Any = importlib.import_module(".".join(Path(m.file.removeprefix("codegen/")).with_suffix("").parts))
+    for name in m.where.split("."):
+        inner = [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name]
+        inner = [c for c in inner if c.co_firstlineno <= m.line]  # a property and its setter have one name
+        owner = vars(owner).get(name)
+        if not inner or owner is None:
+            break
+        code = inner[-1]
+        if not isinstance(owner, type):
+            for wrapped in ("__func__", "fget", "func", "__wrapped__"):
+                owner = getattr(owner, wrapped, owner)
+            if isinstance(owner, FunctionType):
+                return owner, code
+            break
+    raise LookupError(m.name)
+
+
+def functions_called(call: Callable[[], object]) -> set[Function]:
+    """Return the functions of the project that run while *call* does."""
+    codes: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            codes.add(frame.f_code)
+
+    sys.setprofile(note)
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *tests],
-            cwd=root, env=environment, capture_output=True, text=True, timeout=60 + 10 * seconds,
-            preexec_fn=lambda: _limits(seconds),
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return "it hangs"
-    if done.returncode == 0:
-        return ""
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return lines[0].partition(" - ")[0] if lines else f"pytest ended with {done.returncode}"
+        call()
+    finally:
+        sys.setprofile(None)
+    root = f"{ROOT}{os.sep}"
+    return {
+        (code.co_filename.removeprefix(root), code.co_qualname.partition(".<locals>")[0])
+        for code in codes
+        if code.co_filename.startswith(root)
+    }
 
 
-class Copy:
-    """A copy of the tree, where a group's mutants are made one after the other."""
+# ---------------------------------------------------------------------- children
 
-    def __init__(self, group: Group, root: Path, quick: bool) -> None:
-        self.group, self.root, self.quick = group, root, quick
-        self.limits: dict[tuple[str, ...], float] = {}
-        for entry in COPIED:
-            copy = shutil.copytree if (ROOT / entry).is_dir() else shutil.copy
-            copy(ROOT / entry, root / entry)
 
-    def attack(self, m: Mutant) -> str:
-        """Make the mutant; return what notices it, empty for nothing."""
-        path = self.root / m.file
-        source = path.read_text("utf-8")
-        for tests in (self.group.quick, self.group.slow)[: 1 if self.quick else 2]:
-            limit = self.limit(tests)
-            path.write_text(m.apply(source), "utf-8")
+def in_a_child(work: Callable[[], Any], seconds: float | None = None) -> Any:
+    """Return what *work* returns in a child of this process; None if the child has no more time or memory."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.close(reading)
+            silence = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silence, 1)
+            os.dup2(silence, 2)
+            if seconds is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+                resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+            with open(writing, "wb") as pipe:
+                pickle.dump(work(), pipe)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        content = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return pickle.loads(content) if status == 0 else None
+
+
+class Attack:
+    """A plugin of pytest: instead of the tests themselves it runs them once for each mutant."""
+
+    def __init__(self, chosen: Sequence[Mutant], done: Callable[[Mutant, str], None]) -> None:
+        self.chosen, self.done = chosen, done
+        self.calls: dict[str, set[Function]] = {}
+        self.times: dict[str, float] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests without a mutant, to see what they call, then for each mutant; nothing is left to run."""
+        self.calls, self.times, failed = in_a_child(partial(self.measure, session.items))
+        for test in failed:
+            print(f"left out, since it fails without a mutant while it is watched: {test}", flush=True)
+        items = [item for item in session.items if item.nodeid not in failed]
+        for m in self.chosen:
+            self.done(m, self.attack(m, items))
+        return True
+
+    def measure(self, items: Sequence[pytest.Item]) -> tuple[dict[str, set[Function]], dict[str, float], list[str]]:
+        """Return the functions that each test calls, the processor time it takes, and the tests that fail."""
+        failed: list[str] = []
+
+        def run(item: pytest.Item) -> None:
+            failed.extend(item.nodeid for report in runtestprotocol(item, log=False) if report.failed)
+
+        for item in items:
+            start = time.process_time()
+            self.calls[item.nodeid] = functions_called(partial(run, item))
+            self.times[item.nodeid] = time.process_time() - start
+        return self.calls, self.times, failed
+
+    def attack(self, m: Mutant, items: Sequence[pytest.Item]) -> str:
+        """Return what notices the mutant; empty if no test does."""
+        try:
+            function, code = changed_function(m)
+        except LookupError:
+            return "not tried: in no function"
+        of = (m.file, function.__qualname__)
+        callers = [item for item in items if of in self.calls[item.nodeid]]
+        limit = 5 + 4 * sum(self.times[item.nodeid] for item in callers)
+
+        def work() -> str:
             try:
-                noticed = outcome(self.root, tests, limit)
-            finally:
-                path.write_text(source, "utf-8")
-                shutil.rmtree(self.root / "cache", ignore_errors=True)
-            if noticed:
-                return noticed
-        return ""
+                function.__code__ = code
+            except ValueError:  # other variables of the function around it
+                return "not tried: a closure"
+            for item in callers:
+                if any(report.failed for report in runtestprotocol(item, log=False)):
+                    return item.nodeid
+            return ""
 
-    def limit(self, tests: tuple[str, ...]) -> float:
-        """Return the processor time that *tests* may take: measured once, without a mutant."""
-        if tests not in self.limits:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            if noticed := outcome(self.root, tests, 3600):
-                raise SystemExit(f"the tests fail without a mutation: {noticed}")
-            self.limits[tests] = SHORTEST + 3 * (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
-        return self.limits[tests]
+        noticed = in_a_child(work, limit)
+        return "time or memory runs out" if noticed is None else str(noticed)
 
 
 def main(arguments: list[str]) -> int:
     """Run the command line; return 0 unless a mutant survives that is not explained."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.promises.random_mutants", description=__doc__.splitlines()[0]
-    )
+    summary = __doc__.splitlines()[0]
+    parser = argparse.ArgumentParser(prog="python -m tests.promises.random_mutants", description=summary)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     parser.add_argument("--count", type=int, default=20, help="mutants of each group")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--file", default="", help="only files whose path has this")
     parser.add_argument("--journal", type=Path, help="keep outcomes here, one JSON object a line")
-    parser.add_argument("--quick", action="store_true", help="only the quick tests")
     parser.add_argument("--list", action="store_true", help="only name the mutants")
     options = parser.parse_args(arguments)
     known: dict[str, str] = {}
@@ -169,6 +240,15 @@ def main(arguments: list[str]) -> int:
     if stale := EXPLAINED.keys() - every:
         print("explained, and no mutants any more:", *sorted(stale), sep="\n  ")
         return 1
+
+    def done(m: Mutant, noticed: str) -> None:
+        known[m.name] = noticed
+        if options.journal is not None:
+            with options.journal.open("a") as journal:
+                print(json.dumps({"mutant": m.name, "noticed": noticed}), file=journal)
+
+    settings.register_profile("mutants", deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    settings.load_profile("mutants")
     survivors = total = 0
     for name in options.groups or GROUPS:
         group = GROUPS[name]
@@ -179,14 +259,10 @@ def main(arguments: list[str]) -> int:
         if options.list:
             print(f"{name}: {len(found)} mutants", *(m.name for m in chosen), sep="\n  ")
             continue
-        todo = [m for m in chosen if m.name not in known]
-        with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as folder:
-            copy = Copy(group, Path(folder), options.quick)
-            for m in todo:
-                known[m.name] = copy.attack(m)
-                if options.journal is not None:
-                    with options.journal.open("a") as journal:
-                        print(json.dumps({"mutant": m.name, "noticed": known[m.name]}), file=journal)
+        if todo := [m for m in chosen if m.name not in known]:
+            words = ["-qq", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+            if status := pytest.main([*words, *group.tests], plugins=[Attack(todo, done)]):
+                return int(status)
         for m in chosen:
             verdict = known[m.name] or (f"harmless: {EXPLAINED[m.name]}" if m.name in EXPLAINED else "SURVIVES")
             print(f"{m.name} (line {m.line})\n  {verdict}", flush=True)
