@@ -63,7 +63,6 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.gcov
 	$(BIN)/python -m tests.promises.gcov --portable
 	$(BIN)/python -m tests.promises.mutate
-	$(BIN)/python -m tests.promises.random_mutants
 
 # Processes that tests start are counted too.  What takes the time of the processor for a measure may fail while counted.
 coverage: $(VENV)/coverage.stamp

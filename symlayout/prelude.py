@@ -11,8 +11,7 @@ import re
 
 from symlayout.facts import Definition, Facts
 from symlayout.polynomial import Extent, exact_quotient, terms_of
-from symlayout_codegen.cir import Expr, FloorMod, Literal, Name, add, mul
-from symlayout_codegen.expressions import floor_div, maximum
+from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.nest import Local, Precondition
 
 
@@ -91,7 +90,7 @@ class Prelude:
             return Name(self._identifiers[name])
         if name in self._meaning.quotients:
             top, bottom = self._meaning.quotients[name]
-            return self.local(name, floor_div(self.expr(top), self._divisor(bottom)))
+            return self.local(name, FloorDiv(self.expr(top), self._divisor(bottom)))
         if name in self._meaning.definitions:
             return self.local(name, self._definition(self._meaning.definitions[name]))
         return Name(self.identifier(name))
@@ -99,13 +98,13 @@ class Prelude:
     def _definition(self, d: Definition) -> Expr:
         left = self.expr(d.left)
         if d.form == "floor":
-            return floor_div(left, self._divisor(d.right))
-        return maximum(left, self.expr(d.right))
+            return FloorDiv(left, self._divisor(d.right))
+        return Maximum(left, self.expr(d.right))
 
     def _divisor(self, e: Extent) -> Expr:
         """Return *e*, or 1 where it is not positive: where that can be, there is no coordinate that needs it."""
         made = self.expr(e)
-        return made if self._entry.positive(e) else maximum(made, Literal(1))
+        return made if self._entry.positive(e) else Maximum(made, Literal(1))
 
     def identifier(self, name: str) -> str:
         """Return the name in C of a symbol; the same for the same symbol."""

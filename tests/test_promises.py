@@ -28,7 +28,7 @@ SAMPLES = {
     "integers": [],
     "mutate": ["--list"],
     "random_mutants": ["--list", "--count", "1"],
-    "gcov": ["transpose_2d_x1", "pad_2d_x8", "space_to_batch_2d_x2"],
+    "gcov": ["transpose_2d_x1", "pad_2d_x8", "--draws", "80"],
     "cache": ["--processes", "8", "--rounds", "4", "--every", "37"],
 }
 
