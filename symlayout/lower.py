@@ -7,8 +7,9 @@ when this returns: `normalise` has proved it.  For an adjoint the same pieces ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import same_fill
@@ -17,10 +18,10 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
 from symlayout.halve import Part, halve
 from symlayout.index_map import index_map_of
-from symlayout.normalise import Read, Window, normalise
+from symlayout.normalise import NOTHING, Read, Window, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.prelude import Prelude
-from symlayout.refine import Box, output_box, refine
+from symlayout.refine import Box, apart, divisor, output_box, refine
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 from symlayout_codegen.cir import Literal, mul
@@ -28,6 +29,7 @@ from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Pie
 from symlayout_codegen.nest import Window as NestWindow
 
 _MOST_APART = 2
+View = Callable[[Read], Read]
 PARAMETER = "@"  # the first character of a name that is no dim's
 
 
@@ -99,12 +101,14 @@ class _Lowering:
         self.strides: list[str] = []  # those that are parameters
         self.output_strides = self._strides(self.output.extents, "out", [1] if form == "halves" else [2, 1])
         self.source_strides = [self._strides(s.extents, f"src{k}", [2, 1]) for k, s in enumerate(self.sources)]
-        reads, self.box = self._reads()
+        try:
+            self.box: Box | None = output_box(self.t)
+        except ShapeError:  # the output is always empty
+            self.box = None
+        reads = [] if self.box is None else self._reads(self.box)
         self.index_map = index_map_of(self.t, reads)
-        if self.adjoint is not None:
-            reads = [read for read in reads if read.leaf is not None and read.leaf.key == self.output.key]
-        self.parts = [self._part(self.box, read) for read in reads]
-        self.covered = self._covered(reads)
+        self.parts = [] if self.box is None else self._parts(self.box, reads)
+        self.covered = self._covered([read for read in reads if self._is_ours(read)])
 
     def halve(self) -> bool:
         """Move bytes from now on, if the halves of each stay together."""
@@ -188,24 +192,57 @@ class _Lowering:
         offset = 0 if source is None else self._offset(fetched, self.source_strides[source], read.facts)
         return [output, offset, *(w.value for w in windows)]
 
-    def _reads(self) -> tuple[list[Read], Box]:
-        """Return the reads over one digit for each output axis, and these digits; none if there is no coordinate."""
-        try:
-            box = output_box(self.t)
-        except ShapeError:
-            return [], Box(self.facts, ())
-        return normalise(self.t, box.facts.fork(), box.coords), box
+    def _reads(self, box: Box, *, shown: bool = False) -> list[Read]:
+        return normalise(self.t, box.facts.fork(), box.coords, shown=shown)
 
-    def _part(self, box: Box, read: Read) -> Part:
+    def _parts(self, box: Box, reads: Sequence[Read], signs: Facts | None = None) -> list[Part]:
+        """Return what *reads* over *box* write and read; in two boxes where a divisor may be 0.
+
+        The kernel takes the signs of its expressions from *signs*, the facts of the box that was divided.
+        """
         sums = self.adjoint is not None and not self.adjoint.copies
-        box, read = refine(self.t, read.path, self._needed, row_major=sums, start=(box, read))
+        found: list[Part] = []
+        for read, view in self._views(reads):
+            needed = partial(self._needed_of, view)
+            refined, fetched = refine(self.t, read.path, needed, row_major=sums, start=(box, read))
+            if (extent := divisor(refined, fetched, needed)) is not None:
+                return [
+                    part
+                    for each in apart(box, extent)
+                    for part in self._parts(each, self._reads(each, shown=True), signs or box.facts)
+                ]
+            found.append(self._part(refined, view(fetched), signs or refined.facts))
+        return found
+
+    def _views(self, reads: Sequence[Read]) -> Iterator[tuple[Read, View]]:
+        """Yield each read with how it is to be seen; what is filled around several with the first of them."""
+        seen: set[tuple[int, ...]] = set()
+        for read in reads:
+            if self.adjoint is not None:
+                if self._is_ours(read):
+                    yield read, lambda r: r
+                continue
+            for number, branch in enumerate(read.branches):
+                if (steps := read.path[: branch.steps]) not in seen:
+                    seen.add(steps)
+                    yield read, partial(Read.around, number=number)
+            yield read, Read.within
+
+    def _needed_of(self, view: View, box: Box, read: Read) -> list[Extent]:
+        return self._needed(box, view(read))
+
+    def _is_ours(self, read: Read) -> bool:
+        """Return whether an adjoint writes what is read: an element of its leaf."""
+        return read.leaf is not None and read.leaf.key == self.output.key
+
+    def _part(self, box: Box, read: Read, signs: Facts) -> Part:
         output, offset, *_ = self._needed(box, read)
         windows, guards = (*box.windows, *read.windows), read.guards
         if self.adjoint is not None:  # fills are constants: only where all guards hold does an element go through
             windows, guards = (*windows, *(g.window for g in guards)), ()
         apart = self._axes(box, read) if self.adjoint is not None or self.form == "halves" else {}
         source = self._source(read)
-        return Part(box.facts, read.facts, box.extents, output, offset, source, windows, guards, read.fill, apart)
+        return Part(signs, read.facts, box.extents, output, offset, source, windows, guards, read.fill, apart)
 
     def _piece(self, part: Part) -> Piece:
         self.prelude.within(part.box, part.facts)  # which know the splits' quotients too
@@ -230,7 +267,7 @@ class _Lowering:
             carried=tuple(carried),
             windows=(*windows, *self.nonempty),
             guards=tuple(guards),
-            fill=self._fill(part.fill) if part.source is None else None,
+            fill=self._fill(part.fill) if part.source is None and part.fill is not NOTHING else None,
         )
 
     # ------------------------------------------------------------------ of an adjoint

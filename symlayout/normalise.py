@@ -7,7 +7,7 @@ coordinates that the maps after it produced.  What comes out is a list of disjoi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symlayout.declare import Case
@@ -39,12 +39,25 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """Where a map with cases stands in a chain: how many steps, windows and guards of a read come before it."""
+
+    steps: int
+    windows: int
+    guards: int
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """What one part of the domain reads.
 
     The part is where all *windows* hold.  There the *guards* are tried in order, and the first
     that fails gives the fill; if all hold, the element is *leaf* at *coords*, or *fill* where *leaf* is
     None.  ``facts`` holds wherever all guards do.
+
+    The windows of a map with cases are for its own coordinates.  Guards before it, each of the *branches*, may fail
+    where no case's windows hold: the reads of all cases together have what they fill, `within` and `around` tell it
+    apart.
     """
 
     leaf: Tensor | None
@@ -55,6 +68,24 @@ class Read:
     trail: tuple[tuple[str, tuple[Extent, ...]], ...] = ()
     fill: Any = None
     path: tuple[int, ...] = ()  # the number of the case taken at each step
+    branches: tuple[Branch, ...] = ()  # those that have guards before them which the one before has not
+
+    def within(self) -> Read:
+        """Return the read where the guards before its last branch hold."""
+        count = self.branches[-1].guards if self.branches else 0
+        held = tuple(guard.window for guard in self.guards[:count])
+        return replace(self, windows=(*self.windows, *held), guards=self.guards[count:], branches=())
+
+    def around(self, number: int) -> Read:
+        """Return what is filled before branch *number*, with nothing where no guard fails; all cases have the same."""
+        branch, before = self.branches[number], self.branches[number - 1].guards if number else 0
+        held = tuple(guard.window for guard in self.guards[:before])
+        windows, guards = (*self.windows[: branch.windows], *held), self.guards[before : branch.guards]
+        return replace(self, leaf=None, coords=(), windows=windows, guards=guards, fill=NOTHING, branches=())
+
+
+NOTHING = object()
+"""The fill of a read that leaves what is there."""
 
 
 @dataclass(slots=True)
@@ -66,6 +97,7 @@ class _Visit:
     guards: tuple[Guard, ...]
     trail: tuple[tuple[str, tuple[Extent, ...]], ...]
     path: tuple[int, ...]
+    branches: tuple[Branch, ...] = ()
 
 
 def normalise(
@@ -110,10 +142,14 @@ def normalise(
         if visit.node.declared is None:
             coords = tuple(visit.coords)
             reads.append(
-                Read(visit.node, coords, visit.facts, visit.windows, visit.guards, visit.trail, path=visit.path)
-            )
+                Read(
+                    visit.node, coords, visit.facts, visit.windows, visit.guards, visit.trail, None, visit.path,
+                    visit.branches,
+                )
+            )  # fmt: skip
             continue
         cases = visit.node.declared.cases
+        reached = path is not None and len(path) > len(visit.path)
         for number, case in reversed(list(enumerate(cases))):
             if path is not None and path[len(visit.path) : len(visit.path) + 1] != (number,):
                 continue
@@ -122,6 +158,9 @@ def normalise(
                 reads.append(entered)
             elif entered is not None:
                 todo.append(entered)
+            reached |= entered is not None
+        if not reached and (left := _fills(visit, visit.windows, visit.branches, visit.path)) is not None:
+            reads.append(left)
     return reads
 
 
@@ -145,8 +184,10 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
     node = visit.node
     source = node.inputs[case.source]
     given = [Coordinate(facts.reduce(e), facts) for e in visit.coords]
-    windows = visit.windows
+    windows, branches = visit.windows, visit.branches
     if case.where is not None:
+        if len(visit.guards) > (branches[-1].guards if branches else 0):
+            branches = (*branches, Branch(len(visit.path), len(windows), len(visit.guards)))
         windows += tuple(Window(_plain(value), facts.reduce(extent)) for value, extent in case.where(*given))
         try:
             for window in windows[len(visit.windows) :]:
@@ -160,7 +201,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
             for e in extents:
                 facts.assume_nonnegative(e - 1)
         except ShapeError:
-            return _fills(visit, windows, number)
+            return _fills(visit, windows, branches, (*visit.path, number))
     coords = [facts.reduce(_plain(c)) for c in case.coords(*given)]
     trail, path = (*visit.trail, (node.name, tuple(coords))), (*visit.path, number)
     outside: list[Window] = []
@@ -171,8 +212,8 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
             for e in extents:
                 facts.assume_nonnegative(e - 1)
         except ShapeError:  # the source is empty, so the case has no point
-            return _fills(visit, windows, number)
-        return _Visit(source, coords, facts, windows, visit.guards, trail, path)
+            return _fills(visit, windows, branches, (*visit.path, number))
+        return _Visit(source, coords, facts, windows, visit.guards, trail, path, branches)
     if case.fill is None:
         value, extent = facts.spell(outside[0].value), facts.spell(outside[0].extent)
         raise InconclusiveError(
@@ -186,17 +227,19 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
         for w in outside:
             assume(w, facts)
     except ShapeError:  # no coordinate can be inside
-        return Read(None, (), facts, windows, visit.guards, trail, case.fill.value, path)
+        return Read(None, (), facts, windows, visit.guards, trail, case.fill.value, path, branches)
     guards = visit.guards + tuple(Guard(w, case.fill.value, node.name) for w in outside)
-    return _Visit(source, coords, facts, windows, guards, trail, path)
+    return _Visit(source, coords, facts, windows, guards, trail, path, branches)
 
 
-def _fills(visit: _Visit, windows: tuple[Window, ...], number: int) -> Read | None:
-    """Return what is left of a case that no coordinate reaches: what the guards before it fill."""
+def _fills(
+    visit: _Visit, windows: tuple[Window, ...], branches: tuple[Branch, ...], path: tuple[int, ...]
+) -> Read | None:
+    """Return what is left of a case that no coordinate reaches, or of all cases: what the guards before it fill."""
     if not visit.guards:
         return None
     fill = visit.guards[-1].fill  # where all guards hold, which is nowhere
-    return Read(None, (), visit.facts, windows, visit.guards, visit.trail, fill, (*visit.path, number))
+    return Read(None, (), visit.facts, windows, visit.guards, visit.trail, fill, path, branches)
 
 
 def assume(window: Window, facts: Facts) -> None:

@@ -5,6 +5,9 @@ Where the normal form still holds ``floor((d + c)/k)`` of one digit, the digit i
 a box; otherwise ``0 <= d < extent`` stays as a window.  Where it holds the floor of a mixed-radix
 number of several digits that is all the map needs of them, the number becomes one root digit.
 A floor that neither removes is left for the nest to carry.
+
+A read's own facts hold where no guard fills; a box is walked outside the guards too.  There a divisor may be 0: the
+extent of an empty array that is tiled, then padded.  `divisor` finds it, and `apart` makes boxes of the two cases.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symlayout.digits import digit_name, floor_div
+from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
 from symlayout.polynomial import (
@@ -86,6 +90,25 @@ def refine(
     return box, read
 
 
+def divisor(box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> Extent | None:
+    """Return a divisor of the floors that matter which is not shown to be positive on the whole box, if any."""
+    divisors = (read.facts.floors[name][1] for name in _floors(needed(box, read), read.facts))
+    return next((d for d in divisors if not box.facts.positive(d)), None)
+
+
+def apart(box: Box, extent: Extent) -> Iterator[Box]:
+    """Yield the box where *extent*, which has no digits, is positive, and where it is not."""
+    for e in (extent, 1 - extent):
+        facts = box.facts.fork()
+        try:
+            facts.assume_nonnegative(e - 1)
+        except ShapeError:  # never
+            continue
+        extents = {name: facts.reduce(n) for name, n in box.extents.items()}
+        # as a window on 0, which holds for all points or for none
+        yield Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e)))
+
+
 def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
     """Return the floors over digits that the expressions mention, directly or inside one another."""
     found: dict[str, None] = {}
@@ -129,7 +152,7 @@ def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Ite
         if len(digits) != 1 or any(n in facts.floors and _has_digit(n, facts) for n in names_of(numerator)):
             continue
         split = coefficient_of(numerator, digits[0]) if isinstance(numerator, Poly) else None
-        if split is not None and split[0] == 1 and not _digits_in(denominator):
+        if split is not None and split[0] == 1 and not _digits_in(denominator) and box.facts.positive(denominator):
             splits.setdefault(digits[0], []).append((split[1], denominator))
     for digit, divisions in splits.items():
         # coarse radices first: a divisor of a radix splits the low digit afterwards

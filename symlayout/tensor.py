@@ -204,7 +204,9 @@ class Tensor:
         return self.bind(bound, apart)
 
     def bind(self, values: Mapping[str, Extent], apart: Facts | None = None) -> Tensor:
-        """Return the tensor built again with dims replaced by extents (see `subs`)."""
+        """Return the tensor built again with dims replaced by extents (see `subs`); itself where there are none."""
+        if not values:
+            return self
         made: dict[int, Tensor] = {}
         for node in self.nodes():
             if node._again is None:

@@ -527,7 +527,21 @@ def crop_adjoint() -> Nest:
     return nest("crop_adjoint", "W p", [piece], long, fills=1, background=zero(long))
 
 
+def padded_parts() -> Nest:
+    """Two parts of x, with fills around both: a piece that only its guard fills, and one for each part."""
+    around = Window(affine(mul(-1, p), (0, 1)), mul(2, W))
+    frame = Piece(digits(i=add(mul(2, W), p, q)), affine(0, (0, 1)), None, None, guards=(Guard(around, 0),))
+    pieces = [frame]
+    for start in (0, W):
+        shift = add(mul(-1, p), mul(-1, start))
+        part = Window(affine(shift, (0, 1)), W)
+        windows = (part, around)
+        pieces.append(Piece(frame.digits, frame.output, 0, affine(shift, (0, 1)), windows=windows))
+    return nest("padded_parts", "W p q", pieces, add(mul(2, W), p, q), fills=1)
+
+
 ALL = (
+    padded_parts(),
     transpose(),
     transpose_planes(),
     turn(),

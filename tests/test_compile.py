@@ -36,6 +36,38 @@ def test_strides_need_not_be_whole_elements() -> None:
     assert target["b"].tolist() == [7] * 4
 
 
+PADDED = {
+    "concatenate": lambda x, n: sl.concatenate([x, x]),
+    "stack": lambda x, n: sl.stack([x, x]),
+    "edge": lambda x, n: sl.pad(x, (2, 1), mode="edge"),
+    "reflect": lambda x, n: sl.pad(x, (2, 1), mode="reflect"),
+    "padded parts": lambda x, n: sl.concatenate([sl.pad(x, (1, 0), constant_values=7), sl.flip(x)]),
+    "parts of parts": lambda x, n: sl.concatenate([sl.pad(sl.concatenate([x, x]), (0, 1), constant_values=7), x]),
+    "tile": lambda x, n: sl.tile(x, 2),
+    "roll": lambda x, n: sl.roll(x, 1),
+    "reshape": lambda x, n: sl.reshape(sl.broadcast_to(x, (3, n)), (n, 3)),
+    "pad of a tile": lambda x, n: sl.pad(sl.tile(x, 2), (1, 1), constant_values=7),
+}
+
+
+@pytest.mark.parametrize("size", [None, 0, 1, 3])
+@pytest.mark.parametrize("name", PADDED)
+def test_a_pad_around_pieces_or_an_empty_input_is_filled(name: str, size: int | None) -> None:
+    n, p = sl.dim("n") if size is None else size, sl.dim("p")
+    if name in ("edge", "reflect") and size in (None, 0, 1):
+        n = sl.dim("n", min=2)
+    y = sl.pad(PADDED[name](sl.tensor((n,), name="x"), n), [p, 2], constant_values=5)
+    kernel = sl.compile(y, dtype="int32", strict=True)
+    for extent in [e for e in (0, 1, 2, 3) if size is None or e == size]:
+        for begin in (0, 1, 4):
+            x = np.arange(1, extent + 1, dtype=np.int32)
+            if extent < 2 and name in ("edge", "reflect"):
+                continue
+            expected = sl.interpret(y, x, dims={"p": begin})
+            for out in (np.full_like(expected, -1), np.full(expected.shape[::-1], -1, np.int32).T):
+                assert kernel(x, out=out, dims={"p": begin}).tolist() == expected.tolist()
+
+
 def test_focus_is_space_to_depth_for_all_sizes() -> None:
     x = sl.tensor("N, C, 2*h, 2*w", name="x")
     corners = [x[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)]

@@ -133,6 +133,8 @@ class Bounder:
     def decide(self, depth: int, state: Open) -> Body:
         """Test the guards that only a test can decide here, then open the next loop."""
         guards = state.guards
+        if not guards and state.target.is_nothing:
+            return ()
         tested = next((g for g in guards if g.bound.tested and g.bound.depth == depth), None)
         if tested is not None:
             at = guards.index(tested)

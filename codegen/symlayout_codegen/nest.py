@@ -91,7 +91,8 @@ class Guard:
 class Piece:
     """One box of digits and what its points write and read (see the module's text).
 
-    ``source`` is None for a piece that is all fill; then ``fill`` says which.  ``apart`` has digits that tell
+    ``source`` is None for a piece that is all fill; then ``fill`` says which, and without one the guards alone fill:
+    a point where none of them fails leaves what is there.  ``apart`` has digits that tell
     output elements apart: two points of the nest, of one piece or of two, that differ in the value of the k-th of
     their pieces' write different elements.  All pieces over a background have as many, of the same extents.
     """

@@ -11,10 +11,15 @@ from symlayout_codegen.nest import Window
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a point gets when no pending guard fails: an element of a source, or a fill."""
+    """What a point gets when no pending guard fails: an element of a source, a fill, or nothing."""
 
     source: int | None
     fill: int | None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether what is there stays."""
+        return self.source is None and self.fill is None
 
 
 @dataclass(frozen=True, slots=True)
