@@ -13,8 +13,8 @@ help:
 	@echo "make docs    the site, in site/"
 	@echo "make dist    sdist and wheel, in dist/; each is installed in a clean environment and used"
 	@echo "make bench   kernels beside memcpy, NumPy and the peers (installs the peers)"
-	@echo "make fuzz    a long run of random chains and claims; N=n for its length, JOBS=n for processes,"
-	@echo "             SUMMARY=f.json to go on from the counts of an earlier run"
+	@echo "make fuzz    a long run of random chains and claims; N=n for how many cases and claims, JOBS=n for processes,"
+	@echo "             SUMMARY=f.json to go on from the counts of an earlier run (f.json.cases has those of the chains)"
 	@echo "             then the installed frameworks are asked, CASES=n times each"
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
 	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
@@ -45,7 +45,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/fuzz.stamp
-	$(BIN)/python -m tests.fuzz $(or $(N),100000)
+	$(BIN)/python -m tests.fuzz $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY).cases)
 	$(BIN)/python -m tests.fuzz_prove --pairs $(or $(N),100000) --jobs $(or $(JOBS),1) $(if $(SUMMARY),--summary $(SUMMARY))
 	$(BIN)/python -m tests.fuzz_peers --cases $(or $(CASES),2000)
 

@@ -23,6 +23,8 @@ import numpy as np
 Expression = Any
 Step = tuple[str, Mapping[str, Any]]
 Grid = np.ndarray[Any, np.dtype[np.int64]]
+APART = 1 << 32
+"""From the number of an element of one input to that of the same of the next."""
 
 
 class Invalid(Exception):
@@ -146,6 +148,9 @@ def apply(step: Step, grid: Grid, dims: Mapping[str, int]) -> Grid:
     if not _fits(name, grid.ndim, given):
         raise Invalid
     try:
+        if "part" in given:
+            part: int = given.pop("part")
+            return SEVERAL[name](grid, **given)[part]
         if "branches" not in given:
             return OPERATIONS[name](grid, **given)
         parts = [functools.reduce(lambda x, s: apply(s, x, dims), steps, grid) for steps in given.pop("branches")]
@@ -398,6 +403,13 @@ def _resize_nearest(x: Grid, shape: Any = None, scale: Any = None, axes: Any = N
     return x
 
 
+def _input(_: Grid, shape: Sequence[int], number: int) -> Grid:
+    """Return input *number*, whatever was at hand: its elements are numbered from ``APART * number + 1``."""
+    if min(shape, default=0) < 0:
+        raise Invalid
+    return np.arange(1, math.prod(shape) + 1, dtype=np.int64).reshape(shape) + APART * number
+
+
 def _concatenate(xs: Sequence[Grid], axis: int = 0) -> Grid:
     shapes = [np.delete(x.shape, axis).tolist() for x in xs]
     if any(shape != shapes[0] for shape in shapes):
@@ -443,10 +455,14 @@ OPERATIONS: dict[str, Callable[..., Grid]] = {
     "unpack": _unpack,
     "window": _window,
     "resize_nearest": _resize_nearest,
+    "input": _input,
 }
 SEVERAL: dict[str, Callable[..., list[Grid]]] = {"split": _split}  # operations that give several arrays
 JOINT: dict[str, Callable[..., Grid]] = {"concatenate": _concatenate, "stack": _stack}
-PLAIN = {"axes", "axis", "mode", "key", "constant_values", "branches"}  # attributes that are never expressions
+PLAIN = {  # attributes that are never expressions
+    "axes", "axis", "mode", "key", "constant_values", "branches", "part", "number",
+    "constant_value", "pad_value", "value", "pad_mode", "data_format",
+}  # fmt: skip
 
 
 def points(dims: Sequence[Dim], most: int) -> Iterator[dict[str, int]]:

@@ -175,7 +175,7 @@ def _onnx_pad(
     along = list(range(data.ndim)) if axes is None else axes
     for axis, begin, end in zip(along, pads[: len(along)], pads[len(along) :], strict=True):
         pairs[axis] = [begin, end]
-    return _padded(data, pairs, mode, constant_value)
+    return _padded(data, pairs, mode, constant_value, once=mode != "wrap")
 
 
 def _onnx_flatten(input: Grid, axis: int = 1) -> Grid:
@@ -190,6 +190,11 @@ def _onnx_split(
     sizes = [exact(n, num_outputs)] * num_outputs if num_outputs is not None else split or []
     _require(sum(sizes) == n and min(sizes) >= 0)
     return np.split(input, np.cumsum(sizes)[:-1], axis)
+
+
+def _openvino_split(data: Grid, axis: int, num_splits: int) -> list[Grid]:
+    exact(data.shape[axis], num_splits)
+    return np.split(data, num_splits, axis)
 
 
 def _onnx_identity(input: Grid) -> Grid:
@@ -225,12 +230,13 @@ def _torch_pad(input: Grid, pad: list[int], mode: str = "constant", value: int =
     return _padded(input, pairs, _TORCH_MODES[mode], value)
 
 
-def _padded(x: Grid, pairs: Sequence[Sequence[int]], mode: str, fill: int) -> Grid:
-    """Pad as the frameworks do: mirrors have as many elements as there are, and negative widths take some away."""
-    spare = {"reflect": 1, "symmetric": 0, "wrap": 0}.get(mode)
+def _padded(x: Grid, pairs: Sequence[Sequence[int]], mode: str, fill: int, *, once: bool = True) -> Grid:
+    """Pad as the frameworks do: most repeat what there is *once* at most, and negative widths take some away."""
+    spare = {"reflect": 1, "symmetric": 0, "wrap": 0}.get(mode) if once else None
     if spare is not None:
         _require(all(max(pair) <= max(n - spare, 0) for n, pair in zip(x.shape, pairs, strict=True)))
     if mode == "constant":
+        _require(all(n + min(b, 0) + min(e, 0) >= 0 for n, (b, e) in zip(x.shape, pairs, strict=True)))
         return OPERATIONS["pad"](x, pairs, mode, fill)
     taken = [[min(n, 0) for n in pair] for pair in pairs]
     return OPERATIONS["pad"](OPERATIONS["pad"](x, [[max(n, 0) for n in pair] for pair in pairs], mode), taken)
@@ -287,6 +293,7 @@ FRAMEWORKS: dict[str, Callable[..., Any]] = {
     "openvino:Reshape-1": _openvino_reshape,
     "openvino:Pad-12": _openvino_pad,
     "openvino:Slice-8": _slice,
+    "openvino:Split-1": _openvino_split,
     "openvino:Broadcast-3": _openvino_broadcast,
     "tensorflow:SpaceToBatch": _tensorflow_space_to_batch,
     "tensorflow:BatchToSpace": _tensorflow_batch_to_space,

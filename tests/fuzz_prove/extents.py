@@ -163,14 +163,16 @@ def _batch_to_space(n: list[Expression], given: Mapping[str, Any]) -> list[Expre
 
 
 def _space_to_depth(n: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
-    for k in range(2, len(n)):
-        n[1], n[k] = times(n[1], given["block_size"]), over(n[k], given["block_size"])
+    depth = given.get("depth_axis", 1)
+    for k in given.get("spatial_axes", range(2, len(n))):
+        n[depth], n[k] = times(n[depth], given["block_size"]), over(n[k], given["block_size"])
     return n
 
 
 def _depth_to_space(n: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
-    for k in range(2, len(n)):
-        n[1], n[k] = over(n[1], given["block_size"]), times(n[k], given["block_size"])
+    depth = given.get("depth_axis", 1)
+    for k in given.get("spatial_axes", range(2, len(n))):
+        n[depth], n[k] = over(n[depth], given["block_size"]), times(n[k], given["block_size"])
     return n
 
 
@@ -252,6 +254,15 @@ def _concatenate(n: list[Expression], given: Mapping[str, Any]) -> list[Expressi
     return made
 
 
+def _split(n: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
+    n[given["axis"]] = over(n[given["axis"]], given["indices_or_sections"])
+    return n
+
+
+def _input(_: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
+    return list(given["shape"])
+
+
 def _stack(n: list[Expression], given: Mapping[str, Any]) -> list[Expression]:
     made = along(n, given["branches"][0])[-1]
     made.insert(given["axis"], len(given["branches"]))
@@ -265,5 +276,5 @@ _AFTER: Mapping[str, Callable[[list[Expression], Mapping[str, Any]], list[Expres
     "space_to_depth": _space_to_depth, "depth_to_space": _depth_to_space, "reshape": _reshape, "ravel": _ravel,
     "tile": _tile, "repeat": _repeat, "broadcast_to": _broadcast_to, "squeeze": _squeeze,
     "expand_dims": _expand_dims, "pack": _pack, "unpack": _unpack, "window": _window,
-    "resize_nearest": _resize_nearest,
+    "resize_nearest": _resize_nearest, "split": _split, "input": _input,
 }  # fmt: skip

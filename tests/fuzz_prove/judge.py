@@ -66,18 +66,22 @@ def build(chain: Chain, dims: dict[str, Any]) -> sl.Tensor:
 
 
 def applied(t: sl.Tensor, steps: tuple[brute.Step, ...], dims: dict[str, Any]) -> sl.Tensor:
-    """Return what steps make of a tensor."""
+    """Return what steps make of a tensor; a step of a framework is named as `sl.op` names it."""
     for name, attributes in steps:
         given = {k: v if k in brute.PLAIN else expression(v, dims) for k, v in attributes.items()}
+        part = given.pop("part", None)
         if name == "getitem":
             t = t[tuple(given["key"])]
         elif name == "slice":
             cut = slice(given["start"], given["stop"], given["step"])
             t = t[(slice(None),) * given["axis"] + (cut,)]
-        elif "branches" in given:
-            t = getattr(sl, name)([applied(t, branch, dims) for branch in given.pop("branches")], **given)
+        elif name == "input":
+            t = sl.tensor(given["shape"], dtype=t.dtype, name=f"x{given['number']}")
         else:
-            t = getattr(sl, name)(t, **given)
+            operation = sl.op(name) if ":" in name else getattr(sl, name)
+            x = [applied(t, branch, dims) for branch in given.pop("branches")] if "branches" in given else t
+            made = operation(x, **given)
+            t = made if part is None else made[part]
     return t
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tests import brute
@@ -14,6 +14,7 @@ from tests.fuzz_prove.extents import add, minus, over, times
 from tests.fuzz_prove.judge import Finding, Judge, WrongError
 
 SECONDS = 30.0
+WORDS = {"mode", "pad_mode", "data_format"}  # attributes whose value is a word
 OPERATORS = {"+": add, "-": minus, "*": times, "/": over}
 
 
@@ -148,48 +149,53 @@ def _clamped(name: str, given: dict[str, Any]) -> Step:
 
 def typed(claim: Claim) -> str:
     """Return a claim as code."""
-    lines = []
-    for d in claim.dims:
-        words = f'"{d.name}"' + (f", min={d.min}" if d.min else "") + (f", max={d.max}" if d.max is not None else "")
-        lines.append(f"{d.name} = sl.dim({words}{f', multiple_of={d.multiple_of}' if d.multiple_of != 1 else ''})")
-    lines.append(f'x = sl.tensor([{", ".join(map(spelled, claim.left.shape))}], name="x")')
-    lines += [f"{side} = {_steps('x', chain.steps)}" for side, chain in (("left", claim.left), ("right", claim.right))]
+    lines = [*map(typed_dim, claim.dims), typed_input(claim.left.shape)]
+    lines += [
+        f"{side} = {typed_steps('x', chain.steps)}" for side, chain in (("left", claim.left), ("right", claim.right))
+    ]
     return "\n".join([*lines, "sl.prove_equal(left, right)"])
 
 
-def _steps(text: str, steps: tuple[Step, ...]) -> str:
+def typed_dim(d: brute.Dim) -> str:
+    """Return the declaration of a dim as code."""
+    words = f'"{d.name}"' + (f", min={d.min}" if d.min else "") + (f", max={d.max}" if d.max is not None else "")
+    return f"{d.name} = sl.dim({words}{f', multiple_of={d.multiple_of}' if d.multiple_of != 1 else ''})"
+
+
+def typed_input(shape: Sequence[Expression], name: str = "x") -> str:
+    """Return the declaration of an input as code."""
+    return f'{name} = sl.tensor([{", ".join(map(spelled, shape))}], name="{name}")'
+
+
+def typed_steps(text: str, steps: Sequence[Step]) -> str:
+    """Return what steps make of the tensor *text*, as code."""
     for name, given in steps:
         if name == "getitem":
             text = f"{text}[{', '.join(spelled(item) for item in given['key'])}]"
         elif name == "slice":
             cut = f"{spelled(given['start'])}:{spelled(given['stop'])}:{given['step']}"
             text = f"{text}[{':, ' * given['axis']}{cut}]"
+        elif name == "input":
+            text = f"x{given['number']}"
         else:
-            words = [f"{key}={spelled(e)}" for key, e in given.items() if key != "branches"]
+            words = [
+                f"{key}={e!r}" if key in WORDS else f"{key}={spelled(e)}"
+                for key, e in given.items()
+                if key not in ("branches", "part")
+            ]
             if "branches" in given:
-                text = f"[{', '.join(_steps(text, branch) for branch in given['branches'])}]"
-            text = f"sl.{name}({', '.join([text, *words])})"
+                text = f"[{', '.join(typed_steps(text, branch) for branch in given['branches'])}]"
+            operation = f'sl.op("{name}")' if ":" in name else f"sl.{name}"
+            text = f"{operation}({', '.join([text, *words])})" + (f"[{given['part']}]" if "part" in given else "")
     return text
 
 
 def spelled(e: Any) -> str:
-    """Return an expression, a string, or a list or slice of expressions, as code."""
+    """Return an expression, or a list or slice of expressions, as code."""
     if isinstance(e, tuple):
         return f"({spelled(e[1])} {e[0]} {spelled(e[2])})"
     if isinstance(e, list):
         return f"[{', '.join(map(spelled, e))}]"
     if isinstance(e, slice):
         return ":".join("" if part is None else spelled(part) for part in (e.start, e.stop, e.step))
-    if e in (
-        "constant",
-        "edge",
-        "reflect",
-        "symmetric",
-        "wrap",
-        "blocks_first",
-        "depth_first",
-        "asymmetric",
-        "half_pixel",
-    ):
-        return f'"{e}"'
     return str(e)

@@ -73,7 +73,12 @@ class Truth:
             values[number] = grid
         for child in node.then:
             try:
-                if child.step is None or grid.size > MOST_ELEMENTS or _depends(child, grid, dims):
+                if (
+                    child.step is None
+                    or child.clamps
+                    or grid.size > MOST_ELEMENTS
+                    or undecided(child.step, child.shape, grid, dims)
+                ):
                     yield from child.numbers()
                     continue
                 made = brute.apply(child.step, grid, dims)
@@ -96,25 +101,22 @@ class Truth:
         return list(found)
 
 
-def _depends(node: _Node, grid: Grid, dims: Mapping[str, int]) -> bool:
+def undecided(step: Step, shape: Sequence[Expression], grid: Grid, dims: Mapping[str, int]) -> bool:
     """Return whether what a step needs of the extents depends on what is known of them.
 
     A pad that repeats elements needs one, or two if it reflects, unless it is known that it adds nothing or
     that there is but one.  An extent has to be known to be 1 to be broadcast.
     """
-    assert node.step is not None
-    name, given = node.step
-    if node.clamps:
-        return True
+    name, given = step
     if name == "broadcast_to":
-        axes = zip(grid.shape[::-1], node.shape[::-1], given["shape"][::-1], strict=False)
+        axes = zip(grid.shape[::-1], shape[::-1], given["shape"][::-1], strict=False)
         return any(n == 1 != e and brute.value(to, dims) != 1 for n, e, to in axes)
     least = {"edge": 1, "wrap": 1, "symmetric": 1, "reflect": 2}.get(given.get("mode", ""), 0)
     if name != "pad" or not least or len(given["pad_width"]) != grid.ndim:
         return False
     return any(
         n < least and not isinstance(e, int) and pair != [0, 0]
-        for n, e, pair in zip(grid.shape, node.shape, given["pad_width"], strict=True)
+        for n, e, pair in zip(grid.shape, shape, given["pad_width"], strict=True)
     )
 
 
@@ -122,15 +124,16 @@ def _child(node: _Node, step: Step, shape: Sequence[Expression]) -> _Node:
     for child in node.then:
         if child.step == step:
             return child
-    node.then.append(_Node(step, shape, _clamps(step)))
+    node.then.append(_Node(step, shape, clamps(step)))
     return node.then[-1]
 
 
-def _clamps(step: Step) -> bool:
+def clamps(step: Step) -> bool:
+    """Return whether a step has a slice whose bounds are numbers, though written with dims."""
     name, given = step
     if name == "slice":
         return _is_number(given["start"]) and _is_number(given["stop"])
-    return any(_clamps(inner) for branch in given.get("branches", ()) for inner in branch)
+    return any(clamps(inner) for branch in given.get("branches", ()) for inner in branch)
 
 
 def _is_number(e: Expression) -> bool:
