@@ -20,6 +20,7 @@ from symlayout_codegen.loops import (
     Axis,
     Body,
     Copy,
+    CopyGrid,
     CopyRows,
     Deal,
     Fill,
@@ -101,6 +102,10 @@ def execute_one(
                 for j in range(value(count)):
                     at = value(to) + i * value(to_step) + j
                     yield at, (sources[source], value(start) + i * value(step) + j), False
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows):
+            for t, i in itertools.product(range(value(turns)), range(value(rows))):
+                at = value(to) + t * value(to_leap) + i * value(to_step)
+                yield at, (sources[source], value(start) + t * value(leap) + i * value(step)), False
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             for i, j in itertools.product(range(value(rows)), range(value(columns))):
                 at = value(to) + i * value(to_step) + j * value(to_each)
@@ -155,7 +160,7 @@ def batches(count: int, size: int) -> list[list[int]]:
 
 
 def leaves(nest: Nest) -> list[str]:
-    kinds = Copy | Accumulate | Fill | CopyRows | AccumulateRows | FillRows | Transpose | Deal
+    kinds = Copy | Accumulate | Fill | CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
     return [type(s).__name__ for s in walk(schedule(nest).body) if isinstance(s, kinds)]
 
 
@@ -207,7 +212,7 @@ def test_pieces_that_differ_in_more_than_their_begin_stay_apart() -> None:
     other = replace(
         second, offset=replace(second.offset, terms=((0, mul(4, nests.H, nests.W)), (1, nests.W), (2, ONE)))
     )
-    assert leaves(replace(nests.slices(), pieces=(first, other, *rest))) == ["CopyRows"] * 3
+    assert leaves(replace(nests.slices(), pieces=(first, other, *rest))) == ["CopyGrid", "CopyRows", "CopyGrid"]
     adds = replace(nests.slices(), combine=Add("float32"), background=nests.zero(mul(4, nests.C, nests.H, nests.W)))
     assert leaves(adds) == ["Fill", *["AccumulateRows"] * 4]
 
@@ -218,6 +223,11 @@ def test_a_window_that_may_lie_outside_its_digit_stays_a_bound() -> None:
     assert any(
         "_last" in s.name for s in walk(schedule(replace(nests.slices(), pieces=(piece,))).body) if isinstance(s, Let)
     )
+
+
+def test_elements_at_any_strides_are_a_grid() -> None:
+    """Which of its loops is the inner one is for the extents of a call to say: margins are short."""
+    assert leaves(nests.strided()) == ["CopyGrid"]
 
 
 def test_short_rows_that_overlap_are_a_transpose() -> None:
@@ -251,7 +261,7 @@ def test_blocks_that_are_whole_need_no_bounds(block: int, before: int, after: in
 def test_what_a_crop_turns_by_a_part_of_three_is_bounded() -> None:
     """Whole blocks are no box then: an inner part is, and the ends are cut."""
     nest = nests.deal_whole(3, 1, 2, crop=True)
-    assert leaves(nest).count("CopyRows") == 2
+    assert leaves(nest).count("CopyGrid") == 2
     same_for_small_sizes(nest)
 
 

@@ -84,7 +84,7 @@ def test_the_faster_candidate_is_taken_and_kept(clock: list[str]) -> None:
         assert np.array_equal(kernel(IMAGE), EXPECTED)
         assert clock == timed
         assert kernel.schedule.startswith(
-            "outer loops in the order of the source, transposes by 8 x 8 tiles, written past the caches from 16 MiB "
+            "outer loops in the order of the source, transposes by 8 x 8 tiles, written past the caches from 24 MiB "
             "on; timed on the arrays of a call: output"
         )
     assert len(notes()) == before + 1

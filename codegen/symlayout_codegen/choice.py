@@ -22,12 +22,12 @@ class Choice:
     tiles : int
         How many tiles of a transpose go together, each way; a tile is a cache line high and wide.
     past : int
-        From how many bytes on a transpose writes past the caches, where its lines are whole.
+        From how many bytes on an output with transposes is written past the caches, where its lines are whole.
     """
 
     walk: str = "output"
     tiles: int = 8
-    past: int = 16 << 20
+    past: int = 24 << 20
 
     def __str__(self) -> str:
         past = {ALWAYS: "always", NEVER: "never"}.get(self.past, f"from {self.past >> 20} MiB on")

@@ -10,6 +10,7 @@ from symlayout_codegen.loops import (
     AccumulateRows,
     Axis,
     Copy,
+    CopyGrid,
     CopyRows,
     Deal,
     Fill,
@@ -40,6 +41,10 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             return f"sl_nibble_copy_rows({faces}, {show(rows)}, {show(count)});"
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, count, rows):
+            written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
+            read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
+            return f"sl_nibble_copy_grid({written}, {read}, {show(count)}, {show(rows)});"
         case FillRows(to, to_step, fill, rows, count):
             return f"sl_nibble_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
         case Transpose(to, rows, source, start, columns):

@@ -112,6 +112,21 @@ class CopyRows:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyGrid:
+    """``output[to + t*to_leap + i*to_step] = source[start + t*leap + i*step]`` for t < turns, i < rows."""
+
+    to: Expr
+    to_leap: Expr
+    to_step: Expr
+    source: int
+    start: Expr
+    leap: Expr
+    step: Expr
+    turns: Expr
+    rows: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class AccumulateRows:
     """``output[to + i*to_step + j*to_each] += source[start + i*step + j*each]`` for i < rows, j < columns.
 
@@ -243,7 +258,7 @@ MOST_STREAMS = 4
 
 
 Leaf = Copy | Accumulate | Fill
-Rows = CopyRows | AccumulateRows | FillRows | Transpose | Deal
+Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
 Statement = Let | Interval | Share | Loop | If | Leaf | Rows
 Body = tuple[Statement, ...]
 
@@ -267,6 +282,8 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
             return (to, count)
         case CopyRows(to, to_step, _, start, step, rows, count):
             return (to, to_step, start, step, rows, count)
+        case CopyGrid(to, to_leap, to_step, _, start, leap, step, turns, rows):
+            return (to, to_leap, to_step, start, leap, step, turns, rows)
         case AccumulateRows(to, to_step, to_each, _, start, step, each, rows, columns):
             return (to, to_step, to_each, start, step, each, rows, columns)
         case FillRows(to, to_step, _, rows, count):

@@ -31,6 +31,7 @@ from symlayout_codegen.loops import (
     Axis,
     Body,
     Copy,
+    CopyGrid,
     CopyRows,
     Deal,
     Fill,
@@ -118,7 +119,7 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    reads = Copy | Accumulate | CopyRows | AccumulateRows | Transpose | Deal
+    reads = Copy | Accumulate | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal
     sources = {s.source for s in walk(program.body) if isinstance(s, reads)}
     fills = {s.fill for s in walk(program.body) if isinstance(s, Fill | FillRows | Deal)}
     for name in nest.parameters:
@@ -273,6 +274,10 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far);"
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, count, rows):
+            written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
+            read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
+            yield f"sl_copy_grid({written}, {read}, {show(count)}, {show(rows)});"
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
             read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"

@@ -17,6 +17,7 @@ from symlayout_codegen.loops import (
     Axis,
     Body,
     Copy,
+    CopyGrid,
     CopyRows,
     Deal,
     Fill,
@@ -56,15 +57,15 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
             step, start = linear(start, loop.name)
             to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
             return CopyRows(to, to_step, source, start, step, turns, count)
-        case CopyRows(to, to_step, source, start, Literal(1), rows, count) if is_short(count) and not _varies(
+        case CopyRows(to, to_step, source, start, step, rows, count) if is_short(count) and not _varies(
             leaf, loop.name
         ):
-            beside, to = linear(to, loop.name)
+            to_leap, to = linear(to, loop.name)
             leap, start = linear(start, loop.name)
-            if not equal(beside, count):
-                return None
-            to, start = add(mul(beside, loop.start), to), add(mul(leap, loop.start), start)
-            return Transpose(to, Axis(rows, to_step), source, start, Axis(count, ONE, turns, leap))
+            to, start = add(mul(to_leap, loop.start), to), add(mul(leap, loop.start), start)
+            if step == ONE and equal(to_leap, count):
+                return Transpose(to, Axis(rows, to_step), source, start, Axis(count, ONE, turns, leap))
+            return CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows) if count == ONE else None
         case Accumulate(to, source, start, count) if loop.name not in names(count):
             to_step, to = linear(to, loop.name)
             step, start = linear(start, loop.name)

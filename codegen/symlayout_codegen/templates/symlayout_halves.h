@@ -111,6 +111,15 @@ SL_APART void sl_nibble_copy_rows(element *restrict to, int64_t at, int64_t to_s
             sl_nibble_copy(to, at + i * to_step, from, start + i * step, count);
 }
 
+/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows. */
+SL_APART void sl_nibble_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                                  const element *restrict from, int64_t start, int64_t leap, int64_t step,
+                                  int64_t turns, int64_t rows)
+{
+    for (int64_t t = 0; t < turns; ++t)
+        sl_nibble_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1);
+}
+
 /* to[at + i] = value for 0 <= i < count. */
 SL_APART void sl_nibble_fill(element *restrict to, int64_t at, element value, int64_t count)
 {

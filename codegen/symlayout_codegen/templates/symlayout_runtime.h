@@ -575,6 +575,20 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
 #endif
 }
 
+/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows: the longer of the two
+ * is the inner loop where the other is as short as a margin. */
+SL_APART void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                           const element *restrict from, int64_t start, int64_t leap, int64_t step, int64_t turns,
+                           int64_t rows)
+{
+    if (rows < 8 && rows < turns)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_copy_rows(to, at + i * to_step, to_leap, from, start + i * step, leap, turns, 1, 0);
+    else
+        for (int64_t t = 0; t < turns; ++t)
+            sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1, 0);
+}
+
 /* to[i] = value for 0 <= i < count. */
 SL_APART void sl_fill_long(element *restrict to, element value, int64_t count)
 {
@@ -1612,8 +1626,7 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 #ifndef SL_TILES
 #define SL_TILES 8
 #endif
-/* Arrays of fewer bytes than this are near, of SL_FAR or more, far: there a store of whole lines that goes past the
- * caches spares reading what it writes over. */
+/* Arrays of fewer bytes than this are near. */
 #ifndef SL_NEAR
 #define SL_NEAR (INT64_C(4) << 20)
 #endif
@@ -1698,7 +1711,9 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
     lines[0].phase = lines[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES; ++k)
         across[k][0].phase = across[k][1].phase = -1;
-    const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width, far = height >= SL_FAR / SL_ELEMENT_SIZE / width;
+    /* Tiles read what they write over line by line, so that to spare it pays from two thirds of SL_FAR on. */
+    const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width;
+    const int far = height >= SL_FAR / 3 * 2 / SL_ELEMENT_SIZE / width;
     const int hold = width >= 2 * SL_TILE && sl_is_held(rows, near, far);
     element held[SL_TILE * SL_HELD_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
