@@ -24,11 +24,8 @@ int32_t openvino_batch_to_space_2d_x1_part(int64_t part, int64_t parts, const vo
     for (int64_t i1_0 = 0; i1_0 < 1; ++i1_0) {  /* output axis 1, a digit of it < 2 */
         const int64_t i1_1_first = sl_min(sl_max(-5*i1_0 + 2, 0), 5);
         const int64_t i1_1_last = sl_min(sl_max(-5*i1_0 + 10, i1_1_first), 5);
-        const int64_t at_i1_0 = 8*i0_begin + 5*i1_0;
-        for (int64_t i1_1 = i1_1_first; i1_1 < i1_1_last; ++i1_1) {  /* output axis 1, a digit of it < 5 */
-            sl_copy_rows(to, at_i1_0 + i1_1 - 2, 8, from0, 2*i0_begin + i1_0 + 4*i1_1, 2, i0_end - i0_begin,
-                    1, far);
-        }
+        sl_copy_grid(to, 8*i0_begin + i1_1_first + 5*i1_0 - 2, 1, 8, from0, 2*i0_begin + 4*i1_1_first + i1_0,
+                4, 2, i1_1_last - i1_1_first, i0_end - i0_begin);
     }
     sl_transpose(to, 8*i0_begin + 3, sl_axis_1(1, 5), from0, 2*i0_begin + 1, sl_axis_1(5, 4),
             sl_turns_1(i0_end - i0_begin, 8, 2), far);

@@ -14,6 +14,12 @@
 #define SL_APART static __attribute__((noinline, noclone, unused))
 #endif
 #define SL_ALWAYS static inline __attribute__((always_inline, unused))
+/* Before a loop over vectors that should stay in registers. */
+#ifdef __clang__
+#define SL_UNROLLED _Pragma("unroll")
+#else
+#define SL_UNROLLED _Pragma("GCC unroll 16")
+#endif
 
 /* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
 #define SL_SHUFFLES 0
@@ -567,6 +573,20 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     else
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2);
 #endif
+}
+
+/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows: the longer of the two
+ * is the inner loop where the other is as short as a margin. */
+SL_APART void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                           const element *restrict from, int64_t start, int64_t leap, int64_t step, int64_t turns,
+                           int64_t rows)
+{
+    if (rows < 8 && rows < turns)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_copy_rows(to, at + i * to_step, to_leap, from, start + i * step, leap, turns, 1, 0);
+    else
+        for (int64_t t = 0; t < turns; ++t)
+            sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1, 0);
 }
 
 /* to[i] = value for 0 <= i < count. */
@@ -1311,6 +1331,7 @@ SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE]
 
 /* Lines of 16 bytes side by side: line k of square g is at from + at[g*SL_LANES + k]. */
 typedef uint64_t sl_pair __attribute__((vector_size(16)));
+typedef uint64_t sl_quads __attribute__((vector_size(32)));
 SL_ALWAYS sl_wide sl_load_squares(const element *from, const int64_t *at)
 {
     sl_pair square[SL_GROUPS];
@@ -1415,6 +1436,41 @@ SL_APART void sl_tall_part(element *restrict to, const int64_t row[SL_MANY], con
 {
     sl_transpose_tall(to, row, from, column, SL_LANES);
 }
+
+/* Two beside each other: a row is 32 bytes, and half as many stores do. */
+#if SL_GROUPS > 1
+SL_APART void sl_tall_pair(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
+                           const int64_t column[2 * SL_LANES])
+{
+    sl_wide left[SL_LANES], right[SL_LANES];
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        memcpy(&left[k], from + column[k], sizeof left[k]);
+    sl_transpose_squares(left);
+    for (int64_t k = 0; k < SL_LANES; ++k)
+        memcpy(&right[k], from + column[SL_LANES + k], sizeof right[k]);
+    sl_transpose_squares(right);
+    SL_UNROLLED
+    for (int64_t k = 0; k < SL_LANES; ++k) {
+        const sl_pairs a = (sl_pairs)left[k], b = (sl_pairs)right[k];
+#if SL_GROUPS == 4
+        const sl_pairs low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        const sl_pairs high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        const sl_quads first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
+        const sl_quads second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
+        const sl_quads third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
+        const sl_quads fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
+        memcpy(to + row[2 * SL_LANES + k], &third, sizeof third);
+        memcpy(to + row[3 * SL_LANES + k], &fourth, sizeof fourth);
+#else
+        const sl_quads first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        const sl_quads second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+#endif
+        memcpy(to + row[k], &first, sizeof first);
+        memcpy(to + row[SL_LANES + k], &second, sizeof second);
+    }
+}
+#endif
+
 SL_APART void sl_square_part(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
                              const int64_t column[SL_LANES])
 {
@@ -1435,6 +1491,12 @@ SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE]
                 sl_flat_part(to + j, row + i, from + i, column + j);
             else if (tall && dense)
                 sl_transpose_dense(to + row[i], from + i, column);
+#if SL_GROUPS > 1
+            else if (tall && columns - left >= 2 * wide) {
+                sl_tall_pair(to + j, row + i, from + i, column + j);
+                left += wide;
+            }
+#endif
             else if (tall)
                 sl_tall_part(to + j, row + i, from + i, column + j);
             else
@@ -1564,8 +1626,7 @@ SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
 #ifndef SL_TILES
 #define SL_TILES 8
 #endif
-/* Arrays of fewer bytes than this are near, of SL_FAR or more, far: there a store of whole lines that goes past the
- * caches spares reading what it writes over. */
+/* Arrays of fewer bytes than this are near. */
 #ifndef SL_NEAR
 #define SL_NEAR (INT64_C(4) << 20)
 #endif
@@ -1637,7 +1698,8 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
     const int band = few >= SL_LANES && few < SL_FEW && rows->high == 1 && columns->high == 1;
-    const int dense = SL_DENSE && width == SL_LANES && rows->high == 1 && rows->step == SL_LANES;
+    /* Then rows follow each other where no level ends: in the lines that begin with one, the first of the two. */
+    const int dense = SL_DENSE && width == SL_LANES && rows->step == SL_LANES && rows->count >= SL_TILE;
     /* None where offsets do not grow, since of each square only the last is compared with it. */
     const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
     const int64_t leaps = steps + (columns->high - 1) * columns->leap;
@@ -1649,7 +1711,9 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
     lines[0].phase = lines[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES; ++k)
         across[k][0].phase = across[k][1].phase = -1;
-    const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width, far = height >= SL_FAR / SL_ELEMENT_SIZE / width;
+    /* Tiles read what they write over line by line, so that to spare it pays from two thirds of SL_FAR on. */
+    const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width;
+    const int far = height >= SL_FAR / 3 * 2 / SL_ELEMENT_SIZE / width;
     const int hold = width >= 2 * SL_TILE && sl_is_held(rows, near, far);
     element held[SL_TILE * SL_HELD_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
@@ -1689,7 +1753,7 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
                         else if (high >= SL_LANES && wide[k] >= SL_LANES)
-                            sl_transpose_part(target, at, source, column[k], high, wide[k], dense);
+                            sl_transpose_part(target, at, source, column[k], high, wide[k], dense && row == lines->offset);
                         else
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
                                               hold ? none : writable - write);
