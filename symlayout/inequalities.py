@@ -9,6 +9,7 @@ A proof is a `Derivation`: all its rules but one are an identity of polynomials.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, product
 from math import gcd
 from typing import NamedTuple, Union
 
@@ -27,6 +28,7 @@ from symlayout.samples import Samples
 from symlayout.system import DIGIT, drop
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
+_MOST_PAIRS = 2_000  # of terms that are compared for one fact and goal, which have a few
 
 
 class Derivation(NamedTuple):
@@ -359,14 +361,11 @@ def _remainder_apart(c: Extent, rest: Extent, floor: str, q: Quotient) -> _Bound
 
 
 def _ratios(e: Poly, divisor: Poly) -> list[Extent]:
-    """Return the one-term factors ``m`` for which ``e - m*divisor`` loses a term of *e*."""
+    """Return one-term factors ``m`` for which ``e - m*divisor`` loses a term of *e*: by the first pairs of terms."""
     found: dict[Extent, None] = {}
-    for monomial, coefficient in divisor.terms.items():
-        if not monomial:
-            continue
-        for term, value in e.terms.items():
-            if value * coefficient > 0 and value % coefficient == 0:
-                rest = exact_quotient(collapse({term: value}), collapse({monomial: coefficient}))
-                if rest is not None:
-                    found[rest] = None
+    for (monomial, coefficient), (term, value) in islice(product(divisor.terms.items(), e.terms.items()), _MOST_PAIRS):
+        if monomial and value * coefficient > 0 and value % coefficient == 0:
+            rest = exact_quotient(collapse({term: value}), collapse({monomial: coefficient}))
+            if rest is not None:
+                found[rest] = None
     return list(found)

@@ -21,6 +21,7 @@ from symlayout.system import DIGIT, System
 Interval = tuple[int | None, int | None]
 
 _TIGHTEN_ROUNDS = 4  # passes over the inequalities when one of them moved a bound
+_TIGHTEN_TERMS = 100_000  # looked at for one fact, which has a few; longer ones move no bound
 
 
 class Intervals(System):
@@ -231,6 +232,8 @@ class Intervals(System):
             return [bounded]
         # a bound on one symbol needs a bound on the sum of all terms without it
         names = fact.names
+        if len(names) * len(fact.terms) > _TIGHTEN_TERMS:
+            return []
         for m, c in fact.terms.items():
             if any(self.low.get(n) is None for n in m) or self._grows(m, c):
                 names = names.intersection(m)

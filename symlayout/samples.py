@@ -15,6 +15,7 @@ from symlayout.system import DIGIT, drop
 _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 24
 _SAMPLE_STEPS = 8  # values tried per symbol in one trial
+_SAMPLE_TERMS = 50_000  # looked at in one trial; facts are small where it matters
 
 
 class Samples(Intervals):
@@ -49,10 +50,12 @@ class Samples(Intervals):
         """
         order = list(self.low)
         due = self._due(order)
+        weights = {name: sum(len(e.terms) for e in facts) for name, facts in due.items()}
+        terms = 0
         values: dict[str, int] = {}
         left: list[Iterator[int]] = []  # what the symbols so far, and the next, have left to try
         for _ in range(_SAMPLE_STEPS * len(order)):
-            if len(values) == len(order):
+            if len(values) == len(order) or terms > _SAMPLE_TERMS:
                 break
             name = order[len(values)]
             if len(left) == len(values):
@@ -60,6 +63,7 @@ class Samples(Intervals):
             value = next(left[-1], None)
             if value is not None:
                 values[name] = value
+                terms += weights.get(name, 0)
                 if any(not holds_at(e, values) for e in due.get(name, ())):
                     del values[name]
             elif values:

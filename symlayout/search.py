@@ -25,7 +25,7 @@ from symlayout.boxes import (
     tighter,
 )
 from symlayout.facts import Facts, Requirement
-from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol
+from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol, terms_of
 from symlayout.statements import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
@@ -34,6 +34,9 @@ _FEW, _MANY = (2, 32), (3, 64)  # statements that are subtracted from what is so
 _MOST_FREE = 40  # symbols of a search that is worth a try
 _PATIENCE = 60, 15  # boxes, after which few and many statements are taken to bound nothing
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first
+
+MAX_WORK = 4_000_000
+"""Terms that one search may look at, for all its questions together: a few seconds.  May be set."""
 
 
 def searches(facts: Facts, extents: Iterable[Extent]) -> list[Search]:
@@ -78,6 +81,9 @@ class Search:
         whole: Box = {name: statements.sides(name) for name in statements.names if name in names}
         self.free = [name for name in whole if name in facts.low and name not in self._definitions]
         self._derived = [name for name in whole if name not in self.free]
+        self._weights = {id(s): 1 + len(s.splits) * len(s.e.terms) for s in self._telling}
+        self._each = 0  # terms that every box looks at
+        self._work = 0
         self._floors: list[tuple[str, list[Below], list[Below], Extent]] = []
         self._conditional: list[tuple[Form, list[Below]]] = []
         self._start = self._propagate(whole) if len(self.free) <= _MOST_FREE else whole
@@ -90,6 +96,8 @@ class Search:
             for s in self._telling:
                 if s.given is not None:
                     self._conditional.append((s.given, self._below(-s.e)))
+            self._each = sum(_weight(below) + _weight(opposite) for _, below, opposite, _ in self._floors)
+            self._each += sum(_weight(opposite) for _, opposite in self._conditional)
             self._start = self._propagate(self._start)
 
     # ------------------------------------------------------------------ questions
@@ -111,6 +119,8 @@ class Search:
 
     def _least(self, e: Poly, below: list[Below], budget: int, patience: int) -> Bound:
         """Return a number that *e* is never below, ``-inf`` if none is found; *below* is what bounds it in a box."""
+        limit = self._work + (MAX_WORK - self._work) // 2  # so that something is left for the next question
+        weight = _weight(below)
         number = count()
         constant = e.terms.get((), 0)
         common = gcd(*(c for m, c in e.terms.items() if m))  # e is the constant plus a multiple of it
@@ -121,17 +131,18 @@ class Search:
             nonlocal best
             if box is None:
                 return
+            self._work += weight
             bound = max(b.least(box) for b in below)
             if abs(bound) != inf:
                 bound = constant - (constant - bound) // common * common
             if bound < best:
-                point = self._dive(box, e) or self._dive(box, 0)
+                point = (self._dive(box, e) or self._dive(box, 0)) if self._work < limit else None
                 best = best if point is None else min(best, evaluate(e, point))
                 heapq.heappush(todo, (bound, next(number), depth, box))
 
         look(self._start, 0)
         for spent in range(budget):
-            if best <= -ENOUGH or not todo or todo[0][0] >= best:
+            if best <= -ENOUGH or not todo or todo[0][0] >= best or self._work >= limit:
                 break
             if spent == patience and todo[0][0] == -inf:
                 break
@@ -152,6 +163,8 @@ class Search:
         for _ in range(budget):
             if not todo:
                 return found, True
+            if self._work >= MAX_WORK:
+                break
             box = todo.pop()
             if box is None:
                 continue
@@ -169,6 +182,8 @@ class Search:
         for _ in range(budget):
             if not todo:
                 return None, True
+            if self._work >= MAX_WORK:
+                break
             box = todo.pop(0)
             if box is None:
                 continue
@@ -217,6 +232,7 @@ class Search:
         todo = self._telling
         for _ in range(_ROUNDS):
             moved: set[str] = set()
+            self._work += self._each + sum(self._weights[id(s)] for s in todo)
             for s in todo:
                 if s.given is not None and s.given.least(box) < 0:
                     continue
@@ -310,6 +326,12 @@ class Search:
             return evaluate(solved, point) if names_of(solved) <= point.keys() else None
         d = self._definitions[name]
         return d.value(point) if names_of(d.left) | names_of(d.right) <= point.keys() else None
+
+
+def _weight(below: list[Below]) -> int:
+    """Return about how many terms the bounds of a box look at."""
+    forms = [form for b in below for form in (b.form, *b.given)]
+    return sum((1 + len(form.slopes)) * len(terms_of(form.e)) for form in forms)
 
 
 def _used(r: Requirement) -> frozenset[str]:

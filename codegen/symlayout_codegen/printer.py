@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from symlayout_codegen.budget import within
 from symlayout_codegen.choice import MODEL
 from symlayout_codegen.cir import (
     Expr,
@@ -63,13 +64,15 @@ def print_kernel(nest: Nest, element_size: int) -> str:
     ------
     SymlayoutError
         The nest holds a literal that is not an int64.
+    CompilerError
+        The text would be longer than `symlayout_codegen.budget.MAX_TEXT`.
     """
     return print_program(schedule(nest), element_size)
 
 
 def print_program(program: Program, element_size: int) -> str:
     """Return the C of a scheduled nest; see `print_kernel`."""
-    return "\n".join(map(folded, _lines(program, element_size))) + "\n"
+    return within(map(folded, _lines(program, element_size)))
 
 
 def print_packed(nest: Nest) -> str:

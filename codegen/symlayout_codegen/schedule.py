@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symlayout_codegen.bound import Bounder
+from symlayout_codegen.budget import check_nest
 from symlayout_codegen.choice import MODEL, Choice
 from symlayout_codegen.cir import Expr, Name
 from symlayout_codegen.coalesce import coalesce
@@ -60,7 +61,14 @@ class Program:
 
 
 def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
-    """Return the loops that do what *nest* says, in the way that *choice* says."""
+    """Return the loops that do what *nest* says, in the way that *choice* says.
+
+    Raises
+    ------
+    CompilerError
+        They would be too long a text.
+    """
+    check_nest(nest)
     nest, taken = rename(nest)
     nest = exact(nest)
     facts = Facts.of(nest.positive, nest.nonnegative)

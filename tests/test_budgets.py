@@ -1,0 +1,125 @@
+"""What takes long is bounded: searches for bounds, facts of thousands of terms, and the length of the C."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+
+import symlayout as sl
+from symlayout import search
+from symlayout.lower import lower
+from symlayout_codegen import budget
+from symlayout_codegen.schedule import schedule
+
+compiling = sys.modules["symlayout.compile"]  # the package has a function of this name
+
+
+def long_extent(count: int) -> sympy.Expr:
+    """Return the sum of all products of two of *count* dims."""
+    a = [sl.dim(f"a{i}") for i in range(count)]
+    return sympy.Add(*[a[i] * a[j] for i in range(count) for j in range(i)])
+
+
+def divided_in_turn(count: int) -> sl.Tensor:
+    """Return a tensor whose dims are tied, each to the next, by moduli that are coprime."""
+    d = [sl.dim(f"d{i}") for i in range(count + 1)]
+    moduli = list(sympy.primerange(5, 200))
+    ties = [sympy.Eq(sympy.Mod(3 * d[i] + 2 * d[i + 1] + 1, moduli[i]), 0) for i in range(count)]
+    return sl.assume(sl.tensor(tuple(d)), *ties)
+
+
+def ordered_at_random(count: int) -> sl.Tensor:
+    """Return a tensor whose dims meet *2 count* inequalities between sums of four of them."""
+    draw = random.Random(1)
+    d = [sl.dim(f"d{i}") for i in range(count)]
+
+    def some() -> sympy.Expr:
+        return sympy.Add(*[draw.randint(1, 9) * x for x in draw.sample(d, 4)])
+
+    relations = [some() <= some() + draw.randint(0, 50) for _ in range(2 * count)]
+    return sl.assume(sl.tensor(tuple(d)), *(r for r in relations if r not in (True, False)))
+
+
+def divided_by_symbols(count: int) -> sl.Tensor:
+    """Return a tensor whose extent is *count* ceilings within each other."""
+    blocks = [sl.dim(f"k{i}", min=1) for i in range(count)]
+    return reduce(lambda t, k: sl.pack(t, 0, k)[:, 0], blocks, sl.tensor("N"))
+
+
+SYSTEMS: dict[str, Callable[[], sl.Tensor]] = {
+    "coprime moduli": lambda: divided_in_turn(20),
+    "inequalities": lambda: ordered_at_random(14),
+    "nested ceilings": lambda: divided_by_symbols(12),
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_bounds_of_adversarial_systems_take_bounded_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MAX_WORK", 200_000)
+    t = SYSTEMS[name]()
+    begin = time.process_time()
+    bounds = t.bounds()
+    assert time.process_time() - begin < 10  # without a limit minutes, and more
+    assert all(low == 0 for low, _ in bounds)
+
+
+def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = ordered_at_random(6)
+    exact = t.bounds()
+    monkeypatch.setattr(search, "MAX_WORK", 0)
+    loose = t.bounds()
+    assert loose != exact
+    for (least, most), (low, high) in zip(exact, loose, strict=True):
+        assert (low or 0) <= (least or 0)
+        assert high is None or (most is not None and most <= high)
+
+
+def test_an_extent_of_ten_thousand_terms() -> None:
+    x = sl.tensor((sl.dim("N"), long_extent(142), 3))
+    begin = time.process_time()
+    for y in (sl.transpose(x, (1, 0, 2)), sl.pad(x, 1), sl.concatenate([x, x], axis=1)):
+        assert (y.bounds()[2][0] or 0) >= 3
+        nest, _ = lower(y)
+        with pytest.raises(sl.CompilerError, match="more than 262144 characters"):
+            schedule(nest) if y.name == "concatenate" else sl.compile(y, strict=True)
+    assert time.process_time() - begin < 60  # minutes before there was a limit
+
+
+def test_numpy_computes_what_would_be_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))  # what is built needs no text
+    x = sl.tensor((long_extent(20), 2))
+    dims = {f"a{i}": int(i < 3) for i in range(20)}
+    monkeypatch.setattr(budget, "MAX_TEXT", 4_000)
+    with pytest.raises(sl.CompilerError, match="more than 4000 characters\n  help: fix some dims"):
+        sl.compile(sl.transpose(x), strict=True)
+    monkeypatch.setattr(compiling, "_fallback_warned", threading.Event())
+    kernel = sl.compile(sl.transpose(x))
+    with pytest.warns(RuntimeWarning, match="more than 4000 characters"):
+        assert kernel(np.arange(6).reshape(3, 2), dims=dims).tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert sl.compile(sl.transpose(x), dims=dims, strict=True)(np.arange(6).reshape(3, 2)).shape == (2, 3)
+    monkeypatch.setattr(budget, "MAX_TEXT", 1 << 18)
+    assert len(sl.compile(sl.transpose(x), strict=True).source) > 4_000
+
+
+def test_a_text_is_refused_as_soon_as_it_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MAX_TEXT", 10)
+    read = []
+
+    def lines() -> Iterator[str]:
+        for k in range(100):
+            read.append(k)
+            yield "four"
+
+    with pytest.raises(sl.CompilerError):
+        budget.within(lines())
+    assert read == [0, 1, 2]
+    assert budget.within(iter(["four", "four"])) == "four\nfour\n"
