@@ -40,6 +40,7 @@ def _nothing_built_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.delenv("CFLAGS", raising=False)
     monkeypatch.setattr(build, "_loaded", {})
+    monkeypatch.setattr(compiler, "_hung", set())
 
 
 def script(folder: Path, text: str) -> str:

@@ -39,6 +39,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(folder))
     monkeypatch.setattr(build, "_loaded", {})
+    monkeypatch.setattr(compiler, "_hung", set())  # on a busy machine a compiler may be too slow, for one test
     cache._warn_untrusted.cache_clear()
     return folder
 
@@ -92,12 +93,24 @@ def spoil(entry: Path, how: str) -> None:
             manifest.write_bytes(b"[" * 100_000)
         case "another key":
             manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "key": "0" * 64}))
-        case "link":
-            moved = entry.with_name("elsewhere")
-            library.rename(moved)
-            library.symlink_to(moved)
-        case "writable":
-            library.chmod(0o666)
+        case "endless manifest":
+            os.truncate(manifest, 1 << 36)  # of holes; to read it is to run out of memory
+        case "link" | "linked manifest":
+            moved, file = entry.with_name("elsewhere"), library if how == "link" else manifest
+            file.rename(moved)
+            file.symlink_to(moved)
+        case "pipe" | "manifest is a pipe":  # to open it is to wait for a writer
+            file = library if how == "pipe" else manifest
+            file.unlink()
+            os.mkfifo(file, 0o600)
+        case "writable by the group":
+            library.chmod(0o620)
+        case "writable by others":
+            library.chmod(0o602)
+        case "writable manifest":
+            manifest.chmod(0o620)
+        case "writable folder":
+            entry.chmod(0o702)
         case "file":
             shutil.rmtree(entry)
             entry.write_text("not a folder")
@@ -110,18 +123,10 @@ def spoil(entry: Path, how: str) -> None:
 @pytest.mark.parametrize(
     "how",
     [
-        "flipped",
-        "truncated",
-        "empty",
-        "no library",
-        "no manifest",
-        "garbage manifest",
-        "deep manifest",
-        "another key",
-        "link",
-        "writable",
-        "file",
-        "linked folder",
+        *("flipped", "truncated", "empty", "no library", "no manifest", "garbage manifest", "deep manifest"),
+        *("endless manifest", "another key", "link", "linked manifest", "pipe", "manifest is a pipe"),
+        *("writable by the group", "writable by others", "writable manifest", "writable folder"),
+        *("file", "linked folder"),
     ],
 )
 def test_a_spoiled_entry_is_not_loaded_but_replaced(root: Path, how: str) -> None:
@@ -167,7 +172,7 @@ def test_what_a_killed_process_left_is_removed_by_age(root: Path) -> None:
     assert new.exists()
 
 
-@pytest.mark.parametrize("how", ["writable by all", "link", "file"])
+@pytest.mark.parametrize("how", ["777", "720", "702", "link", "file"])
 def test_a_foreign_folder_is_not_used_and_said_once(root: Path, tmp_path: Path, how: str) -> None:
     if how == "file":
         root.write_text("a file")
@@ -176,7 +181,7 @@ def test_a_foreign_folder_is_not_used_and_said_once(root: Path, tmp_path: Path, 
         root.symlink_to(tmp_path / "target")
     else:
         root.mkdir()
-        root.chmod(0o777)
+        root.chmod(int(how, 8))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compile_and_forget()

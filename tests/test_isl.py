@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import random
 from collections import Counter
@@ -192,3 +193,25 @@ def test_fills_are_compared_by_their_bits() -> None:
     x = sl.tensor((H,), dtype="float32", name="x")
     assert isl.decide(sl.pad(x, 1, constant_values=0.1), sl.pad(x, 1, constant_values=0.10000000149011612)).equal
     assert isl.decide(sl.pad(x, 1, constant_values=0.0), sl.pad(x, 1, constant_values=-0.0)).equal is False
+
+
+def test_the_prover_asks_isl_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stuck(*_: object, **__: object) -> None:
+        raise sl.InconclusiveError("the sides agree", [])
+
+    monkeypatch.setattr(importlib.import_module("symlayout.prove"), "agree", stuck)
+    x = sl.tensor("N", name="x")
+    same = sl.flip(sl.flip(x))
+    assert sl.prove_equal(same, x, budget=0).verdict is sl.Verdict.UNKNOWN
+    assert sl.prove_equal(same, x, budget=0, judge="isl").verdict is sl.Verdict.PROVED
+    refuted = sl.prove_equal(sl.flip(x), x, budget=0, judge="isl")
+    assert refuted.verdict is sl.Verdict.REFUTED
+    assert refuted.witness is not None
+    assert refuted.witness.coord is not None
+    symbolic = sl.reshape(sl.tensor("n*b", name="x"), sl.dims("n b"))
+    unknown = sl.prove_equal(symbolic, sl.flip(symbolic, 0), budget=0, judge="isl")
+    assert unknown.verdict is sl.Verdict.UNKNOWN
+    assert unknown.obligation.startswith("the sides agree; ")
+    with pytest.raises(sl.ShapeError, match="judge 'z3' is not 'isl'") as caught:
+        sl.prove_equal(x, x, judge="z3")
+    assert caught.value.kind == "bad_mode"
