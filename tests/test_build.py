@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import multiprocessing
 import os
@@ -99,9 +100,10 @@ def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch
     assert str(failure()).endswith("took longer than 2 s")
     assert time.monotonic() - start < 30
     state = Path(f"/proc/{left.read_text().strip()}/stat")
-    while state.exists() and " Z " not in state.read_text():  # it is killed, and dies when its turn comes
-        assert time.monotonic() - start < 30
-        time.sleep(0.01)
+    with contextlib.suppress(OSError):  # it is gone
+        while " Z " not in state.read_text():  # the signal is sent, and the system is busy
+            assert time.monotonic() - start < 20
+            time.sleep(0.01)
 
 
 def test_a_compiler_that_hung_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
