@@ -16,7 +16,7 @@ from symlayout.adjoint import Adjoint, check_numbers
 from symlayout.arrays import as_array, check_dtype, fill_element
 from symlayout.bind import bind_shapes
 from symlayout.errors import ArrayError, InconclusiveError
-from symlayout.tensor import Tensor
+from symlayout.tensor import Tensor, check_tensors
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
@@ -72,6 +72,7 @@ def interpret(
     if isinstance(t, Adjoint):
         (dy,) = match_arrays(t.cotangent, arrays, named)
         return _transposed(t.bind(bind_shapes(t.cotangent, [dy.shape], dims)), dy)
+    check_tensors("interpret", t)
     leaves = t.leaves()
     inputs = match_arrays(t, arrays, named)
     values = bind_shapes(t, [a.shape for a in inputs], dims)

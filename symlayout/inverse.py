@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout import symbols
 from symlayout.errors import InconclusiveError
 from symlayout.prove import Proof, Verdict, prove_equal
-from symlayout.tensor import Tensor
+from symlayout.tensor import Tensor, check_tensors
 
 if TYPE_CHECKING:
     from symlayout.candidates import Candidate
@@ -120,6 +120,7 @@ def inverse(t: Tensor) -> Inverse:
     >>> inverse(pad(x, 1)).holds
     'left'
     """
+    check_tensors("inverse", t)
     leaves = t.leaves()
     if len(leaves) != 1:
         raise InconclusiveError(f"{t!r} has an inverse: it reads {len(leaves)} inputs")

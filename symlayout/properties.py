@@ -25,7 +25,7 @@ from symlayout.normalise import Read, Window, assume, normalise, output_digits
 from symlayout.polynomial import symbol
 from symlayout.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.sizes import sizes
-from symlayout.tensor import Tensor
+from symlayout.tensor import Tensor, check_tensors
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have
 _CHEAP = 40  # sizes looked at for each one evaluated
@@ -105,6 +105,7 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     >>> print(is_injective(tile(tensor("N", name="x"), 2)))
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
+    check_tensors("is_injective", t)
     proved = all(any(_finds_back(t, leaf, c) for c in candidates(t, leaf)) for leaf in t.leaves())
     return _decide("no element is read twice", t, proved, _read_twice, budget)
 
@@ -127,6 +128,7 @@ def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     >>> print(sl.is_surjective(sl.tensor("N", name="x")[1:]))
     REFUTED: N = 1: x[0] is read nowhere
     """
+    check_tensors("is_surjective", t)
     return reads_all(t, budget=budget)
 
 
@@ -158,6 +160,7 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
     >>> reads_all(y, "w").verdict, str(reads_all(y))
     (<Verdict.PROVED: 'proved'>, 'REFUTED: N = 1, C = 0: x[0, 2] is read nowhere')
     """
+    check_tensors("reads_all", t)
     names = {leaf.name for leaf in t.leaves()}
     for name in sources:
         if name not in names:
@@ -188,6 +191,7 @@ def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     >>> sl.is_identity(sl.flip(sl.flip(sl.tensor("N", name="x")))).verdict
     <Verdict.PROVED: 'proved'>
     """
+    check_tensors("is_identity", t)
     leaf = t.leaves()[0]
     proof = prove_equal(t, leaf, budget=budget)
     what = f"the map is the identity on {leaf.name}"

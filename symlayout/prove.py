@@ -15,7 +15,7 @@ from symlayout.agree import MAX_EFFORT, agree
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.facts import Facts
 from symlayout.infer import requirements
-from symlayout.tensor import Tensor
+from symlayout.tensor import Tensor, check_tensors
 from symlayout.witness import Search, Witness
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
@@ -182,6 +182,7 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     >>> prove_equal(transpose(transpose(x)), x).verdict
     <Verdict.PROVED: 'proved'>
     """
+    check_tensors("prove_equal", left, right)
     if judge not in (None, "isl"):
         raise ShapeError(f"judge {judge!r:.80} is not 'isl'", "bad_mode")
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:

@@ -16,7 +16,7 @@ from symlayout.facts import Facts
 from symlayout.infer import requirements
 from symlayout.polynomial import Extent, names_of, substitute, symbol
 from symlayout.search import Search, can_hold, searches
-from symlayout.tensor import Tensor
+from symlayout.tensor import Tensor, check_tensors
 
 _BUDGET = 2000  # boxes that one search looks at
 _MOST_POINTS = 1000  # solutions that are listed one by one
@@ -116,6 +116,7 @@ def solve_shape(y: Tensor, output_shape: Any) -> Solution:
     >>> print(solve_shape(pad(tensor("H, W", name="x"), [(1, 2), (0, 0)]), (10, None)))
     family: H = 7
     """
+    check_tensors("solve_shape", y)
     base = Facts()  # the dims of the output shape come first, and the newest dim is the one that is solved for
     goals = _goals(y, output_shape, base)
     given = frozenset(base.dims)

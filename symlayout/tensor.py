@@ -483,9 +483,7 @@ def apply(
         Whatever the declaration demands, and ``dim_conflict`` between the tensors.
     """
     name = declaration.__name__
-    for x in inputs:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
+    check_tensors(name, *inputs)
     if ASSUMED.get() and not values:
         inputs = (_assumed(inputs[0], args, kwargs, *(x.shape for x in inputs[1:])), *inputs[1:])
     facts = inputs[0].facts
@@ -513,6 +511,13 @@ def apply(
     if dtype is not None:
         _check_fills(declared, dtype)
     return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
+
+
+def check_tensors(name: str, *tensors: object) -> None:
+    """Raise `TypeError` if a function called *name* was given something else than *tensors*."""
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
 
 
 def _check_fills(declared: Declared, dtype: np.dtype[Any]) -> None:

@@ -12,7 +12,7 @@ from symlayout.errors import ShapeError
 from symlayout.facts import Requirement
 from symlayout.infer import origins, requirements
 from symlayout.symbols import to_relation
-from symlayout.tensor import Tensor
+from symlayout.tensor import Tensor, check_tensors
 
 _TRIES = 2000
 _VALUES = (1, 0, *example.LEAST[1:-1])  # an empty axis breaks many a rule
@@ -93,6 +93,7 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     >>> reason.relation, reason.operation, reason.breaks
     (Eq(Mod(N, 2), 0), 'reshape', {'N': 1})
     """
+    check_tensors("reasons", t)
     kept = requirements(t)
     asked = origins(t, t.nodes() if stages is None else stages)
     return tuple(

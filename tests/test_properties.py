@@ -227,3 +227,15 @@ def test_reads_that_are_not_shown_to_be_inside_use_up_the_budget() -> None:
 
     found = sl.is_injective(beyond(sl.tensor("n", name="x")), budget=7)
     assert (found.verdict, found.searched) == (sl.Verdict.UNKNOWN, 7)
+
+
+@pytest.mark.parametrize(
+    "function", [sl.is_injective, sl.is_surjective, sl.reads_all, sl.is_identity, sl.inverse, sl.interpret, sl.reasons]
+)
+def test_what_is_no_tensor(function: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match=f"{function.__name__} takes a symlayout tensor, not int"):
+        function(3)
+    with pytest.raises(TypeError, match="prove_equal takes a symlayout tensor, not int"):
+        sl.prove_equal(sl.tensor("N"), 3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="solve_shape takes a symlayout tensor, not int"):
+        sl.solve_shape(3, (1,))  # type: ignore[arg-type]
