@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.catalogue import Row, kernels
+from symlayout.catalogue import EXAMPLES, Row, kernels
 from symlayout.commands import subject
 from symlayout.polynomial import evaluate
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code
@@ -39,7 +39,8 @@ from symlayout_codegen.status import PRECONDITION, STATUS, status_code
 GENERATED = Path(__file__).parents[2] / "generated"
 PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
-FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi")
+# An output is written past the caches from 4 KiB on instead of many MiB, so that small ones are written both ways.
+FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-DSL_FAR=4096")
 ALWAYS = "static inline __attribute__((always_inline, unused))"  # which gcov would count once for each call
 HERE = "SYMLAYOUT_TEST_COUNTED"
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -64,6 +65,7 @@ _DIVISOR = "the divisor is >= 1, as was checked, and nothing else in this line c
 _ELEMENT = "one element has as many bytes, or more"
 _BAND = "squares of 16 bytes have 8 elements of 2 bytes, or 16 of 1, which is not less than SL_FEW"
 EXPLAINED = {
+    **{(row.name, "if (far)"): "the sizes of the example are fixed, and small" for row in EXAMPLES},
     ("KERNEL", "return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE; /* H % b == 0 */"): _DIVISOR,
     ("KERNEL", "return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE; /* W % b == 0 */"): _DIVISOR,
     (
