@@ -12,11 +12,11 @@ What lies outside is, for each value of *within*, a margin before and one after 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symlayout_codegen.cir import Expr, Literal, add, mul
-from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, expanded, floor_div, subtract
-from symlayout_codegen.nest import Affine, Window
+from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
+from symlayout_codegen.nest import Affine, Piece, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Aligned:
     def turned(self, affine: Affine) -> Affine:
         """Return *affine*, of the digits as they are, as one of the digits of the whole blocks."""
         steps = affine.coefficients()
+        if not steps.keys() & {self.within, self.block}:
+            return affine
         within, block = steps.get(self.within, ZERO), steps.get(self.block, ZERO)
         constant = add(affine.constant, mul(self.first[-1], block))
         if self.first[0] != self.first[-1]:
@@ -65,3 +67,39 @@ def aligned(window: Window, within: int, block: int, size: Expr, blocks: Expr, f
     if not known or q < 0 or (r and k != 2):
         return None
     return Aligned(within, block, count, tuple(q + (w < r) for w in range(k)))
+
+
+def align(piece: Piece, facts: Facts) -> Piece:
+    """Return the same points, which replace, their digits those of whole blocks where a window leaves these.
+
+    What a guard cuts stays as it is: its margins are written beside what it leaves.
+    """
+    for window in piece.windows:
+        if whole := _whole(piece, window, facts):
+            windows = tuple(other for other in piece.windows if other is not window)
+            return align(_turned(replace(piece, windows=windows), whole), facts)
+    return piece
+
+
+def _whole(piece: Piece, window: Window, facts: Facts) -> Aligned | None:
+    """Return the whole blocks of *window* if its two digits are free to be turned."""
+    steps = window.value.coefficients()
+    free = set(range(len(piece.digits))) - set(piece.apart)
+    if len(steps) != 2 or not steps.keys() <= free:
+        return None
+    within, block = sorted(steps, key=lambda k: magnitude(steps[k]))
+    return aligned(window, within, block, piece.digits[within].extent, piece.digits[block].extent, facts)
+
+
+def _turned(piece: Piece, whole: Aligned) -> Piece:
+    digits = list(piece.digits)
+    digits[whole.block] = replace(digits[whole.block], extent=whole.count)
+    return replace(
+        piece,
+        digits=tuple(digits),
+        carried=tuple(replace(c, value=whole.turned(c.value)) for c in piece.carried),
+        output=whole.turned(piece.output),
+        offset=whole.turned(piece.offset) if piece.offset is not None else None,
+        windows=tuple(replace(w, value=whole.turned(w.value)) for w in piece.windows),
+        guards=tuple(replace(g, window=replace(g.window, value=whole.turned(g.window.value))) for g in piece.guards),
+    )

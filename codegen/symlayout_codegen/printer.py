@@ -303,7 +303,7 @@ def _transpose(leaf: Transpose, show: _Printer) -> str:
 
     rows, columns = leaf.rows, leaf.columns
     written, read = f"to, {show(leaf.to)}", f"from{leaf.source}, {show(leaf.start)}"
-    turns = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step)))
+    turns = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step, leaf.high, leaf.to_leap, leaf.leap)))
     if leaf.splits is None and leaf.joins is None:
         turns = f"sl_turns_{len(leaf.turns) // 3}({', '.join(map(show, leaf.turns))})"
     if leaf.splits is not None:

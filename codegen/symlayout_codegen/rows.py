@@ -100,7 +100,7 @@ def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
                     return replace(moved, rows=longer)
             if count == ONE:
                 return replace(moved, count=turns, to_step=to_step, step=step)
-            if leaf.high == ONE and not streams:
+            if leaf.high == ONE:
                 return replace(moved, high=turns, to_leap=to_step, leap=step)
             return None
         case _:

@@ -3,7 +3,8 @@
 Only digits and faces decide; no op has a name here.  Each pass is a module:
 
 1. `exact`: what is known to be a multiple is written as one; `narrow`: what a window leaves of one digit is its
-   range; `stack`: pieces alike but for where they begin are one;
+   range; `align`: blocks that a crop cuts are counted from where the array begins;
+   `stack`: pieces alike but for where they begin are one;
    `coalesce`: drop digits of extent 1, join two digits that are contiguous on both faces;
 2. `order`: the output's fastest digit innermost, the source's fastest digit next to it;
 3. `bound`: windows and guards become the bounds of loops, so that no inner loop tests;
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from symlayout_codegen.align import align
 from symlayout_codegen.bound import Bounder
 from symlayout_codegen.budget import check_nest
 from symlayout_codegen.choice import MODEL, Choice
@@ -81,7 +83,7 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     together = bool(background or nest.halves) and not all(piece.apart for piece in (*background, *nest.pieces))
     pieces = tuple(narrow(piece, facts) for piece in nest.pieces)
     if nest.combine is None:
-        pieces = stack(pieces, taken)
+        pieces = stack(tuple(align(piece, facts) for piece in pieces), taken)
     for piece in (*background, *pieces):
         adds = nest.combine is not None and piece.source is not None
         piece = coalesce(piece, in_order=adds)
