@@ -441,7 +441,7 @@ SL_APART int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step, cons
     int64_t each = (SL_SHORT - bytes) / to_step + 1;
     if (reach)
         each = sl_min(each, (2 * SL_SHORT - bytes) / reach + 1);
-    if (each < SL_SHORT_ROWS || rows < sl_max(2 * each, SL_SHORT)) /* to make the mask takes as long as that */
+    if (each < SL_SHORT_ROWS || rows < 2 * each)
         return 0;
     const int two = (each - 1) * reach + bytes > SL_SHORT;
     const int64_t span = two ? 2 * SL_SHORT : SL_SHORT;
@@ -518,9 +518,9 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
 #if SL_SHORT
-    /* Single elements backwards, or every second one, are vectors that the compiler makes below; less than a vector
-     * is moved sooner than it is prepared. */
-    if (bytes <= SL_SHORT_ROW && rows * (int64_t)bytes >= SL_SHORT &&
+    /* Single elements backwards, or every second one, are vectors that the compiler makes below; a few rows are moved
+     * sooner than a mask is made. */
+    if (bytes <= SL_SHORT_ROW && rows >= SL_SHORT &&
         (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
         const int64_t done =
             sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
