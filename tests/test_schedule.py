@@ -265,6 +265,15 @@ def test_what_a_crop_turns_by_a_part_of_three_is_bounded() -> None:
     same_for_small_sizes(nest)
 
 
+@pytest.mark.parametrize(
+    "nest", [nests.deal_whole(2, 1, 1), nests.deal_whole(2, 1, 1, run=3), nests.deal_whole(5, 5, 5)]
+)
+def test_a_piece_that_only_its_guard_fills_leaves_whole_blocks_alone(nest: Nest) -> None:
+    frame = replace(nest, pieces=(replace(nest.pieces[0], source=None, offset=None),))
+    assert not [leaf for leaf in leaves(frame) if not leaf.startswith("Fill")]
+    same_for_small_sizes(frame)
+
+
 def same_for_small_sizes(nest: Nest) -> None:
     program = schedule(nest)
     for values in ({"N": 2, "H": 2, "W": 3}, {"N": 1, "H": 1, "W": 1}, {"N": 1, "H": 3, "W": 0}):

@@ -202,7 +202,8 @@ class Bounder:
 
     def beside(self, whole: Aligned, depth: int, state: Open) -> Body:
         """Return the loops over the whole blocks, and over the margins beside them where a guard asks for these."""
-        body = self.around(depth, (self.leaf(state.target, whole),), {whole.block: (ZERO, whole.count)})
+        inside = () if state.target.is_nothing else (self.leaf(state.target, whole),)
+        body = self.around(depth, inside, {whole.block: (ZERO, whole.count)})
         margins: list[Statement] = []
         block = self.piece.digits[whole.block].extent
         for guard in state.guards:
@@ -261,7 +262,7 @@ class Bounder:
         guards = state.guards
         at = next((i for i, guard in enumerate(guards) if guard.bound.bounds(depth)), None)
         if at is None:
-            if state.target.source is None and all(bound.depth <= depth for bound in state.bounds):
+            if state.target.fill is not None and all(bound.depth <= depth for bound in state.bounds):
                 return self.filled(depth, state.over(self.order[depth], start, stop))
             digit = self.piece.digits[self.order[depth]]
             return (Loop(digit.name, start, stop, self.enter(depth + 1, state), digit.comment),)
