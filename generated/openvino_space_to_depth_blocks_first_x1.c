@@ -24,12 +24,11 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
     sl_share(&share, 5, &i0_begin, &i0_end);
     sl_share(&share, 2, &i1_0_begin, &i1_0_end);
     sl_share_last(&share, 14, &i2_begin, &i2_end);
+    const int64_t step = 84*i1_0_begin + 3*i2_begin;
+    const int64_t step_2 = 6*i1_0_begin + 12*i2_begin;
     for (int64_t i0 = i0_begin; i0 < i0_end; ++i0) {  /* output axis 0 < 5 */
-        const int64_t at_i0 = 3*i2_begin + 168*i0;
-        const int64_t at_i0_2 = 12*i2_begin + 168*i0;
-        for (int64_t i1_0 = i1_0_begin; i1_0 < i1_0_end; ++i1_0) {  /* output axis 1, a digit of it < 2 */
-            sl_split_2(to, at_i0 + 84*i1_0, 42, from0, at_i0_2 + 6*i1_0, 3, i2_end - i2_begin, 3, 12, far);
-        }
+        sl_split_2(to, step + 168*i0, 42, from0, step_2 + 168*i0, 3, i2_end - i2_begin, 3, 12, i1_0_end -
+                i1_0_begin, 84, 6, far);
     }
     if (far)
         sl_settle();

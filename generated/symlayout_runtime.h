@@ -518,9 +518,9 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
 #if SL_SHORT
-    /* Single elements backwards, or every second one, are vectors that the compiler makes below; less than a vector
-     * is moved sooner than it is prepared. */
-    if (bytes <= SL_SHORT_ROW && rows * (int64_t)bytes >= SL_SHORT &&
+    /* Single elements backwards, or every second one, are vectors that the compiler makes below; a few rows are moved
+     * sooner than a mask is made. */
+    if (bytes <= SL_SHORT_ROW && rows >= SL_SHORT &&
         (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
         const int64_t done =
             sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
@@ -925,6 +925,25 @@ SL_STEPS(sl_split_fewest, sl_join_fewest, sl_least, SL_EACH_LEAST, 8, SL_FEWEST)
 
 /* ---- transposes ---- */
 
+/* How often a transpose is done: turn c of turn h is c*to_step + h*to_leap further in the output, and c*step + h*leap
+ * in the source. */
+typedef struct {
+    int64_t count, to_step, step, high, to_leap, leap;
+} sl_turns;
+
+SL_ALWAYS sl_turns sl_turns_0(void)
+{
+    return (sl_turns){1, 0, 0, 1, 0, 0};
+}
+SL_ALWAYS sl_turns sl_turns_1(int64_t count, int64_t to_step, int64_t step)
+{
+    return (sl_turns){count, to_step, step, 1, 0, 0};
+}
+SL_ALWAYS sl_turns sl_turns_2(int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap)
+{
+    return (sl_turns){count, to_step, step, high, to_leap, leap};
+}
+
 /* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns: for what is too short else. */
 SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const element *restrict from,
                                  int64_t stride, int64_t rows, int64_t columns)
@@ -936,45 +955,55 @@ SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const 
 
 /* count of them one after the other: */
 
+/* Does *code* with *into* and *out_of* for turn c of turn h: where what is done begins in the output and the source. */
+#define SL_TURNS(code)                                                                                         \
+    for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                          \
+        element *restrict into = to;                                                                           \
+        const element *restrict out_of = from;                                                                 \
+        for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                   \
+            code                                                                                               \
+    }
+
 /* Row i of c is to[c*to_step + i*to_stride + j] = from[c*step + i + j*stride], 0 <= i < k, 0 <= j < columns, with
  * k = stride, a literal: k streams are written in one pass over the source.  The last vectors are masked, or reach
  * back.  Lines of an output that is *far* are written past the caches. */
 SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
-                        int64_t count, int64_t to_step, int64_t step, int far, const int k)
+                        int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
+                        int64_t leap, int far, const int k)
 {
 #if SL_SHUFFLES && SL_MASKS
     if (columns <= SL_LANES)
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_split_few(to, to_stride, from, k, 0, columns);
+        SL_TURNS(sl_split_few(into, to_stride, out_of, k, 0, columns);)
     else if (columns <= SL_HALF)
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_split_half(to, to_stride, from, k, 0, columns);
+        SL_TURNS(sl_split_half(into, to_stride, out_of, k, 0, columns);)
     else if (columns < SL_MANY)
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_split_many(to, to_stride, from, k, 0, columns);
+        SL_TURNS(sl_split_many(into, to_stride, out_of, k, 0, columns);)
     else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            int64_t j = far ? sl_first_line(to, to_stride, 1) : -1;
+        SL_TURNS({
+            int64_t j = far ? sl_first_line(into, to_stride, 1) : -1;
             if (j >= 0) {
-                sl_split_many(to, to_stride, from, k, 0, j);
+                sl_split_many(into, to_stride, out_of, k, 0, j);
                 for (; j + SL_MANY <= columns; j += SL_MANY)
-                    sl_split_many(to + j, to_stride, from + k * j, k, 2, SL_MANY);
-                sl_split_many(to + j, to_stride, from + k * j, k, 0, columns - j);
+                    sl_split_many(into + j, to_stride, out_of + k * j, k, 2, SL_MANY);
+                sl_split_many(into + j, to_stride, out_of + k * j, k, 0, columns - j);
                 continue;
             }
             for (j = 0; j < columns; j += SL_MANY) {
                 const int64_t column = sl_min(j, columns - SL_MANY);
-                sl_split_many(to + column, to_stride, from + k * column, k, 1, SL_MANY);
+                sl_split_many(into + column, to_stride, out_of + k * column, k, 1, SL_MANY);
             }
-        }
+        })
 #else
     (void)far;
-    for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+    for (int64_t turn = 0; turn < count * high; ++turn) {
+        const int64_t c = turn % count, h = turn / count;
+        element *restrict const into = to + c * to_step + h * to_leap;
+        const element *restrict const out_of = from + c * step + h * leap;
 #if SL_SHUFFLES
         if (columns >= SL_MANY && (SL_THREES || k != 3)) {
             for (int64_t j = 0; j < columns; j += SL_MANY) {
                 const int64_t column = sl_min(j, columns - SL_MANY);
-                sl_split_many(to + column, to_stride, from + k * column, k, 1, SL_MANY);
+                sl_split_many(into + column, to_stride, out_of + k * column, k, 1, SL_MANY);
             }
             continue;
         }
@@ -982,7 +1011,7 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
         if (columns >= SL_LANES) {
             for (int64_t j = 0; j < columns; j += SL_LANES) {
                 const int64_t column = sl_min(j, columns - SL_LANES);
-                sl_split_few(to + column, to_stride, from + k * column, k, 1, SL_LANES);
+                sl_split_few(into + column, to_stride, out_of + k * column, k, 1, SL_LANES);
             }
             continue;
         }
@@ -991,54 +1020,55 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
         if (columns >= SL_FEWEST && (SL_THREES || k != 3)) {
             for (int64_t j = 0; j < columns; j += SL_FEWEST) {
                 const int64_t column = sl_min(j, columns - SL_FEWEST);
-                sl_split_fewest(to + column, to_stride, from + k * column, k, 1, SL_FEWEST);
+                sl_split_fewest(into + column, to_stride, out_of + k * column, k, 1, SL_FEWEST);
             }
             continue;
         }
 #endif
 #endif
-        sl_transpose_plain(to, to_stride, from, k, k, columns);
+        sl_transpose_plain(into, to_stride, out_of, k, k, columns);
     }
 #endif
 }
 
 /* The same for 0 <= i < rows, 0 <= j < k, with k = to_stride: k streams are read in one pass over the output. */
 SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
-                       int64_t count, int64_t to_step, int64_t step, int far, const int k)
+                       int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap,
+                       int far, const int k)
 {
 #if SL_SHUFFLES && SL_MASKS
     if (rows <= SL_LANES)
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_join_few(to, from, stride, k, 0, rows);
+        SL_TURNS(sl_join_few(into, out_of, stride, k, 0, rows);)
     else if (rows <= SL_HALF)
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_join_half(to, from, stride, k, 0, rows);
+        SL_TURNS(sl_join_half(into, out_of, stride, k, 0, rows);)
     else if (rows < SL_MANY)
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_join_many(to, from, stride, k, 0, rows);
+        SL_TURNS(sl_join_many(into, out_of, stride, k, 0, rows);)
     else
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            int64_t i = far ? sl_first_line(to, 0, k) : -1;
+        SL_TURNS({
+            int64_t i = far ? sl_first_line(into, 0, k) : -1;
             if (i >= 0) {
-                sl_join_many(to, from, stride, k, 0, i);
+                sl_join_many(into, out_of, stride, k, 0, i);
                 for (; i + SL_MANY <= rows; i += SL_MANY)
-                    sl_join_many(to + k * i, from + i, stride, k, 2, SL_MANY);
-                sl_join_many(to + k * i, from + i, stride, k, 0, rows - i);
+                    sl_join_many(into + k * i, out_of + i, stride, k, 2, SL_MANY);
+                sl_join_many(into + k * i, out_of + i, stride, k, 0, rows - i);
                 continue;
             }
             for (i = 0; i < rows; i += SL_MANY) {
                 const int64_t row = sl_min(i, rows - SL_MANY);
-                sl_join_many(to + k * row, from + row, stride, k, 1, SL_MANY);
+                sl_join_many(into + k * row, out_of + row, stride, k, 1, SL_MANY);
             }
-        }
+        })
 #else
     (void)far;
-    for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
+    for (int64_t turn = 0; turn < count * high; ++turn) {
+        const int64_t c = turn % count, h = turn / count;
+        element *restrict const into = to + c * to_step + h * to_leap;
+        const element *restrict const out_of = from + c * step + h * leap;
 #if SL_SHUFFLES
         if (rows >= SL_MANY && (SL_THREES || k != 3)) {
             for (int64_t i = 0; i < rows; i += SL_MANY) {
                 const int64_t row = sl_min(i, rows - SL_MANY);
-                sl_join_many(to + k * row, from + row, stride, k, 1, SL_MANY);
+                sl_join_many(into + k * row, out_of + row, stride, k, 1, SL_MANY);
             }
             continue;
         }
@@ -1046,7 +1076,7 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
         if (rows >= SL_LANES) {
             for (int64_t i = 0; i < rows; i += SL_LANES) {
                 const int64_t row = sl_min(i, rows - SL_LANES);
-                sl_join_few(to + k * row, from + row, stride, k, 1, SL_LANES);
+                sl_join_few(into + k * row, out_of + row, stride, k, 1, SL_LANES);
             }
             continue;
         }
@@ -1055,13 +1085,13 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
         if (rows >= SL_FEWEST && (SL_THREES || k != 3)) {
             for (int64_t i = 0; i < rows; i += SL_FEWEST) {
                 const int64_t row = sl_min(i, rows - SL_FEWEST);
-                sl_join_fewest(to + k * row, from + row, stride, k, 1, SL_FEWEST);
+                sl_join_fewest(into + k * row, out_of + row, stride, k, 1, SL_FEWEST);
             }
             continue;
         }
 #endif
 #endif
-        sl_transpose_plain(to, k, from, stride, rows, k);
+        sl_transpose_plain(into, k, out_of, stride, rows, k);
     }
 #endif
 }
@@ -1069,9 +1099,11 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
 #define SL_SPLIT(k)                                                                                            \
     SL_APART void sl_split_##k(element *restrict to, int64_t at, int64_t to_stride,                           \
                                const element *restrict from, int64_t start, int64_t columns, int64_t count,   \
-                               int64_t to_step, int64_t step, int far)                                        \
+                               int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap,    \
+                               int far)                                                                       \
     {                                                                                                         \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, far, k);                    \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,   \
+                 k);                                                                                          \
     }
 SL_SPLIT(2)
 SL_SPLIT(3)
@@ -1124,7 +1156,7 @@ SL_ALWAYS void sl_deal(element *restrict to, int64_t to_stride, const element *r
     const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
     const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
     if (first < last)
-        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 0, k);
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0, k);
     for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < columns; ++j) {
@@ -1150,9 +1182,9 @@ SL_DEAL(4)
 #define SL_JOIN(k)                                                                                             \
     SL_APART void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,  \
                               int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,     \
-                              int far)                                                                        \
+                              int64_t high, int64_t to_leap, int64_t leap, int far)                           \
     {                                                                                                         \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, far, k);                           \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, k);      \
     }
 SL_JOIN(2)
 SL_JOIN(3)
@@ -1176,25 +1208,6 @@ SL_ALWAYS sl_axis sl_axis_2(int64_t count, int64_t step, int64_t high, int64_t l
 SL_ALWAYS sl_axis sl_axis_3(int64_t count, int64_t step, int64_t high, int64_t leap, int64_t top, int64_t jump)
 {
     return (sl_axis){count, step, high, leap, top, jump};
-}
-
-/* How often a transpose is done: turn c of turn h is c*to_step + h*to_leap further in the output, and c*step + h*leap
- * in the source. */
-typedef struct {
-    int64_t count, to_step, step, high, to_leap, leap;
-} sl_turns;
-
-SL_ALWAYS sl_turns sl_turns_0(void)
-{
-    return (sl_turns){1, 0, 0, 1, 0, 0};
-}
-SL_ALWAYS sl_turns sl_turns_1(int64_t count, int64_t to_step, int64_t step)
-{
-    return (sl_turns){count, to_step, step, 1, 0, 0};
-}
-SL_ALWAYS sl_turns sl_turns_2(int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap)
-{
-    return (sl_turns){count, to_step, step, high, to_leap, leap};
 }
 
 SL_INLINE int64_t sl_extent(const sl_axis *axis)
@@ -1828,10 +1841,10 @@ SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const
         const int64_t into = c * turns.to_step + h * turns.to_leap, out_of = c * turns.step + h * turns.leap;
         if (splits)
             (few == 2 ? sl_split_2 : few == 3 ? sl_split_3 : sl_split_4)(
-                to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap, far);
+                to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap, 1, 0, 0, far);
         else
             (wide == 2 ? sl_join_2 : wide == 3 ? sl_join_3 : sl_join_4)(
-                to, into, from, out_of, columns.step, few, rows.high, rows.leap, few, far);
+                to, into, from, out_of, columns.step, few, rows.high, rows.leap, few, 1, 0, 0, far);
     }
 }
 

@@ -21,9 +21,7 @@ int32_t tensorflow_space_to_batch_nd_3_x1_part(int64_t part, int64_t parts, cons
     sl_part share = {part, parts};
     int64_t i0_0_begin, i0_0_end;
     sl_share_last(&share, 2, &i0_0_begin, &i0_0_end);
-    for (int64_t i0_0 = i0_0_begin; i0_0 < i0_0_end; ++i0_0) {  /* output axis 0, a digit of it < 2 */
-        sl_split_2(to, 8*i0_0, 4, from0, 4*i0_0, 2, 2, 2, 8, far);
-    }
+    sl_split_2(to, 8*i0_0_begin, 4, from0, 4*i0_0_begin, 2, 2, 2, 8, i0_0_end - i0_0_begin, 8, 4, far);
     if (far)
         sl_settle();
     return SL_OK;
