@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
             print("         lines", *found["missing_lines"], " branches", *found["missing_branches"])
     low = 0
     for group in GROUPS:
-        share = 100 * done[group] / total[group]
+        share = 100 * done[group] / max(total[group], 1)
         low += share < LEAST
         print(
             f"{share:6.2f} %  of {total[group]} lines and branches: {group}{'' if share >= LEAST else ', too little'}"
