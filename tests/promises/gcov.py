@@ -39,8 +39,8 @@ from symlayout_codegen.status import PRECONDITION, STATUS, status_code
 GENERATED = Path(__file__).parents[2] / "generated"
 PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
-# An output is written past the caches from 4 KiB on instead of many MiB, so that small ones are written both ways.
-FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-DSL_FAR=4096")
+# An output is written past the caches from 1 KiB on instead of many MiB, so that small ones are written both ways.
+FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-DSL_FAR=1024")
 ALWAYS = "static inline __attribute__((always_inline, unused))"  # which gcov would count once for each call
 HERE = "SYMLAYOUT_TEST_COUNTED"
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
