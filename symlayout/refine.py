@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symlayout.digits import digit_name, floor_div
-from symlayout.errors import ShapeError
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
 from symlayout.polynomial import (
@@ -97,7 +97,16 @@ def divisor(box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -
 
 
 def apart(box: Box, extent: Extent) -> Iterator[Box]:
-    """Yield the box where *extent*, which has no digits, is positive, and where it is not."""
+    """Yield the box where *extent*, which has no digits, is positive, and where it is not.
+
+    Raises
+    ------
+    InconclusiveError
+        The box is the second of these already: that the extent is 0 there does not take the divisor away.
+    """
+    if box.facts.nonnegative(-extent):
+        divisor = box.facts.spell(extent)
+        raise InconclusiveError(f"nothing is divided by {divisor} where it is 0", [box.facts.describe(extent)])
     for e in (extent, 1 - extent):
         facts = box.facts.fork()
         try:
