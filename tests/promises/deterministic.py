@@ -26,7 +26,7 @@ from tests.promises.seeds import STEPS
 ROOT = Path(__file__).parents[2]
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 LOCALES = ("C", "C.UTF-8", "tr_TR.UTF-8", "de_DE.UTF-8")
-NEEDED = "import sympy, numpy, cffi, platformdirs, platformdirs"
+NEEDED = "import sympy, numpy, cffi, platformdirs"
 
 
 def texts() -> Iterator[tuple[str, str]]:
