@@ -64,13 +64,16 @@ def say() -> None:
 
 
 def environments(given: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the interpreters that have what is needed, and what is set for each."""
+    """Yield the interpreters that have what is needed where they are run, and what is set for each."""
     rnd = random.Random(0)
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
     pythons = [sys.executable, *given, *filter(None, map(shutil.which, PYTHONS))]
     for k, python in enumerate([sys.executable, sys.executable, *dict.fromkeys(pythons)]):
-        if subprocess.run([python, "-c", NEEDED], capture_output=True).returncode == 0:
-            language = LOCALES[k % len(LOCALES)]
-            yield python, {"PYTHONHASHSEED": str(rnd.randrange(1 << 32)), "LC_ALL": language, "TZ": f"UTC{k}"}
+        language = LOCALES[k % len(LOCALES)]
+        settings = {"PYTHONHASHSEED": str(rnd.randrange(1 << 32)), "LC_ALL": language, "TZ": f"UTC{k}"}
+        environment = {**os.environ, **settings, "PYTHONPATH": paths}
+        if subprocess.run([python, "-c", NEEDED], capture_output=True, env=environment, cwd=ROOT).returncode == 0:
+            yield python, environment
 
 
 def main(arguments: list[str]) -> int:
@@ -78,14 +81,12 @@ def main(arguments: list[str]) -> int:
     if arguments == ["say"]:
         say()
         return 0
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
     said: dict[str, list[str]] = {}
-    for python, settings in environments(arguments):
+    for python, environment in environments(arguments):
         command = [python, "-m", "tests.promises.deterministic", "say"]
-        environment = {**os.environ, **settings, "PYTHONPATH": paths}
         done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        name = f"{python} {settings}"
+        name = f"{python} {[environment[k] for k in ('PYTHONHASHSEED', 'LC_ALL', 'TZ')]}"
         said[name] = done.stdout.splitlines()
         first_name, first = next(iter(said.items()))
         different = sorted(set(first) ^ set(said[name]))
