@@ -187,7 +187,8 @@ class _Lowering:
         """Return the offset in the output, that in the source, and the values of the windows."""
         windows = (*box.windows, *read.windows, *(g.window for g in read.guards))
         written, fetched = (read.coords, box.coords) if self.adjoint is not None else (box.coords, read.coords)
-        output = self._offset(written, self.output_strides, read.facts)
+        # A copy fills where guards fail, so the place that it writes must be right without the facts of the read.
+        output = self._offset(written, self.output_strides, box.facts if self.adjoint is None else read.facts)
         source = self._source(read)
         offset = 0 if source is None else self._offset(fetched, self.source_strides[source], read.facts)
         return [output, offset, *(w.value for w in windows)]
@@ -261,7 +262,7 @@ class _Lowering:
         guards = [Guard(self._window(g.window, numbers, part.facts), self._fill(g.fill)) for g in part.guards]
         return Piece(
             digits=digits,
-            output=self._affine(part.output, numbers, part.facts),
+            output=self._affine(part.output, numbers, part.box if self.adjoint is None else part.facts),
             source=part.source,
             offset=None if part.source is None else self._affine(part.offset, numbers, part.facts),
             carried=tuple(carried),

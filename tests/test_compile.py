@@ -183,3 +183,14 @@ def test_an_output_that_no_cache_holds_is_the_same(dtype: str, monkeypatch: pyte
             assert np.array_equal(out, sl.interpret(t, x))
             assert not memory[: begin * x.itemsize].any()
             assert not memory[begin * x.itemsize + x.nbytes :].any()
+
+
+@pytest.mark.parametrize("half", [0, 1, 2])
+def test_a_fill_is_written_by_strides_that_hold_without_what_is_read(half: int) -> None:
+    """Where something is read, ``max(0, 2*h - 2)`` is ``2*h - 2``; the padding of an empty row has another stride."""
+    x = sl.tensor("N, 2*h", name="x")
+    y = sl.pad(x[:, :-2], ((1, 2), (0, sl.dim("p"))), constant_values=5)
+    kernel = sl.compile(y, dtype="int32", strict=True)
+    array = np.arange(3 * 2 * half, dtype=np.int32).reshape(3, 2 * half)
+    expected = sl.interpret(y, array, dims={"p": 4})
+    assert kernel(array, out=np.full_like(expected, -1), dims={"p": 4}).tolist() == expected.tolist()
