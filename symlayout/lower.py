@@ -21,7 +21,7 @@ from symlayout.index_map import index_map_of
 from symlayout.normalise import NOTHING, Read, Window, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.prelude import Prelude
-from symlayout.refine import Box, apart, divisor, output_box, refine
+from symlayout.refine import Box, divisor, output_box, refine, where
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 from symlayout_codegen.cir import Literal, mul
@@ -196,9 +196,12 @@ class _Lowering:
     def _reads(self, box: Box, *, shown: bool = False) -> list[Read]:
         return normalise(self.t, box.facts.fork(), box.coords, shown=shown)
 
-    def _parts(self, box: Box, reads: Sequence[Read], signs: Facts | None = None) -> list[Part]:
-        """Return what *reads* over *box* write and read; in two boxes where a divisor may be 0.
+    def _parts(
+        self, box: Box, reads: Sequence[Read], signs: Facts | None = None, *, divided: bool = True
+    ) -> list[Part]:
+        """Return what *reads* over *box* write and read; in two boxes, if it may be *divided*, by a divisor's sign.
 
+        Where a divisor is not positive, an array is empty, and nothing but fills is written: there, floors are carried.
         The kernel takes the signs of its expressions from *signs*, the facts of the box that was divided.
         """
         sums = self.adjoint is not None and not self.adjoint.copies
@@ -206,11 +209,13 @@ class _Lowering:
         for read, view in self._views(reads):
             needed = partial(self._needed_of, view)
             refined, fetched = refine(self.t, read.path, needed, row_major=sums, start=(box, read))
-            if (extent := divisor(refined, fetched, needed)) is not None:
+            extent = divisor(refined, fetched, needed) if divided else None
+            if extent is not None:
                 return [
                     part
-                    for each in apart(box, extent)
-                    for part in self._parts(each, self._reads(each, shown=True), signs or box.facts)
+                    for e, again in ((extent, True), (1 - extent, False))
+                    if (each := where(box, e)) is not None
+                    for part in self._parts(each, self._reads(each, shown=True), signs or box.facts, divided=again)
                 ]
             found.append(self._part(refined, view(fetched), signs or refined.facts))
         return found
@@ -256,7 +261,7 @@ class _Lowering:
         for name in part.carried():
             numerator, denominator = part.facts.floors[name]
             value = self._affine(numerator, numbers, part.facts)
-            carried.append(Carried(f"q{len(carried)}", value, self.prelude.expr(denominator)))
+            carried.append(Carried(f"q{len(carried)}", value, self.prelude.divisor(denominator)))
             numbers[name] = len(numbers)
         windows = [self._window(w, numbers, part.facts) for w in part.windows]
         guards = [Guard(self._window(g.window, numbers, part.facts), self._fill(g.fill)) for g in part.guards]

@@ -90,7 +90,7 @@ class Prelude:
             return Name(self._identifiers[name])
         if name in self._meaning.quotients:
             top, bottom = self._meaning.quotients[name]
-            return self.local(name, FloorDiv(self.expr(top), self._divisor(bottom)))
+            return self.local(name, FloorDiv(self.expr(top), self.divisor(bottom)))
         if name in self._meaning.definitions:
             return self.local(name, self._definition(self._meaning.definitions[name]))
         return Name(self.identifier(name))
@@ -98,10 +98,10 @@ class Prelude:
     def _definition(self, d: Definition) -> Expr:
         left = self.expr(d.left)
         if d.form == "floor":
-            return FloorDiv(left, self._divisor(d.right))
+            return FloorDiv(left, self.divisor(d.right))
         return Maximum(left, self.expr(d.right))
 
-    def _divisor(self, e: Extent) -> Expr:
+    def divisor(self, e: Extent) -> Expr:
         """Return *e*, or 1 where it is not positive: where that can be, there is no coordinate that needs it."""
         made = self.expr(e)
         return made if self._entry.positive(e) else Maximum(made, Literal(1))

@@ -7,7 +7,7 @@ number of several digits that is all the map needs of them, the number becomes o
 A floor that neither removes is left for the nest to carry.
 
 A read's own facts hold where no guard fills; a box is walked outside the guards too.  There a divisor may be 0: the
-extent of an empty array that is tiled, then padded.  `divisor` finds it, and `apart` makes boxes of the two cases.
+extent of an empty array that is tiled, then padded.  `divisor` finds it, and `where` makes boxes of the two cases.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symlayout.digits import digit_name, floor_div
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
 from symlayout.polynomial import (
@@ -91,31 +91,24 @@ def refine(
 
 
 def divisor(box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> Extent | None:
-    """Return a divisor of the floors that matter which is not shown to be positive on the whole box, if any."""
+    """Return a divisor of the floors that matter which is not shown to be positive on the whole box, if any.
+
+    Floors by it are carried, with a division at each element; where it is positive, digits are split by it.
+    """
     divisors = (read.facts.floors[name][1] for name in _floors(needed(box, read), read.facts))
     return next((d for d in divisors if not box.facts.positive(d)), None)
 
 
-def apart(box: Box, extent: Extent) -> Iterator[Box]:
-    """Yield the box where *extent*, which has no digits, is positive, and where it is not.
-
-    Raises
-    ------
-    InconclusiveError
-        The box is the second of these already: that the extent is 0 there does not take the divisor away.
-    """
-    if box.facts.nonnegative(-extent):
-        divisor = box.facts.spell(extent)
-        raise InconclusiveError(f"nothing is divided by {divisor} where it is 0", [box.facts.describe(extent)])
-    for e in (extent, 1 - extent):
-        facts = box.facts.fork()
-        try:
-            facts.assume_nonnegative(e - 1)
-        except ShapeError:  # never
-            continue
-        extents = {name: facts.reduce(n) for name, n in box.extents.items()}
-        # as a window on 0, which holds for all points or for none
-        yield Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e)))
+def where(box: Box, e: Extent) -> Box | None:
+    """Return the box where *e*, which has no digits, is positive; None if that is nowhere."""
+    facts = box.facts.fork()
+    try:
+        facts.assume_nonnegative(e - 1)
+    except ShapeError:
+        return None
+    extents = {name: facts.reduce(n) for name, n in box.extents.items()}
+    # as a window on 0, which holds for all points or for none
+    return Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e)))
 
 
 def _floors(expressions: list[Extent], facts: Facts) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -194,3 +196,40 @@ def test_a_fill_is_written_by_strides_that_hold_without_what_is_read(half: int) 
     array = np.arange(3 * 2 * half, dtype=np.int32).reshape(3, 2 * half)
     expected = sl.interpret(y, array, dims={"p": 4})
     assert kernel(array, out=np.full_like(expected, -1), dims={"p": 4}).tolist() == expected.tolist()
+
+
+def test_a_tile_of_what_may_be_empty_is_moved_without_divisions() -> None:
+    """The extent, by which is divided, may be 0 where the pad is written: there is a part of the kernel for each case."""
+    n, p = sl.dims("n p")
+    y = sl.pad(sl.tile(sl.tensor((n,), name="x"), 2), [p, 1], constant_values=7)
+    k = sl.compile(y, dtype="i4", strict=True)
+    body = k.source.partition("from0 = src")[2]
+    assert "sl_copy_rows(" in body
+    assert "div" not in body
+    for size in (0, 1, 3):
+        x = np.arange(size, dtype="i4")
+        assert k(x, dims={"p": 2}).tolist() == [7, 7, *x, *x, 7]
+
+
+def test_boxes_for_divisors_that_may_be_0_are_made_once_each() -> None:
+    """Of several such extents, one of which stays a divisor where it is 0: that one is divided by as it is."""
+    h, w, c, p, q = sl.dims("H W C p q")
+    b = sl.dim("b", min=1)
+    crop = sl.tensor((h, w, b * c), name="x")[:, : w - q - 2, : b * b * c - p - 2]
+    packed = sl.pack(crop, axis=0, block=b, constant_values=1)
+    y = sl.reshape(packed, [-1])
+    k = sl.compile(y, dtype="i4", strict=True)
+    seen = set()
+    for sizes in itertools.product((1, 2), (2, 3, 4), (1, 2), (0, 1), (0, 1), (1, 2)):
+        dims = dict(zip(("H", "W", "C", "p", "q", "b"), sizes, strict=True))
+        try:
+            shape = y.subs(dims).shape
+        except sl.ShapeError:
+            continue
+        extents = [dims["H"], dims["W"], dims["b"] * dims["C"]]
+        x = np.arange(1, 1 + math.prod(extents), dtype="i4").reshape(extents)
+        out = np.full(shape, -1, "i4")
+        k(x, out=out, dims=dims)
+        assert np.array_equal(out, sl.interpret(y, x, dims=dims))
+        seen.add(0 in shape)
+    assert seen == {False, True}

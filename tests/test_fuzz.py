@@ -121,11 +121,3 @@ def test_a_process_that_is_killed_names_its_chain(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(command, "judged", lambda seed, tally: os.kill(os.getpid(), 9))
     failures = command.Worker(30, tmp_path).result().failures
     assert [failure.partition(",")[0] for failure in failures] == ["seed 30: the process was ended"]
-
-
-def test_a_divisor_that_stays_where_it_is_0_ends_the_search_for_boxes() -> None:
-    """A crop by symbols that is divided by its extent: the two boxes were made again and again."""
-    tally = Tally()
-    command.judged(35, tally)
-    assert not tally.failures
-    assert sum(tally.chains.values()) == 1
