@@ -148,7 +148,7 @@ def _side(side: str, t: Tensor, reads: Sequence[Read], coordinate: Tuple, names:
     lines: list[Line] = []
     for k, read in enumerate(reads[:_MOST_PARTS]):
         if len(reads) > 1:
-            where = [f for w in read.windows for f in (" and ", _window(w, read.facts, names))][1:]
+            where = [f for w in read.windows for f in (" and ", _window(w, names))][1:]
             lines.append((f"Part {k + 1} of {len(reads)}", *((", where ", *where) if where else ()), ":"))
         lines += _steps(t, read, coordinate, names)
     if len(reads) > _MOST_PARTS:
@@ -173,7 +173,7 @@ def _steps(t: Tensor, read: Read, coordinate: Tuple, names: dict[str, str]) -> I
         yield f"{name} reads {what} at ", as_declared, *rewritten, "."
         while guards and guards[0].step == name and guards[0].window.value in coords:
             guard = guards.pop(0)
-            window = _window(guard.window, read.facts, names)
+            window = _window(guard.window, names)
             yield "There ", window, f"; elsewhere {name} fills with {guard.fill}."
         node = source
     yield "So it is ", _element(read, names), "."
@@ -190,8 +190,8 @@ def _same(a: Tuple, b: Tuple) -> bool:
     return [canonical(e) for e in a.entries] == [canonical(e) for e in b.entries]
 
 
-def _window(w: Window, facts: Facts, names: dict[str, str]) -> Relation:
-    return Relation(Sum(()), (("<=", fold(w.value, facts, names)), ("<", fold(w.extent, facts, names))))
+def _window(w: Window, names: dict[str, str]) -> Relation:
+    return Relation(Sum(()), (("<=", fold(w.value, w.facts, names)), ("<", fold(w.extent, w.facts, names))))
 
 
 # ---------------------------------------------------------------------- text and LaTeX

@@ -141,7 +141,7 @@ class _Reader:
             return substitute(self.facts.reduce(e), moved)
 
         known = (*box.windows, *read.windows, *(guard.window for guard in read.guards))
-        windows = [Window(told(w.value), w.extent) for w in known]
+        windows = [Window(told(w.value), w.extent, w.facts) for w in known]
         self.output = tuple(map(told, box.coords))
         self.numbers = [self._number(told(e), one, extents) for e, one in zip(numbers, singles, strict=True)]
         names = [d.name for n in self.numbers for d in n.digits]

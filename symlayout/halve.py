@@ -40,22 +40,27 @@ class Part:
         """Return the offsets and the values of the windows."""
         return [self.output, self.offset, *(w.value for w in self.windows), *(g.window.value for g in self.guards)]
 
-    def carried(self) -> list[str]:
-        """Return the floors over digits that the expressions need, each after those it is made of."""
-        order: dict[str, None] = {}
+    def carried(self) -> dict[str, tuple[Extent, Extent]]:
+        """Return the floors over digits that the expressions need, each after those it is made of.
+
+        Their numerators and denominators are those of the facts of the first that asks for them.
+        """
+        asked = (self.box, *(w.facts for w in self.windows), *(g.window.facts for g in self.guards), self.facts)
+        floors: dict[str, tuple[Extent, Extent]] = {}
 
         def visit(e: Extent) -> bool:
             varies = False
             for name in sorted(names_of(e)):
-                if name in self.facts.floors and (name in order or visit(self.facts.floors[name][0])):
-                    order[name] = None
-                    varies = True
-                varies |= name[0] == DIGIT
+                if name not in floors:
+                    floor = next((facts.floors[name] for facts in asked if name in facts.floors), None)
+                    if floor is not None and visit(floor[0]):
+                        floors[name] = floor
+                varies |= name[0] == DIGIT or name in floors
             return varies
 
         for e in self.expressions():
             visit(e)
-        return list(order)
+        return floors
 
 
 def halve(part: Part, half: str) -> Part | None:
@@ -66,10 +71,10 @@ def halve(part: Part, half: str) -> Part | None:
     """
     if half not in part.digits:
         return None
-    output = _pair(part.output, half, part.facts)
-    offset = part.offset if part.source is None else _pair(part.offset, half, part.facts)
-    windows = [_bytes(w, half, part.facts) for w in part.windows]
-    guards = [_bytes(g.window, half, part.facts) for g in part.guards]
+    output = _pair(part.box.reduce(part.output), half)
+    offset = part.offset if part.source is None else _pair(part.facts.reduce(part.offset), half)
+    windows = [_bytes(w, half) for w in part.windows]
+    guards = [_bytes(g.window, half) for g in part.guards]
     if output is None or offset is None or None in windows or None in guards:
         return None
     digits = {name: e for name, e in part.digits.items() if name != half}
@@ -84,25 +89,23 @@ def halve(part: Part, half: str) -> Part | None:
     return None if half in _reached(made) else made
 
 
-def _pair(e: Extent, half: str, facts: Facts) -> Extent | None:
+def _pair(e: Extent, half: str) -> Extent | None:
     """Return the *x* of ``2*x + half``, if that is what *e* is."""
-    reduced = facts.reduce(e)
-    split = coefficient_of(reduced, half) if isinstance(reduced, Poly) else None
+    split = coefficient_of(e, half) if isinstance(e, Poly) else None
     return exact_quotient(split[1], 2) if split is not None and split[0] == 1 else None
 
 
-def _bytes(window: Window, half: str, facts: Facts) -> Window | None:
+def _bytes(window: Window, half: str) -> Window | None:
     """Return a window without *half* that holds where *window* does: ``0 <= 2*x + half < 2*n`` is ``0 <= x < n``."""
-    value, extent = facts.reduce(window.value), facts.reduce(window.extent)
-    if half not in names_of(value):
+    if half not in names_of(window.value):
         return window
-    least, count = _pair(value, half, facts), exact_quotient(extent, 2)
-    return None if least is None or count is None else Window(least, count)
+    least, count = _pair(window.value, half), exact_quotient(window.extent, 2)
+    return None if least is None or count is None else Window(least, count, window.facts)
 
 
 def _reached(part: Part) -> Iterator[str]:
     """Yield the names in the expressions of *part*, and in the floors in these."""
     for e in part.expressions():
         yield from names_of(e)
-    for name in part.carried():
-        yield from names_of(part.facts.floors[name][0])
+    for numerator, _ in part.carried().values():
+        yield from names_of(numerator)

@@ -79,7 +79,7 @@ class IndexMap:
 
         if not self.pieces or self.pieces[0].leaf is None:
             return sympy.false
-        return self._conditions([g.window for g in self.pieces[0].guards], self.pieces[0].facts)
+        return self._conditions([g.window for g in self.pieces[0].guards])
 
     @cached_property
     def fixed(self) -> Any:
@@ -95,15 +95,15 @@ class IndexMap:
             own = [symbol(digit_name(k)) if digit_name(k) in facts.low else 0 for k in range(rank)]
             moved = [k for k in range(rank) if not facts.vanishes(facts.reduce(read.coords[k] - own[k]))]
             same = [sympy.Eq(self._sympy(fold(read.coords[k], facts, self._digits)), self.indices[k]) for k in moved]
-            found.append(sympy.And(self._conditions(windows, facts), *same))
+            found.append(sympy.And(self._conditions(windows), *same))
         return sympy.Or(*found)
 
-    def _conditions(self, windows: Sequence[Window], facts: Facts) -> Any:
+    def _conditions(self, windows: Sequence[Window]) -> Any:
         import sympy
 
         conditions = []
         for window in windows:
-            value, extent = (self._sympy(e) for e in _sides(window, facts, self._digits))
+            value, extent = (self._sympy(e) for e in _sides(window, self._digits))
             conditions += [sympy.Ge(value, 0), sympy.Lt(value, extent)]
         return sympy.And(*conditions)
 
@@ -195,10 +195,10 @@ class IndexMap:
         """
         rows: list[tuple[str, list[str]]] = []
         for piece in self.pieces:
-            where = [latex.window(*_sides(w, piece.facts, self._digits)) for w in piece.windows]
+            where = [latex.window(*_sides(w, self._digits)) for w in piece.windows]
             reads = [latex.sum_(e) for e in _coords(piece, self._digits)]
             inner = latex.fill(piece.fill) if piece.leaf is None else latex.element(piece.leaf.name, reads)
-            conditions = [latex.window(*_sides(g.window, piece.facts, self._digits)) for g in piece.guards]
+            conditions = [latex.window(*_sides(g.window, self._digits)) for g in piece.guards]
             rows.append((inner, where + conditions))
             rows += [(latex.fill(fill), where + conditions[:first]) for fill, first, _ in self._otherwise(piece)]
         return latex.index_map(list(self.names), rows)
@@ -217,11 +217,11 @@ class IndexMap:
         else:
             coords = ", ".join(map(spell, _coords(piece, self._digits)))
             text = f"{piece.leaf.name if len(self._t.leaves()) > 1 else ''}({coords})"
-        conditions = [self._window(g.window, piece) for g in piece.guards]
+        conditions = [self._window(g.window) for g in piece.guards]
         for fill, _, last in self._otherwise(piece):
             text += f" if {' and '.join(conditions[:last])} else {fill}"
         if piece.windows:
-            text += " where " + " and ".join(self._window(w, piece) for w in piece.windows)
+            text += " where " + " and ".join(self._window(w) for w in piece.windows)
         return text
 
     def _otherwise(self, piece: Piece) -> Iterator[tuple[Any, int, int]]:
@@ -235,8 +235,8 @@ class IndexMap:
             yield fills[last - 1], first, last
             last = first
 
-    def _window(self, window: Window, piece: Piece) -> str:
-        value, extent = _sides(window, piece.facts, self._digits)
+    def _window(self, window: Window) -> str:
+        value, extent = _sides(window, self._digits)
         return f"0 <= {spell(value)} < {spell(extent)}"
 
     @cached_property
@@ -255,9 +255,9 @@ def _coords(piece: Piece, names: dict[str, str]) -> list[Sum]:
     return [written(e, piece.facts, names) for e in piece.coords]
 
 
-def _sides(window: Window, facts: Facts, names: dict[str, str]) -> tuple[Sum, Sum]:
+def _sides(window: Window, names: dict[str, str]) -> tuple[Sum, Sum]:
     """Return the value and the extent of a window."""
-    return fold(window.value, facts, names), fold(window.extent, facts, names)
+    return fold(window.value, window.facts, names), fold(window.extent, window.facts, names)
 
 
 def _fails(window: Window, facts: Facts) -> bool:

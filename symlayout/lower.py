@@ -258,18 +258,17 @@ class _Lowering:
             for name, e in part.digits.items()
         )
         carried: list[Carried] = []
-        for name in part.carried():
-            numerator, denominator = part.facts.floors[name]
-            value = self._affine(numerator, numbers, part.facts)
+        for name, (numerator, denominator) in part.carried().items():
+            value = self._affine(numerator, numbers)
             carried.append(Carried(f"q{len(carried)}", value, self.prelude.divisor(denominator)))
             numbers[name] = len(numbers)
-        windows = [self._window(w, numbers, part.facts) for w in part.windows]
-        guards = [Guard(self._window(g.window, numbers, part.facts), self._fill(g.fill)) for g in part.guards]
+        windows = [self._window(w, numbers) for w in part.windows]
+        guards = [Guard(self._window(g.window, numbers), self._fill(g.fill)) for g in part.guards]
         return Piece(
             digits=digits,
-            output=self._affine(part.output, numbers, part.box if self.adjoint is None else part.facts),
+            output=self._affine(part.output, numbers),
             source=part.source,
-            offset=None if part.source is None else self._affine(part.offset, numbers, part.facts),
+            offset=None if part.source is None else self._affine(part.offset, numbers),
             carried=tuple(carried),
             windows=(*windows, *self.nonempty),
             guards=tuple(guards),
@@ -330,9 +329,9 @@ class _Lowering:
         size = self.prelude.local(f"{PARAMETER}size", self.prelude.expr(count))
         return (NestWindow(Affine(Literal(0)), size),)
 
-    def _affine(self, e: Extent, numbers: dict[str, int], facts: Facts) -> Affine:
+    def _affine(self, e: Extent, numbers: dict[str, int]) -> Affine:
         terms = []
-        rest = facts.reduce(e)
+        rest = e
         for name, number in numbers.items():
             if not isinstance(rest, Poly):
                 break
@@ -346,8 +345,8 @@ class _Lowering:
                 terms.append((number, self.prelude.expr(coefficient)))
         return Affine(self.prelude.expr(rest), tuple(terms))
 
-    def _window(self, window: Window, numbers: dict[str, int], facts: Facts) -> NestWindow:
-        return NestWindow(self._affine(window.value, numbers, facts), self.prelude.expr(facts.reduce(window.extent)))
+    def _window(self, window: Window, numbers: dict[str, int]) -> NestWindow:
+        return NestWindow(self._affine(window.value, numbers), self.prelude.expr(window.extent))
 
     def _fill(self, value: object) -> int:
         for k, other in enumerate(self.fills):

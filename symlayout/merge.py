@@ -135,7 +135,7 @@ def _join(a: Piece, b: Piece, everywhere: Facts, t: Tensor) -> Piece | None:
         if coordinate is None:
             return None
         coords.append(coordinate)
-    window = Window(first.value, everywhere.reduce(first.extent + second.extent))
+    window = Window(first.value, everywhere.reduce(first.extent + second.extent), everywhere)
     windows = [w if k != apart[0] else window for k, w in enumerate(a.windows)]
     kept = tuple(w for w in windows if not _holds(w, everywhere))
     return Piece(a.leaf, tuple(coords), everywhere, kept, a.guards, a.fill, a.reads + b.reads)

@@ -7,7 +7,7 @@ coordinates that the maps after it produced.  What comes out is a list of disjoi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symlayout.declare import Case
@@ -23,10 +23,15 @@ MAX_EFFORT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The condition ``0 <= value < extent``."""
+    """The condition ``0 <= value < extent``.
+
+    It is written in *facts*, which hold wherever it is asked for: where the windows and guards before it hold, not only
+    where it does itself.  By what holds there alone it must not be rewritten.
+    """
 
     value: Extent
     extent: Extent
+    facts: Facts = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +193,9 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
     if case.where is not None:
         if len(visit.guards) > (branches[-1].guards if branches else 0):
             branches = (*branches, Branch(len(visit.path), len(windows), len(visit.guards)))
-        windows += tuple(Window(_plain(value), facts.reduce(extent)) for value, extent in case.where(*given))
+        windows += tuple(Window(_plain(value), facts.reduce(extent), facts) for value, extent in case.where(*given))
+        facts = facts.fork()
+        given = [Coordinate(e.e, facts) for e in given]
         try:
             for window in windows[len(visit.windows) :]:
                 assume(window, facts)
@@ -206,7 +213,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
     trail, path = (*visit.trail, (node.name, tuple(coords))), (*visit.path, number)
     outside: list[Window] = []
     if case.fill is not None or not shown:
-        outside = [Window(c, e) for c, e in zip(coords, extents, strict=True) if not _is_inside(c, e, facts)]
+        outside = [Window(c, e, facts) for c, e in zip(coords, extents, strict=True) if not _is_inside(c, e, facts)]
     if not outside:
         try:
             for e in extents:

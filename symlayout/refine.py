@@ -108,7 +108,7 @@ def where(box: Box, e: Extent) -> Box | None:
         return None
     extents = {name: facts.reduce(n) for name, n in box.extents.items()}
     # as a window on 0, which holds for all points or for none
-    return Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e)))
+    return Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e, box.facts)))
 
 
 def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
@@ -191,9 +191,10 @@ def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
         if count != 1:
             extents[high] = count
         extents[low] = radix
-    windows = tuple(Window(substitute(w.value, {digit: value}), w.extent) for w in box.windows)
+    windows = tuple(Window(substitute(w.value, {digit: value}), w.extent, facts) for w in box.windows)
     if shift != 0 or whole is None:
-        windows = (*windows, Window(value, extent))
+        windows = (*windows, Window(value, extent, facts))
+        facts = facts.fork()
         facts.assume_nonnegative(value)
         facts.assume_nonnegative(extent - 1 - value)
     coords = tuple(substitute(c, {digit: value}) for c in box.coords)
@@ -239,5 +240,5 @@ def _root(box: Box, numerator: Extent, row_major: bool) -> Box | None:
             extents[root] = product(box.extents[d] for d in ordered)
         elif name not in values:
             extents[name] = e
-    windows = tuple(Window(substitute(w.value, values), w.extent) for w in box.windows)
+    windows = tuple(Window(substitute(w.value, values), w.extent, facts) for w in box.windows)
     return Box(facts, tuple(substitute(c, values) for c in box.coords), extents, windows)

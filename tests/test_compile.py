@@ -199,7 +199,7 @@ def test_a_fill_is_written_by_strides_that_hold_without_what_is_read(half: int) 
 
 
 def test_a_tile_of_what_may_be_empty_is_moved_without_divisions() -> None:
-    """The extent, by which is divided, may be 0 where the pad is written: there is a part of the kernel for each case."""
+    """The extent, by which is divided, may be 0 where the pad is written: the kernel has a part for each case."""
     n, p = sl.dims("n p")
     y = sl.pad(sl.tile(sl.tensor((n,), name="x"), 2), [p, 1], constant_values=7)
     k = sl.compile(y, dtype="i4", strict=True)
@@ -233,3 +233,33 @@ def test_boxes_for_divisors_that_may_be_0_are_made_once_each() -> None:
         assert np.array_equal(out, sl.interpret(y, x, dims=dims))
         seen.add(0 in shape)
     assert seen == {False, True}
+
+
+L, R = sl.dims("p q")
+X, Z = sl.tensor("W", name="x"), sl.tensor("c", name="z")
+P = sl.pad(X[:-2], [L, 1], constant_values=5)  # of a crop that is empty where W < 3, and is not W - 2 there
+AROUND_EMPTY = {
+    "pads": sl.pad(P, [R, 2], constant_values=7),
+    "crop": sl.pad(P[1:], [R, 2], constant_values=7),
+    "tile": sl.pad(sl.tile(P, 2), [R, 2], constant_values=7),
+    "pads of axes": sl.pad(
+        sl.reshape(sl.pad(sl.expand_dims(X[:-2], 0), ((1, 1), (L, 1)), constant_values=5), -1), [R, 1]
+    ),
+    "join": sl.concatenate([P, Z]),
+    "joins": sl.pad(sl.concatenate([sl.concatenate([Z, P]), P]), [R, 1], constant_values=8),
+    "roll": sl.pad(sl.roll(P, R), [1, R], constant_values=6),
+    "edge": sl.pad(sl.pad(P, [R, 1], mode="edge"), [1, 1], constant_values=6),
+}
+
+
+@pytest.mark.parametrize("name", AROUND_EMPTY)
+def test_where_a_fill_ends_does_not_follow_from_what_is_read_inside(name: str) -> None:
+    y = AROUND_EMPTY[name]
+    kernel = sl.compile(y, dtype="i4", strict=True)
+    names = [leaf.name for leaf in y.leaves()]
+    for w, c, p, q in itertools.product((0, 1, 2, 3, 4), (0, 2), (0, 1, 2), (0, 2)):
+        arrays = {"x": np.arange(10, 10 + w, dtype="i4"), "z": np.arange(50, 50 + c, dtype="i4")}
+        dims = {name: n for name, n in {"p": p, "q": q}.items() if name in y.facts.dims}
+        expected = sl.interpret(y, *(arrays[name] for name in names), dims=dims)
+        out = np.full_like(expected, -1)
+        assert kernel(*(arrays[name] for name in names), out=out, dims=dims).tolist() == expected.tolist()

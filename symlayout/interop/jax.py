@@ -15,9 +15,10 @@ from symlayout.arrays import fill_element
 from symlayout.bind import bind_shapes
 from symlayout.digits import digit_name
 from symlayout.errors import ArrayError
+from symlayout.facts import Facts
 from symlayout.fold import fold
 from symlayout.interop.shape_function import ShapeFunction, Size
-from symlayout.normalise import Read, Window
+from symlayout.normalise import Window
 from symlayout.polynomial import Extent
 
 Array = Any  # a jax.Array, or what stands for one while JAX traces
@@ -139,12 +140,12 @@ def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays:
     grid = {digit_name(k): jax.lax.broadcasted_iota(int, extents, k) for k in range(y.rank)}
     values |= grid
 
-    def value(e: Extent, read: Read) -> Array:
-        return shape.evaluate(fold(e, read.facts, {}), values)
+    def value(e: Extent, facts: Facts) -> Array:
+        return shape.evaluate(fold(e, facts, {}), values)
 
-    def holds(window: Window, read: Read) -> Array:
-        at = value(window.value, read)
-        return (at >= 0) & (at < value(window.extent, read))
+    def holds(window: Window) -> Array:
+        at = value(window.value, window.facts)
+        return (at >= 0) & (at < value(window.extent, window.facts))
 
     result = jnp.zeros(extents, dtype)
     for read in y.index_map.reads:
@@ -153,12 +154,12 @@ def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays:
         elif any(isinstance(n, int) and n == 0 for n in arrays[read.leaf.key].shape):
             found = jnp.zeros(extents, dtype)  # where the guards put their fills
         else:
-            coords = [jnp.broadcast_to(value(e, read), extents) for e in read.coords]
+            coords = [jnp.broadcast_to(value(e, read.facts), extents) for e in read.coords]
             found = arrays[read.leaf.key].at[tuple(coords)].get(mode="fill", fill_value=0)
         for guard in reversed(read.guards):
-            found = jnp.where(holds(guard.window, read), found, jnp.asarray(fill_element(guard.fill, dtype)))
+            found = jnp.where(holds(guard.window), found, jnp.asarray(fill_element(guard.fill, dtype)))
         inside = jnp.ones((), bool)
         for window in read.windows:
-            inside = inside & holds(window, read)
+            inside = inside & holds(window)
         result = jnp.where(inside, found, result)
     return result
