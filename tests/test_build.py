@@ -97,13 +97,43 @@ def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch
     left = tmp_path / "pid"
     monkeypatch.setenv("CC", script(tmp_path, f"sleep 100 & echo $! > {left}; wait"))
     start = time.monotonic()
-    assert str(failure()).endswith("took longer than 2 s")
+    assert str(failure()).endswith("took longer than 2 s (symlayout_codegen.compiler.TIME_LIMIT)")
     assert time.monotonic() - start < 30
     state = Path(f"/proc/{left.read_text().strip()}/stat")
     with contextlib.suppress(OSError):  # it is gone
         while " Z " not in state.read_text():  # the signal is sent, and the system is busy
             assert time.monotonic() - start < 20
             time.sleep(0.01)
+
+
+@pytest.mark.parametrize("output", ["", ">/dev/null 2>&1"])
+def test_a_child_that_a_compiler_leaves_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    left = tmp_path / "pid"
+    real = shutil.which("cc")
+    monkeypatch.setenv("CC", script(tmp_path, f'sleep 100 {output} & echo $! > {left}; exec {real} "$@"'))
+    start = time.monotonic()
+    compile_nest(nests.transpose(), 4)
+    assert time.monotonic() - start < 20
+    state = Path(f"/proc/{left.read_text().strip()}/stat")
+    with contextlib.suppress(OSError):
+        while " Z " not in state.read_text():
+            assert time.monotonic() - start < 30
+            time.sleep(0.01)
+
+
+def test_a_process_that_ignores_how_its_children_end_compiles() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        compile_nest(nests.transpose(), 4)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_a_library_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", script(tmp_path, "truncate -s 100G kernel.so"))
+    assert str(failure()).endswith("fake-cc built a file of 107374182400 bytes")
 
 
 def test_a_compiler_that_hung_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

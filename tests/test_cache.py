@@ -103,6 +103,8 @@ def spoil(entry: Path, how: str) -> None:
             file = library if how == "pipe" else manifest
             file.unlink()
             os.mkfifo(file, 0o600)
+        case "endless library":
+            os.truncate(library, 1 << 40)
         case "writable by the group":
             library.chmod(0o620)
         case "writable by others":
@@ -124,9 +126,17 @@ def spoil(entry: Path, how: str) -> None:
     "how",
     [
         *("flipped", "truncated", "empty", "no library", "no manifest", "garbage manifest", "deep manifest"),
-        *("endless manifest", "another key", "link", "linked manifest", "pipe", "manifest is a pipe"),
+        *(
+            "endless manifest",
+            "endless library",
+            "another key",
+            "link",
+            "linked manifest",
+            "pipe",
+            "manifest is a pipe",
+        ),
         *("writable by the group", "writable by others", "writable manifest", "writable folder"),
-        *("file", "linked folder"),
+        *("manifest is a pipe", "file", "linked folder"),
     ],
 )
 def test_a_spoiled_entry_is_not_loaded_but_replaced(root: Path, how: str) -> None:

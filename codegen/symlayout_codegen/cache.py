@@ -30,6 +30,9 @@ LIBRARY, SOURCE, MANIFEST = "kernel.so", "kernel.c", "manifest.json"
 STAGING = ".staging-"
 """How the names of folders begin that are being written, or removed, in the root."""
 
+MOST_BYTES = 64 << 20
+"""Bytes of a library; one that is larger is no kernel, and is not read."""
+
 _STALE_SECONDS = 3600
 _WRITABLE_BY_OTHERS = 0o022
 _MANIFEST_BYTES = 1024
@@ -222,7 +225,9 @@ def _verified(entry: Path, key: str) -> bytes | None:
         folder, *files = entry.lstat(), library.lstat(), manifest.lstat()
         if not stat.S_ISDIR(folder.st_mode) or not all(stat.S_ISREG(file.st_mode) for file in files):
             return None
-        if not all(map(_is_own, (folder, *files))) or files[1].st_size > _MANIFEST_BYTES:
+        if not all(map(_is_own, (folder, *files))):
+            return None
+        if files[0].st_size > MOST_BYTES or files[1].st_size > _MANIFEST_BYTES:
             return None
         recorded, content = manifest.read_bytes(), library.read_bytes()
     except OSError:

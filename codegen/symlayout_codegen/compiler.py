@@ -29,6 +29,7 @@ FOLDER = "symlayout-build-"
 """How the names of folders begin in which something is compiled."""
 
 _LOG_LIMIT = 1 << 20
+_PAUSE = 0.05  # seconds after which it is asked again whether the compiler has ended
 
 _hung: set[tuple[str, ...]] = set()  # command lines, the same for every source, that took too long
 
@@ -87,7 +88,7 @@ def compiling(
     ------
     CompilerError
         There is no folder for it, or the compiler cannot be started; from the function: it failed, printed without
-        end, took longer than `TIME_LIMIT`, or built nothing.
+        end, took longer than `TIME_LIMIT`, or built nothing, or what no kernel is as large as.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -104,6 +105,8 @@ def compiling(
             if not library.is_file():
                 raise CompilerError(f"the compiler {command[0]} reported success and built nothing", log)
             try:
+                if (size := library.stat().st_size) > cache.MOST_BYTES:
+                    raise CompilerError(f"the compiler {command[0]} built a file of {size} bytes", log)
                 return library.read_bytes(), log
             except OSError as error:
                 raise no_folder(error) from error
@@ -137,15 +140,14 @@ def _started(arguments: list[str], folder: Path) -> Iterator[Callable[[], str]]:
 
     def finish() -> str:
         printed = bytearray()
-        try:
-            _read(process, printed, end)
-            status = process.wait(max(0.0, end - time.monotonic())) if len(printed) <= _LOG_LIMIT else None
-        except subprocess.TimeoutExpired:
+        if not _read(process, printed, end):
             _hung.add(tuple(arguments))
-            raise CompilerError(f"the compiler {name} took longer than {TIME_LIMIT:g} s", _text(printed)) from None
-        if status is None:
+            limit = f"{TIME_LIMIT:g} s (symlayout_codegen.compiler.TIME_LIMIT)"
+            raise CompilerError(f"the compiler {name} took longer than {limit}", _text(printed))
+        if len(printed) > _LOG_LIMIT:
             raise CompilerError(f"the compiler {name} printed more than {_LOG_LIMIT} bytes", _text(printed))
-        if status:
+        _kill(process)  # which has ended, its children perhaps not
+        if status := process.wait():
             raise CompilerError(f"the compiler {name} failed with status {status}", _text(printed))
         return _text(printed)
 
@@ -159,25 +161,37 @@ def _started(arguments: list[str], folder: Path) -> Iterator[Callable[[], str]]:
         process.stdout.close()
 
 
-def _read(process: subprocess.Popen[bytes], printed: bytearray, end: float) -> None:
-    """Add to *printed* what the compiler prints, until it has done so, or has printed more than the limit.
+def _read(process: subprocess.Popen[bytes], printed: bytearray, end: float) -> bool:
+    """Add to *printed* what the compiler prints until it has ended, or has printed more than the limit.
 
-    Raises
-    ------
-    subprocess.TimeoutExpired
-        The time *end* has come.
+    A child that it left behind may hold its output open: this is not waited for.  Return False if the time *end* came.
     """
     assert process.stdout is not None  # a pipe was asked for
-    ready = select.poll()
+    ready, is_open, pause = select.poll(), True, _PAUSE
     ready.register(process.stdout, select.POLLIN)
     while len(printed) <= _LOG_LIMIT:
-        left = end - time.monotonic()
-        if left <= 0 or not ready.poll(1000 * left):
-            raise subprocess.TimeoutExpired(process.args, TIME_LIMIT)
-        chunk = os.read(process.stdout.fileno(), 1 << 16)
-        if not chunk:
-            return
-        printed += chunk
+        ended = _has_ended(process)  # asked first: all that it printed can then be read
+        if not ended and time.monotonic() >= end:
+            return False
+        if is_open and ready.poll(0 if ended else 1000 * pause):
+            chunk = os.read(process.stdout.fileno(), 1 << 16)
+            printed += chunk
+            if not chunk:
+                is_open, pause = False, 0.0005  # it is about to end
+        elif ended:
+            break
+        elif not is_open:
+            time.sleep(pause)
+            pause = min(2 * pause, _PAUSE)
+    return True
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether it has, without taking its status: its number stays that of its group meanwhile."""
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # this process ignores how its children end
+        return True
 
 
 def _text(printed: bytearray) -> str:
