@@ -118,8 +118,7 @@ class Search:
         return {name: facts.interval(facts.reduce(symbol(name)))[0] for name in self.facts.dims}
 
     def _agree(self, a: Extent, b: Extent) -> bool:
-        difference = self.facts.reduce(self.facts.reduce(a) - self.facts.reduce(b))
-        return difference == 0 or self.facts.vanishes(difference)
+        return self.facts.vanishes(self.facts.reduce(a) - self.facts.reduce(b))
 
     def differ(self, values: dict[str, int]) -> tuple[Witness | None, bool]:
         """Return a witness at one point of D, and whether all its elements were compared."""

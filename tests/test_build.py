@@ -235,6 +235,19 @@ def test_key_tells_apart_whatever_decides_the_library(tmp_path: Path, monkeypatc
     assert len(set(keys)) == len(keys)
 
 
+def test_key_tells_compilers_apart_by_path_size_and_time(tmp_path: Path) -> None:
+    def key(name: str, content: bytes, time: int, flags: tuple[str, ...] = ()) -> str:
+        (tmp_path / name).write_bytes(content)
+        os.utime(tmp_path / name, ns=(time, time))
+        return cache_key("identity", (str(tmp_path / name),), flags)
+
+    keys = [key("one", b"cc", 1), key("one", b"gcc", 1), key("one", b"cc", 2), key("other", b"cc", 1)]
+    keys += [key("one", b"cc", 1, flags) for flags in (("-Oa", "-b"), ("-Oa-b",), ("-O", "a-b"))]
+    assert len(set(keys)) == len(keys)
+    (tmp_path / "link").symlink_to("one")
+    assert cache_key("identity", (str(tmp_path / "link"),), ()) == keys[0]
+
+
 def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     nest = nests.transpose()
     other: dict[str, Any] = {
@@ -255,6 +268,18 @@ def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.Mon
     monkeypatch.setattr(symlayout_codegen.identity, "_CODE", "other code")
     texts.append(identity(nest, 4, MODEL))
     assert len(set(texts)) == len(texts)
+
+
+def test_the_hash_of_the_code_is_of_all_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symlayout_codegen.identity, "__file__", str(tmp_path / "identity.py"))
+    (tmp_path / "templates").mkdir()
+    hashes = []
+    for name in ("", "printer.py", "other.py", "templates/runtime.h", "templates/kernel.c"):
+        (tmp_path / (name or "printer.py")).write_text(f"of {name}")
+        hashes.append(symlayout_codegen.identity._code_hash())
+    (tmp_path / "notes.txt").touch()
+    assert symlayout_codegen.identity._code_hash() == hashes[-1]
+    assert len(set(hashes)) == len(hashes)
 
 
 def test_facts_have_no_order_in_an_identity() -> None:
@@ -291,11 +316,28 @@ def test_a_fork_while_another_thread_builds_does_not_hang() -> None:
     _compile_in_child()
     (key,) = build._loaded
     build._loaded.clear()
-    with build._locks[key]:  # as if another thread were building just now
-        child = multiprocessing.get_context("fork").Process(target=_compile_in_child)
-        child.start()
-        child.join(30)
+    builds, forked = threading.Event(), threading.Event()
+
+    def build_slowly() -> None:
+        with build._locks[key]:
+            builds.set()
+            forked.wait()
+
+    thread = threading.Thread(target=build_slowly)
+    thread.start()
+    builds.wait()
+    child = multiprocessing.get_context("fork").Process(target=_compile_in_child, daemon=True)
+    child.start()
+    forked.set()
+    thread.join()
+    child.join(30)
     assert child.exitcode == 0
+
+
+def test_what_is_loaded_is_not_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_nest(nests.transpose(), 4)
+    monkeypatch.setattr(build, "_load_kept", lambda *_: pytest.fail("it is loaded again"))
+    compile_nest(nests.transpose(), 4)
 
 
 def test_importing_the_package_imports_neither_cffi_nor_the_schedule() -> None:

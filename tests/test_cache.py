@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -277,6 +278,12 @@ def test_a_library_is_loaded_from_a_folder_where_memory_will_not_do(
     compile_and_forget()
 
 
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no files in memory")
+def test_a_library_is_loaded_from_memory_where_the_system_can(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "_from_folder", lambda *_: pytest.fail("it is loaded from a file"))
+    compile_and_forget()
+
+
 def test_kernels_loaded_one_after_another_are_not_taken_for_each_other(root: Path) -> None:
     for size in (1, 2, 4, 8):
         x = np.arange(6 * size, dtype=np.uint8).reshape(2, 3, size)
@@ -424,6 +431,22 @@ def test_a_folder_of_a_process_that_lives_stays(
     assert cache.remove_stale(root, cache.STAGING) == removed
     assert asked == [(4711, 0)]  # which only asks
     assert folder.exists() == (not removed)
+
+
+def test_hosts_and_containers_count_processes_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def machine(host: str, space: str) -> str:
+        def readlink(_: str) -> str:
+            if not space:
+                raise FileNotFoundError  # no Linux
+            return space
+
+        monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(nodename=host))
+        monkeypatch.setattr(os, "readlink", readlink)
+        return str(cache._machine.__wrapped__())
+
+    names = [machine(host, space) for host in ("one", "other") for space in ("", "pid:[1]", "pid:[2]")]
+    assert len(set(names)) == len(names)
+    assert {len(name) for name in names} == {8}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")

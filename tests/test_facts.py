@@ -16,6 +16,7 @@ from symlayout import digits
 from symlayout.errors import ShapeError
 from symlayout.facts import Dim, Facts
 from symlayout.polynomial import Extent, collapse, evaluate, symbol
+from tests.derivations import identities
 
 H, W, B = symbol("H"), symbol("W"), symbol("b")
 
@@ -256,6 +257,47 @@ def test_values_outside_the_requirements_may_be_missing_but_do_not_fail() -> Non
 # ---------------------------------------------------------------------- two systems
 
 
+def test_a_divisor_of_what_is_positive_is_not_larger() -> None:
+    facts = facts_of(Dim("H", 1), Dim("W", 1), Dim("b", 1))
+    facts.divide(2 * H * W - 1, B, "odd")
+    assert facts.nonnegative(2 * H * W - 1 - B)
+
+
+def test_a_positive_factor_is_left_out_of_an_equation() -> None:
+    facts = facts_of(Dim("H"), Dim("W"), Dim("b", 1))
+    facts.require_zero(B * H - B * W, "same")
+    assert facts.reduce(H - W) == 0
+
+
+def test_a_quotient_bounds_its_divisor() -> None:
+    facts = facts_of(Dim("H", 1, 10), Dim("b", 1))
+    facts.divide(H, B, "blocks")
+    assert facts.interval(B) == (1, 10)
+
+
+def test_symbols_are_shifted_to_their_lower_bounds() -> None:
+    facts = facts_of(Dim("H"), Dim("W"), Dim("b", 1))
+    shown = {e: facts.holds_at_lows(e) for e in (H * B - H, H + B - 1, H * W, H - B, H * B - H - 1, H * W - H)}
+    assert list(shown.values()) == [True, True, True, False, False, False]
+
+
+def test_there_are_points_where_an_equation_holds() -> None:
+    facts = facts_of(Dim("H"), Dim("W"))
+    facts.require_zero(H * W - 77, "area")
+    values = facts.floors_at_samples(1000 * H + W, 1)
+    assert values
+    assert values <= {1077, 7011, 11007, 77001}
+
+
+def test_what_fails_for_all_sizes_is_said_with_what_is_known() -> None:
+    facts = facts_of(Dim("H", 0, 4))
+    facts.require_nonnegative(4 - H, "low")
+    with pytest.raises(ShapeError) as caught:
+        facts.require_nonnegative(H - 5, "low", "pad")
+    assert str(caught.value) == "pad: H - 5 >= 0 fails for all sizes\n  known: 0 <= H <= 4"
+    assert not facts.requirements
+
+
 def test_merging_solves_both_as_one() -> None:
     merged = 0
     for seed in range(400):
@@ -429,6 +471,30 @@ BOUNDS = (
         {"H": 2, "W": 2},
     ),
     Bound(
+        "a known fact and more",
+        lambda f: known(f, H - W).reduce(H - W + 2),
+        lambda f: known(f, H - W).reduce(H - W - 1),
+        {"H": 0, "W": 0},
+    ),
+    Bound(
+        "a remainder beside its quotient is not negative",
+        lambda f: 3 * digit(f, H) - 5 * f.add_floor(symbol("#0"), 2),
+        lambda f: 3 * digit(f, H) - 7 * f.add_floor(symbol("#0"), 2),
+        {"H": 3, "#0": 2},
+    ),
+    Bound(
+        "a remainder beside its quotient is less than the divisor",
+        lambda f: 7 * f.add_floor(digit(f, H), 2) - 3 * symbol("#0") + 3,
+        lambda f: 7 * f.add_floor(digit(f, H), 2) - 3 * symbol("#0") + 2,
+        {"H": 2, "#0": 1},
+    ),
+    Bound(
+        "a floor whose coefficient is a multiple of the divisor",
+        lambda f: W * B * f.add_floor(digit(f, H), B) + W * (B - 1 - symbol("#0")) + H,
+        lambda f: W * B * f.add_floor(digit(f, H), B) + W * (B - 2 - symbol("#0")) + H,
+        {"H": 1, "W": 2, "#0": 0},
+    ),
+    Bound(
         "the larger of two is not less than either",
         lambda f: f.maximum(H, W) - H,
         lambda f: f.minimum(H, W) - H,
@@ -455,6 +521,9 @@ def test_a_rule_shows_what_is_true_everywhere(rule: Bound) -> None:
     points = list(environments(facts))
     assert len(points) > 3
     assert all(evaluate(facts.reduce(e), p) >= 0 for p in points)
+    proof = facts.derive(e)
+    assert proof is not None
+    assert identities(facts, proof, points)
 
 
 @pytest.mark.parametrize("rule", BOUNDS, ids=lambda rule: rule.name)

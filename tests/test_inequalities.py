@@ -13,6 +13,7 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Dim, Facts
 from symlayout.polynomial import Extent, collapse, evaluate, symbol
 from symlayout.samples import Samples
+from tests.derivations import identities
 
 Point = dict[str, int]
 
@@ -96,6 +97,16 @@ def test_what_fails_by_one_is_not_proved(first: int) -> None:
             assert not facts.nonnegative(e - least - 1), f"{e} is {least} in {facts.low}, {facts.high}, {facts.known}"
             proved += facts.nonnegative(e - least)
     assert proved > 100
+
+
+def test_a_derivation_is_an_identity_of_what_is_not_negative() -> None:
+    checked = 0
+    for rnd, facts, points in systems(range(200)):
+        for _ in range(6):
+            e = some(rnd, list(facts.low))
+            proof = facts.derive(e - min(evaluate(e, p) for p in points))
+            checked += proof is not None and identities(facts, proof, points[:: 1 + len(points) // 8])
+    assert checked > 500
 
 
 def test_a_quotient_is_not_bounded_by_the_high_end_of_a_falling_digit() -> None:

@@ -2,7 +2,8 @@
 
 `tests.promises.mutants` says what can change; of each group of modules a sample is drawn by ``--seed``.  The tests are
 collected once.  For each mutant a child of that process takes over the changed code of the function, then runs the
-tests that call it, until one fails.  One that takes more than four times as long as without a change fails too.
+tests that call it, until one fails: first those that noticed another change of that function, then the quickest, as
+many as take ``--seconds``.  One that takes more than four times as long as without a change fails too.
 
 A survivor is a missing test, unless `tests.promises.survivors` says why the change does no harm.  With ``--journal
 FILE`` outcomes are kept, and a mutant that the file has is not run again.
@@ -13,15 +14,18 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import math
 import os
 import pickle
 import resource
 import sys
 import time
+from bisect import bisect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -41,7 +45,7 @@ Function = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Modules, and the tests that are about them, those first that are soonest done."""
+    """Modules, and the tests that are about them."""
 
     files: tuple[str, ...]
     tests: tuple[str, ...]
@@ -170,10 +174,11 @@ def in_a_child(work: Callable[[], Any], seconds: float | None = None) -> Any:
 class Attack:
     """A plugin of pytest: instead of the tests themselves it runs them once for each mutant."""
 
-    def __init__(self, chosen: Sequence[Mutant], done: Callable[[Mutant, str], None]) -> None:
-        self.chosen, self.done = chosen, done
+    def __init__(self, chosen: Sequence[Mutant], seconds: float, done: Callable[[Mutant, str], None]) -> None:
+        self.chosen, self.seconds, self.done = chosen, seconds, done
         self.calls: dict[str, set[Function]] = {}
         self.times: dict[str, float] = {}
+        self.noticed: Counter[tuple[Function, str]] = Counter()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests without a mutant, to see what they call, then for each mutant; nothing is left to run."""
@@ -206,6 +211,9 @@ class Attack:
             return "not tried: in no function"
         of = (m.file, function.__qualname__)
         callers = [item for item in items if of in self.calls[item.nodeid]]
+        callers.sort(key=lambda item: (-self.noticed[of, item.nodeid], self.times[item.nodeid]))
+        spent = list(accumulate(self.times[item.nodeid] for item in callers))
+        callers = callers[: 1 + bisect(spent, self.seconds)]
         limit = 5 + 4 * sum(self.times[item.nodeid] for item in callers)
 
         def work() -> str:
@@ -219,6 +227,7 @@ class Attack:
             return ""
 
         noticed = in_a_child(work, limit)
+        self.noticed[of, noticed or ""] += 1
         return "time or memory runs out" if noticed is None else str(noticed)
 
 
@@ -229,6 +238,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     parser.add_argument("--count", type=int, default=20, help="mutants of each group")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="of tests for each mutant")
     parser.add_argument("--file", default="", help="only files whose path has this")
     parser.add_argument("--journal", type=Path, help="keep outcomes here, one JSON object a line")
     parser.add_argument("--list", action="store_true", help="only name the mutants")
@@ -261,7 +271,7 @@ def main(arguments: list[str]) -> int:
             continue
         if todo := [m for m in chosen if m.name not in known]:
             words = ["-qq", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
-            if status := pytest.main([*words, *group.tests], plugins=[Attack(todo, done)]):
+            if status := pytest.main([*words, *group.tests], plugins=[Attack(todo, options.seconds, done)]):
                 return int(status)
         for m in chosen:
             verdict = known[m.name] or (f"harmless: {EXPLAINED[m.name]}" if m.name in EXPLAINED else "SURVIVES")
