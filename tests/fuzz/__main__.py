@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from tests.promises.forked import start
 
 TOGETHER = 10  # chains that one process judges
 LIMIT = 600.0  # seconds for these
+BYTES = 8 << 30  # of addresses for them
 
 
 def main(arguments: list[str]) -> int:
@@ -70,6 +72,7 @@ class Worker:
         self.process = start(self._work)
 
     def _work(self) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
         os.environ["SYMLAYOUT_CACHE_DIR"] = str(self.folder / "cache")
         tally = Tally()
         for seed in range(self.first, self.first + TOGETHER):

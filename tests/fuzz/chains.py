@@ -28,6 +28,7 @@ MOST_SMALL, MOST_LARGE = 700, 40_000  # elements of an array
 DIMS = ("N", "H", "W", "C", "b", "c", "p", "q")
 
 Point = dict[str, int]
+Propose = Callable[[random.Random, list[Expression]], Step | None]
 
 
 class Unjudged(Exception):
@@ -111,7 +112,10 @@ def apply(link: Link, shape: list[Expression], grid: Grid, point: Mapping[str, i
     """Return what a step makes of *grid*, whose shape is written as *shape*; raises as `run`."""
     if undecided(link.core, shape, grid, point):
         raise Unjudged
-    made = _said(link.said, grid, point)
+    try:
+        made = _said(link.said, grid, point)
+    except MemoryError:
+        raise Unjudged from None
     if made.size > MOST_LARGE:
         raise Unjudged
     return made
@@ -143,7 +147,8 @@ def _said(step: Step, grid: Grid, point: Mapping[str, int]) -> Grid:
 
 def draw(rnd: random.Random) -> Drawn:
     """Return a random chain of 1 to 8 steps with its points."""
-    shape = _shape(rnd)
+    kinds, ranks = _kinds(rnd)
+    shape = _shape(rnd, rnd.choice(ranks))
     dims = tuple(_bounded(rnd, Dim(name, int(name in "bc"))) for name in DIMS)
     chain = Chain(shape, (), dims, rnd.choice((1, 1, 5, 2.5, -0.0, float("nan"), float("inf"))))
     points = [_point(rnd, dims) for _ in range(POINTS)]
@@ -155,7 +160,7 @@ def draw(rnd: random.Random) -> Drawn:
     for _ in range(4 * wanted):
         if len(chain.links) == wanted:
             break
-        link = _link(rnd, written, len(chain.links), by_name)
+        link = _link(rnd, kinds, written, len(chain.links), by_name)
         if link is None:
             continue
         kept, refused = _through(link, written, here)
@@ -207,9 +212,9 @@ def _thinned(chain: Chain, here: list[tuple[Point, Grid]], without: list[Point])
     return Drawn(chain, list(found.values()), [p for key, p in not_here.items() if key not in found])
 
 
-def _shape(rnd: random.Random) -> tuple[Expression, ...]:
-    """Return the shape of the first input, of 4 axes more often than not: many operations are for these."""
-    names = rnd.sample(("N", "H", "W", "C"), rnd.choice((1, 2, 3, 3, 4, 4, 4, 4)))
+def _shape(rnd: random.Random, rank: int) -> tuple[Expression, ...]:
+    """Return the shape of the first input."""
+    names = rnd.sample(("N", "H", "W", "C"), rank)
     return tuple(
         rnd.choice((n, n, n, n, ("*", "b", n), ("*", 2, n), ("*", n, "b"), ("+", n, 1), 2, 4, 1)) for n in names
     )
@@ -256,10 +261,24 @@ def _leaf(shape: tuple[Expression, ...], point: Point) -> Grid | None:
     return leaf if leaf.size <= (MOST_LARGE if _is_large(point) else MOST_SMALL) else None
 
 
-def _link(rnd: random.Random, shape: list[Expression], number: int, dims: Mapping[str, Dim]) -> Link | None:
+def _kinds(rnd: random.Random) -> tuple[Sequence[Propose], tuple[int, ...]]:
+    """Return proposals to choose from, and numbers of axes: all, or a few so that they meet each other more often.
+
+    Many operations are for 4 axes; borders meet where there are fewer.
+    """
+    how, few = rnd.random(), rnd.choices(PROPOSALS, k=rnd.choice((1, 2, 4)))
+    if how < 0.3:
+        return rnd.choices(PROPOSALS, WEIGHTS, k=4 * LONGEST), (1, 2, 3, 3, 4, 4, 4, 4)
+    if how < 0.6:
+        return [*few, rnd.choice(AT_BORDERS)], (1, 2, 3, 4)
+    return [*few[:2], *AT_BORDERS], (1, 1, 2, 3)
+
+
+def _link(
+    rnd: random.Random, kinds: Sequence[Propose], shape: list[Expression], number: int, dims: Mapping[str, Dim]
+) -> Link | None:
     """Return a step for an input of *shape*; half of those that frameworks have are said in their words."""
-    propose = rnd.choices(PROPOSALS, WEIGHTS)[0]
-    step = propose(rnd, shape)
+    step = rnd.choice(kinds)(rnd, shape)
     if step is None or clamps(step):
         return None
     if "branches" in step[1] and rnd.random() < 0.3:
@@ -323,7 +342,24 @@ def _unchanged(rnd: random.Random, shape: list[Expression]) -> Step | None:
     return "flip", {"axis": []}
 
 
-PROPOSALS: tuple[Callable[[random.Random, list[Expression]], Step | None], ...] = (
+def _crop(rnd: random.Random, shape: list[Expression]) -> Step | None:
+    """Return a slice that leaves out some elements at an end, or all there are."""
+    axis = core.axis_of(rnd, shape)
+    if axis is None:
+        return None
+    count = rnd.choice((1, 1, 2, 3))
+    return "getitem", {"key": [slice(None)] * axis + [rnd.choice((slice(count, None), slice(None, -count)))]}
+
+
+def _margins(rnd: random.Random, shape: list[Expression]) -> Step | None:
+    """Return a pad that is small, of one axis or all, with one fill as often as with the other."""
+    at = rnd.randrange(len(shape) + 1)
+    widths = [core.margins_of(rnd, 1)[0] if at in (axis, len(shape)) else [0, 0] for axis in range(len(shape))]
+    return "pad", {"pad_width": widths, "constant_values": rnd.choice((0, -1))}
+
+
+PROPOSALS: tuple[Propose, ...] = (
     *core.PROPOSALS, _flattened, _depth_at_the_end, _square, _part, _unchanged,
 )  # fmt: skip
 WEIGHTS = [*core.WEIGHTS, 2, 4, 4, 3, 1]
+AT_BORDERS = (_crop, _crop, core.cut, _margins, _margins, core.pad_by_mode, core.concatenate)

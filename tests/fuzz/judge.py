@@ -100,7 +100,11 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
     try:
         kernel: sl.Kernel | None = compiled(fixed, how)
     except sl.InconclusiveError:
-        kernel = None
+        kernel, found.state = None, "not shown to be inside its inputs"
+    except sl.CompilerError as error:
+        if "MAX_TEXT" not in str(error):
+            raise
+        kernel, found.state = None, "of too long a text"
     known = frozenset(e for shape in drawn.chain.inputs().values() for e in shape if isinstance(e, str))
     for point, grid in points:
         bound = t.subs({name: n for name, n in point.items() if name in t.facts.dims})
@@ -108,16 +112,14 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
             subject = Subject(drawn.chain, how.dtypes, kernel, frozenset(fixed.facts.dims), known)
             try:
                 case = compare(rnd, subject, bound if k else t, point, grid)
-            except sl.InconclusiveError:
-                kernel = None  # the kernel for strides that are given is another
+            except sl.InconclusiveError:  # the kernel for strides that are given is another
+                kernel, found.state = None, "not shown to be inside its inputs"
                 break
             if kernel is not None:
                 found.cases.add(case)
             else:
                 found.interpreted += 1
                 break
-    if kernel is None:
-        found.state = "not shown to be inside its inputs"
     for point in drawn.without[:REFUSALS]:
         found.refused += _is_refused(t, fixed, kernel, drawn.chain, how, point)
 
