@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from symlayout.errors import ArrayError, InconclusiveError
+from symlayout.errors import ArrayError, InconclusiveError, shown
 from symlayout.facts import Facts
 from symlayout.normalise import Read, normalise
 from symlayout.polynomial import Extent, Poly, coefficient_of, names_of
@@ -154,7 +154,7 @@ def _leaf(y: Tensor, wrt: Tensor | str | None) -> Tensor:
     if wrt is None or found:
         raise ArrayError(f"adjoint with respect to which of {len(leaves)} inputs: {names}\n  help: pass wrt=")
     asked = wrt.name if isinstance(wrt, Tensor) else wrt
-    raise ArrayError(f"adjoint with respect to {asked!r:.80}, which is no input\n  known: {names}")
+    raise ArrayError(f"adjoint with respect to {shown(asked)}, which is no input\n  known: {names}")
 
 
 # --- is an element read twice? ----------------------------------------------------------------

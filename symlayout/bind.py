@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
 from symlayout.tensor import Tensor, check_bound
 
@@ -70,7 +70,7 @@ def dim_values(dims: Mapping[Any, Any]) -> dict[str, int]:
         try:
             values[name] = int(value.__index__())
         except (AttributeError, TypeError):
-            raise ShapeError(f"dims: {name} = {value!r:.80} is not an integer", "attr_dtype") from None
+            raise ShapeError(f"dims: {name} = {shown(value)} is not an integer", "attr_dtype") from None
     return values
 
 

@@ -24,6 +24,11 @@ class Form:
     e: Extent
     slopes: tuple[tuple[str, Extent], ...]
 
+    @property
+    def weight(self) -> int:
+        """About how many terms `least` looks at."""
+        return (1 + len(self.slopes)) * len(terms_of(self.e))
+
     def least(self, box: Box) -> Bound:
         """Return a lower bound in a box: symbols along which the slope has a sign go to their ends."""
         if self.slopes:
@@ -86,37 +91,33 @@ def quotient_sides(n: Sides, d: Sides) -> Sides:
 
 
 def _times(a: Bound, b: Bound) -> Bound:
+    if type(a) is int is type(b):
+        return a * b
     if not a or not b:
         return 0
-    if abs(a) == inf or abs(b) == inf:  # an int may be too large for a float
-        return inf if (a > 0) == (b > 0) else -inf
-    return a * b
-
-
-def _sum(values: list[Bound]) -> Bound:
-    """Return the sum of ints and of infinities of one sign."""
-    return next((v for v in values if abs(v) == inf), None) or sum(values)
+    return inf if (a > 0) == (b > 0) else -inf  # an int may be too large for a float
 
 
 def sides_of(e: Extent, box: Box) -> Sides:
     """Return sides of *e* in a box, term by term: exact if no symbol occurs twice."""
-    lows: list[Bound] = []
-    highs: list[Bound] = []
+    least: Bound = 0
+    most: Bound = 0
     for monomial, coefficient in terms_of(e).items():
         low: Bound = coefficient
         high: Bound = coefficient
         for name in monomial:
             a, b = box[name]
-            if a >= 0 <= low:
-                low, high = _times(low, a), _times(high, b)
+            if a >= 0 <= low:  # both are ints
+                low, high = low * a, _times(high, b)
             elif a >= 0 >= high:
-                low, high = _times(low, b), _times(high, a)
+                low, high = _times(low, b), high * a
             else:
                 corners = _times(low, a), _times(low, b), _times(high, a), _times(high, b)
                 low, high = min(corners), max(corners)
-        lows.append(low)
-        highs.append(high)
-    return _sum(lows), _sum(highs)
+        # Infinities that are added up have one sign.
+        least = least + low if type(least) is int is type(low) else low if type(low) is float else least
+        most = most + high if type(most) is int is type(high) else high if type(high) is float else most
+    return least, most
 
 
 def lower_end(sides: Sides, slope: Sides) -> Bound | None:

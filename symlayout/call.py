@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import ArrayError, ShapeError
+from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout_codegen.errors import PreconditionFailed
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Plan:
 def check_threads(threads: Any) -> int:
     """Return the number of threads; `ShapeError` unless it is an integer from 1."""
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise ShapeError(f"threads = {threads!r:.80} is not an integer", "attr_dtype")
+        raise ShapeError(f"threads = {shown(threads)} is not an integer", "attr_dtype")
     if (n := int(threads.__index__())) < 1:
         raise ShapeError(f"threads = {n} is less than 1", "infeasible")
     return n

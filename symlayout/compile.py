@@ -353,7 +353,7 @@ def compile(
     """
     if not isinstance(t, Tensor | Adjoint):
         raise TypeError(f"compile takes a symlayout tensor, not {type(t).__name__}")
-    if dims:
+    if dims is not None:
         t = t.subs(dims)
     packed = nibbles(dtype)
     chosen = BYTE if packed else t.dtype if dtype is None else element_type(dtype)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout import digits, symbols
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.facts import INT64_MAX, Facts
 from symlayout.polynomial import Extent, Poly, names_of, substitute
 
@@ -118,7 +118,7 @@ class Operand:
             ``attr_dtype`` if it is none of these, ``dim_conflict`` if a dim's bounds differ.
         """
         if type(value) is int:
-            return value
+            return symbols.whole(value, what)
         if not hasattr(value, "free_symbols"):
             return symbols.to_extent(value, self._facts, what)
         if not self._values:
@@ -150,7 +150,7 @@ class Operand:
         """
         items = as_list(values)
         if any(is_list(item) for item in items):
-            raise ShapeError(f"{self.where}: {what} {values!r:.80} is nested, expected a flat list", "length_mismatch")
+            raise ShapeError(f"{self.where}: {what} {shown(values)} is nested, expected a flat list", "length_mismatch")
         if length is not None and len(items) != length:
             raise ShapeError(f"{self.where}: {what} has {len(items)} values, expected {length}", "length_mismatch")
         return [self.extent(item, what) for item in items]
@@ -160,7 +160,7 @@ class Operand:
         items = as_list(values)
         if len(items) != length or any(not is_list(item) or len(as_list(item)) != 2 for item in items):
             raise ShapeError(
-                f"{self.where}: {what} {values!r:.80} is not a list of {length} pairs [begin, end]",
+                f"{self.where}: {what} {shown(values)} is not a list of {length} pairs [begin, end]",
                 "length_mismatch",
             )
         return [(self.extent(a, what), self.extent(b, what)) for a, b in map(as_list, items)]
@@ -176,9 +176,9 @@ class Operand:
         try:
             axis = operator.index(value)
         except TypeError:
-            raise ShapeError(f"{self.where}: {what} {value!r:.80} is not an integer", "attr_dtype") from None
+            raise ShapeError(f"{self.where}: {what} {shown(value)} is not an integer", "attr_dtype") from None
         if not -self.rank <= axis < self.rank:
-            raise ShapeError(f"{self.where}: {what} {axis} is out of range for rank {self.rank}", "bad_axis")
+            raise ShapeError(f"{self.where}: {what} {shown(axis)} is out of range for rank {self.rank}", "bad_axis")
         return axis % self.rank
 
     def divide(self, numerator: Extent, denominator: Extent, kind: str = "non_divisible") -> Extent:
@@ -249,7 +249,7 @@ class Operand:
 
 def is_list(value: Any) -> bool:
     """Return whether an attribute is a list: a list, a tuple, or an array that is not a scalar."""
-    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+    return isinstance(value, (list, tuple)) or (not isinstance(value, type) and getattr(value, "ndim", 0) > 0)
 
 
 def as_list(value: Any) -> list[Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import fill_element
 from symlayout.declare import Declared, Operand, index_map
-from symlayout.errors import ArrayError, ShapeError
+from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout.interpret import interpret
 from symlayout.tensor import Tensor, operation
 
@@ -123,7 +123,7 @@ class Nibbles(Whole):
         """Return a byte of two fills; `ArrayError` if the type cannot hold the value."""
         made = fill_element(value, np.dtype(np.int64))
         if not self.least <= made < self.least + 16:
-            raise ArrayError(f"fill {value!r:.80} is no {self}\n  help: fill with {self.least} to {self.least + 15}")
+            raise ArrayError(f"fill {shown(value)} is no {self}\n  help: fill with {self.least} to {self.least + 15}")
         return bytes([int(made) % 16 * 17])
 
     def interpret(self, t: Tensor | Adjoint, arrays: Sequence[Array], dims: Mapping[str, int]) -> Array:

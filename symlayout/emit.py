@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from string import Template
 
 from symlayout.elements import WHOLE, Whole
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, shown
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
 from symlayout_codegen.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
@@ -103,7 +103,7 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
 def _check(unit: Unit, taken: bool) -> None:
     if identifier(unit.name, set()) != unit.name:
         raise FormatError(
-            f"{unit.name!r:.80} cannot be a C function's name\n"
+            f"{shown(unit.name)} cannot be a C function's name\n"
             "  help: letters, digits and _, at most 40, and no word that C, C++ or the headers use"
         )
     if taken:

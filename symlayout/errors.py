@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from symlayout_codegen.errors import CompilerError, SymlayoutError
 
+_SHOWN = 80
+
 __all__ = [
     "ArrayError",
     "CompilerError",
@@ -18,7 +20,31 @@ __all__ = [
     "ShapeError",
     "SymlayoutError",
     "UnknownOpError",
+    "printable",
+    "shown",
 ]
+
+
+def shown(value: object) -> str:
+    """Return a value for a message: as Python writes it, at most 80 characters of it.
+
+    What cannot be written, such as an integer of 5000 digits, is called by its type.
+
+    Examples
+    --------
+    >>> shown([1, "a"]), shown(10**5000)
+    ("[1, 'a']", '<int>')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # whatever a foreign class does
+        text = f"<{type(value).__name__}>"
+    return text[:_SHOWN]
+
+
+def printable(error: Exception) -> str:
+    """Return the text of another package's error, on one line, without what a terminal would obey."""
+    return "".join(c if c.isprintable() else "?" for c in str(error))
 
 
 class ShapeError(SymlayoutError, ValueError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.facts import Dim
 from symlayout.polynomial import names_of
 from symlayout.tensor import Tensor
@@ -67,12 +67,14 @@ def with_sizes(t: Tensor, dims: Mapping[Any, Any] | None) -> Example:
         ``attr_dtype`` for a value that is no integer; or the sizes do not satisfy *t*.
     """
     values: dict[str, int] = {}
+    if dims is not None and not isinstance(dims, Mapping):
+        raise TypeError(f"dims is a mapping from dims to integers, not {type(dims).__name__}")
     for key, value in (dims or {}).items():
         name = str(key)
         try:
             values[name] = operator.index(value)
         except TypeError:
-            raise ShapeError(f"the size {name} = {value!r:.80} is not an integer", "attr_dtype") from None
+            raise ShapeError(f"the size {name} = {shown(value)} is not an integer", "attr_dtype") from None
     return t.subs(values), {name: value for name, value in values.items() if name in t.facts.dims}
 
 

@@ -74,6 +74,8 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     >>> image(pad(tensor((8, 8), name="x"), 1), [(0, 4), None])
     (Image(source='x', box=((0, 3), (0, 8)), exact=True),)
     """
+    if not isinstance(box, Sequence):
+        raise TypeError(f"image takes a sequence of ranges, not {type(box).__name__}")
     if len(box) != t.rank:
         raise ShapeError(f"image: a box of {len(box)} ranges for rank {t.rank}", "rank")
     facts = t.facts.fork()

@@ -156,6 +156,8 @@ class IndexMap:
         """
         from symlayout.compose import compose
 
+        if not isinstance(other, IndexMap):
+            raise TypeError(f"compose takes an index map, not {type(other).__name__}")
         return IndexMap(compose(self._t, other._t, source))
 
     def image(self, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:

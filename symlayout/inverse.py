@@ -75,6 +75,7 @@ class Inverse:
 
     def __call__(self, z: Tensor) -> Tensor:
         """Return the inverse applied to *z*, whose shape must be the tensor's."""
+        check_tensors("the inverse", z)
         return self._candidate(z)
 
     def explain(self) -> str:

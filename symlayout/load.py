@@ -53,6 +53,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     >>> load(models / "round_trip_dynamic.xml")
     {'result': Tensor(batch_to_space: (data.0, data.1, data.2, data.3), dtype=float32)}
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"load takes the path of a file, not {type(path).__name__}")
     file = Path(path)
     if file.suffix not in _FORMATS:
         known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())

@@ -17,7 +17,7 @@ import numpy as np
 from symlayout import symbols
 from symlayout.candidates import candidates
 from symlayout.digits import digit_name
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.interpret import gathers, int_extents
 from symlayout.inverse import like
 from symlayout.merge import is_fork
@@ -163,8 +163,8 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
     check_tensors("reads_all", t)
     names = {leaf.name for leaf in t.leaves()}
     for name in sources:
-        if name not in names:
-            raise ShapeError(f"{t!r} has no input {name}\n  known: {', '.join(sorted(names))}", "source")
+        if not isinstance(name, str) or name not in names:
+            raise ShapeError(f"{t!r} has no input {shown(name)}\n  known: {', '.join(sorted(names))}", "source")
     leaves = [leaf for leaf in t.leaves() if not sources or leaf.name in sources]
     proved = all(any(_is_input(c(t), leaf) for c in candidates(t, leaf)) for leaf in leaves)
     keys = {leaf.key for leaf in leaves}

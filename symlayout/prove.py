@@ -12,7 +12,7 @@ from typing import Any
 
 from symlayout import symbols
 from symlayout.agree import MAX_EFFORT, agree
-from symlayout.errors import ArrayError, InconclusiveError, ShapeError
+from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.facts import Facts
 from symlayout.infer import requirements
 from symlayout.tensor import Tensor, check_tensors
@@ -183,8 +183,8 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     <Verdict.PROVED: 'proved'>
     """
     check_tensors("prove_equal", left, right)
-    if judge not in (None, "isl"):
-        raise ShapeError(f"judge {judge!r:.80} is not 'isl'", "bad_mode")
+    if judge is not None and not (isinstance(judge, str) and judge == "isl"):
+        raise ShapeError(f"judge {shown(judge)} is not 'isl'", "bad_mode")
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         raise ArrayError(f"the sides have dtypes {left.dtype} and {right.dtype}")
     facts = left.facts.fork()

@@ -25,7 +25,7 @@ from symlayout.boxes import (
     tighter,
 )
 from symlayout.facts import Facts, Requirement
-from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol, terms_of
+from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol
 from symlayout.statements import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
@@ -35,8 +35,8 @@ _MOST_FREE = 40  # symbols of a search that is worth a try
 _PATIENCE = 60, 15  # boxes, after which few and many statements are taken to bound nothing
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first
 
-MAX_WORK = 4_000_000
-"""Terms that one search may look at, for all its questions together: a few seconds.  May be set."""
+MAX_WORK = 1_500_000
+"""Terms that one search may look at, for all its questions together: about a second.  May be set."""
 
 
 def searches(facts: Facts, extents: Iterable[Extent]) -> list[Search]:
@@ -81,7 +81,7 @@ class Search:
         whole: Box = {name: statements.sides(name) for name in statements.names if name in names}
         self.free = [name for name in whole if name in facts.low and name not in self._definitions]
         self._derived = [name for name in whole if name not in self.free]
-        self._weights = {id(s): 1 + len(s.splits) * len(s.e.terms) for s in self._telling}
+        self._weights = {id(s): 1 + sum(rest.weight for _, _, rest in s.splits) for s in self._telling}
         self._each = 0  # terms that every box looks at
         self._work = 0
         self._floors: list[tuple[str, list[Below], list[Below], Extent]] = []
@@ -238,7 +238,7 @@ class Search:
                     continue
                 for name, c, minus_rest in s.splits:
                     low, high = tighter(box[name], sides_of(c, box), -minus_rest.least(box))
-                    if low > high:
+                    if low > high or low == inf or high == -inf:
                         return None
                     if (low, high) != box[name]:
                         box[name] = low, high
@@ -330,8 +330,7 @@ class Search:
 
 def _weight(below: list[Below]) -> int:
     """Return about how many terms the bounds of a box look at."""
-    forms = [form for b in below for form in (b.form, *b.given)]
-    return sum((1 + len(form.slopes)) * len(terms_of(form.e)) for form in forms)
+    return sum(form.weight for b in below for form in (b.form, *b.given))
 
 
 def _used(r: Requirement) -> frozenset[str]:

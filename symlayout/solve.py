@@ -11,7 +11,7 @@ from typing import Any
 
 from symlayout import symbols
 from symlayout.declare import Operand, as_list
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.facts import Facts
 from symlayout.infer import requirements
 from symlayout.polynomial import Extent, names_of, substitute, symbol
@@ -159,7 +159,7 @@ def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
             continue
         ends = entry if isinstance(entry, (tuple, list)) else (entry, entry)
         if len(ends) != 2:
-            raise ShapeError(f"axis {axis}: {entry!r:.80} is not an interval (lo, hi)", "length_mismatch")
+            raise ShapeError(f"axis {axis}: {shown(entry)} is not an interval (lo, hi)", "length_mismatch")
         low = symbols.to_extent(ends[0], facts, f"axis {axis}")
         high = None if ends[1] is None else symbols.to_extent(ends[1], facts, f"axis {axis}")
         if isinstance(low, int) and low < 0:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symlayout import digits
-from symlayout.errors import FormatError, ShapeError
+from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.facts import Dim, Facts, Requirement
 from symlayout.fold import Factor, Sum, fold_fixed
 from symlayout.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import sympy
 
 _NAME = re.compile(r"[^\W\d]\w*(\.\d+)*", re.ASCII)
+MAX_BITS = 4096
+"""Of an integer that is read: larger ones are no sizes, and are slow to write in a message."""
+
 _FRESH = itertools.count()
 _MAX_POWER = 64
 
@@ -55,7 +58,7 @@ def dim(name: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -
     2*b
     """
     if not isinstance(name, str) or not re.fullmatch(r"[^\W\d]\w*", name, re.ASCII):
-        raise FormatError(f"dim name {name!r:.80} is not an identifier\n  help: use letters, digits and _")
+        raise FormatError(f"dim name {shown(name)} is not an identifier\n  help: use letters, digits and _")
     record = Dim(
         name,
         _integer(min, "min"),
@@ -88,6 +91,8 @@ def dims(names: str, min: int = 0, max: int | None = None, multiple_of: int = 1)
     >>> dims("N H")
     (N, H)
     """
+    if not isinstance(names, str):
+        raise TypeError(f"dims takes the names as one string, not {type(names).__name__}")
     return tuple(dim(name, min, max, multiple_of) for name in names.replace(",", " ").split())
 
 
@@ -100,9 +105,16 @@ def _integer(value: Any, what: str) -> int:
     try:
         if isinstance(value, bool):
             raise TypeError
-        return operator.index(value)
+        return whole(operator.index(value), what)
     except TypeError:
-        raise ShapeError(f"{what} {value!r:.80} is not an integer", "attr_dtype") from None
+        raise ShapeError(f"{what} {shown(value)} is not an integer", "attr_dtype") from None
+
+
+def whole(value: int, what: str) -> int:
+    """Return an int; ``overflow`` where it is too large even to be written in a message."""
+    if value.bit_length() > MAX_BITS:
+        raise ShapeError(f"{what} has {value.bit_length()} bits, at most {MAX_BITS} are read", "overflow")
+    return value
 
 
 @functools.lru_cache(maxsize=1)
@@ -173,7 +185,7 @@ def to_extent(value: Any, facts: Facts, what: str = "value") -> Extent:
         ``attr_dtype`` if it is not an integer expression in dims; what `Facts.divide` raises.
     """
     if type(value) is int:
-        return value
+        return whole(value, what)
     record = getattr(value, "record", None)
     if type(record) is Dim:
         facts.declare(record)
@@ -189,7 +201,7 @@ def _from_sympy(e: Any, facts: Facts, what: str) -> Extent:
     import sympy
 
     if isinstance(e, sympy.Integer):
-        return int(e)
+        return whole(int(e), what)
     if isinstance(e, sympy.Symbol):
         return to_extent(symbol_of(_record_of(e)), facts, what)
     numerator, denominator = to_fraction(e, facts, what)
@@ -234,7 +246,7 @@ def _record_of(e: Any) -> Dim:
     if isinstance(record, Dim):
         return record
     if not _NAME.fullmatch(e.name):
-        raise FormatError(f"symbol name {e.name!r:.80} is not an identifier\n  help: make it with dim()")
+        raise FormatError(f"symbol name {shown(e.name)} is not an identifier\n  help: make it with dim()")
     return Dim(e.name, 1 if e.is_positive else 0)
 
 
@@ -364,7 +376,7 @@ def relations_of(value: Any) -> list[tuple[Any, str, Any]]:
     if isinstance(value, sympy.core.relational.Relational) and value.rel_op in ("==", ">=", "<=", ">", "<"):
         return [(value.lhs, value.rel_op, value.rhs)]
     raise FormatError(
-        f"{str(value)[:80]} is not a relation that can be assumed\n"
+        f"{shown(value)} is not a relation that can be assumed\n"
         "  help: use Eq, >=, <=, >, <, or text such as 'H % 4 == 0'"
     )
 

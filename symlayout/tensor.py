@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import symbols
 from symlayout.declare import Declared, Operand, as_list
-from symlayout.errors import ArrayError, FormatError, ShapeError
+from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.facts import Dim, Facts, Interval, Requirement
 from symlayout.polynomial import Extent, names_of, product, substitute, symbol
 
@@ -192,6 +192,8 @@ class Tensor:
         ShapeError
             A value outside the dim's bounds is ``infeasible``; a requirement that fails has its own kind.
         """
+        if not isinstance(values, Mapping):
+            raise TypeError(f"subs takes a mapping from dims to values, not {type(values).__name__}")
         bound: dict[str, Extent] = {}
         apart = Facts()
         for key, value in values.items():
@@ -332,8 +334,8 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
             "the rank is unknown\n  help: give one entry for each axis; None is an unknown extent",
             "unknown_rank",
         )
-    if name is not None and not str(name).isidentifier():
-        raise FormatError(f"tensor name {name!r:.80} is not an identifier")
+    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+        raise FormatError(f"tensor name {shown(name)} is not an identifier")
     label = name or "x"
     facts = Facts()
     if isinstance(shape, str):
@@ -368,7 +370,7 @@ def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
         return _interval(0, None, axis, label, facts)
     if isinstance(entry, (tuple, list)):
         if len(entry) != 2:
-            raise ShapeError(f"axis {axis}: {entry!r:.80} is not an interval (lo, hi)", "length_mismatch")
+            raise ShapeError(f"axis {axis}: {shown(entry)} is not an interval (lo, hi)", "length_mismatch")
         low = symbols.to_extent(entry[0], facts, f"axis {axis}")
         high = None if entry[1] is None else symbols.to_extent(entry[1], facts, f"axis {axis}")
         if not isinstance(low, int) or not (high is None or isinstance(high, int)):
@@ -448,7 +450,7 @@ def joint_operation(
     """Make an operation on a sequence of tensors; the declaration reads their shapes in ``x.shapes``."""
 
     def applied(xs: Sequence[Tensor], /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
-        if isinstance(xs, Tensor) or not xs:
+        if not isinstance(xs, Sequence) or not xs:
             raise TypeError(f"{declaration.__name__} takes a sequence of one or more tensors")
         return apply(declaration, tuple(xs), args, kwargs)
 

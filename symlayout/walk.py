@@ -10,19 +10,23 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import Any
 
 from symlayout import example
 from symlayout.declare import Case
-from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.fold import atom
 from symlayout.interpret import int_extents
 from symlayout.literal import Literal, literal
 from symlayout.spell import axis_names, spell
-from symlayout.tensor import Tensor
+from symlayout.symbols import whole
+from symlayout.tensor import Tensor, check_tensors
 
 Coordinate = tuple[int, ...]
+
+_MOST_AXES = 100  # of a coordinate that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,7 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
       here    (5 - 1 - 1,) = (3,)
     so it is x[3]
     """
+    check_tensors("trace", t)
     fixed, given = example.with_sizes(t, dims)
     start = at = as_coordinate(t, coord)
     bound, chosen = having(fixed, at)
@@ -190,9 +195,9 @@ def as_coordinate(t: Tensor, coord: Sequence[int]) -> Coordinate:
         ``attr_dtype`` for what is no integer, ``rank`` for another number of axes, ``bad_coord`` for a negative one.
     """
     try:
-        at = tuple(map(operator.index, coord))
+        at = tuple(whole(operator.index(c), "the coordinate") for c in islice(coord, _MOST_AXES))
     except TypeError:
-        raise ShapeError(f"coordinate {coord!r:.80} is not a sequence of integers", "attr_dtype") from None
+        raise ShapeError(f"coordinate {shown(coord)} is not a sequence of integers", "attr_dtype") from None
     if len(at) != t.rank:
         raise ShapeError(f"coordinate {_tuple(at)} has {len(at)} axes, the output has {t.rank}", "rank")
     if any(c < 0 for c in at):

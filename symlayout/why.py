@@ -93,7 +93,7 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     >>> reason.relation, reason.operation, reason.breaks
     (Eq(Mod(N, 2), 0), 'reshape', {'N': 1})
     """
-    check_tensors("reasons", t)
+    check_tensors("reasons", t, *(stages or ()))
     kept = requirements(t)
     asked = origins(t, t.nodes() if stages is None else stages)
     return tuple(

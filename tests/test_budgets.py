@@ -83,6 +83,11 @@ def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.Monkey
         assert high is None or (most is not None and most <= high)
 
 
+def test_a_symbol_without_any_value_leaves_no_box() -> None:
+    relation = "4611686018427387904//2 == 3/(N*C - (4611686018427387904/W)/(C//2) - N - h//C + W + h - 1)"
+    assert len(sl.assume(sl.tensor("N, C, h, W"), relation).bounds()) == 4
+
+
 def test_an_extent_of_ten_thousand_terms() -> None:
     x = sl.tensor((sl.dim("N"), long_extent(142), 3))
     begin = time.process_time()

@@ -11,9 +11,11 @@ import operator
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.facts import Facts
-from symlayout.symbols import fresh, to_extent
+from symlayout.symbols import fresh, to_extent, whole
+
+MAX_VALUES = 1 << 16
 
 
 def scalar(name: str, value: Any, low: int) -> Any:
@@ -52,7 +54,9 @@ def vector(name: str, value: Any, length: int | None = None) -> list[Any]:
     if value is None and length is not None:
         return [None] * length
     if not _is_list(value):
-        raise ShapeError(f"{name} is a list of integers, got {value!r:.80}", "length_mismatch")
+        raise ShapeError(f"{name} is a list of integers, got {shown(value)}", "length_mismatch")
+    if length is None and len(value) > MAX_VALUES:
+        raise ShapeError(f"{name} has more than {MAX_VALUES} values", "length_mismatch")
     if length is not None and len(value) != length:
         raise ShapeError(
             f"{name} has {len(value)} values, the tensor has rank {length}\n"
@@ -76,13 +80,13 @@ def pairs(name: str, value: Any, length: int | None) -> list[list[Any]]:
     if value is None and length is not None:
         value = [None] * length
     if not _is_list(value):
-        raise ShapeError(f"{name} is a list of [begin, end], got {value!r:.80}", "length_mismatch")
+        raise ShapeError(f"{name} is a list of [begin, end], got {shown(value)}", "length_mismatch")
     found = []
     for i, pair in enumerate(value):
         where = f"{name}[{i}]"
         pair = _plain(where, pair)
         if pair is not None and not (_is_list(pair) and len(pair) == 2):
-            raise ShapeError(f"{where} is a pair [begin, end], got {pair!r:.80}", "length_mismatch")
+            raise ShapeError(f"{where} is a pair [begin, end], got {shown(pair)}", "length_mismatch")
         found.append(vector(where, pair, 2))
     return found
 
@@ -136,21 +140,21 @@ def flag(name: str, value: Any) -> bool:
     """Return a truth value, which may be written as 0 or 1; ``attr_dtype`` for anything else."""
     value = _plain(name, value) if not isinstance(value, bool) else value
     if value not in (0, 1) or isinstance(value, float):
-        raise ShapeError(f"{name} is {value!r:.80}, neither true nor false", "attr_dtype")
+        raise ShapeError(f"{name} is {shown(value)}, neither true nor false", "attr_dtype")
     return bool(value)
 
 
 def choice(name: str, value: Any, known: Collection[str]) -> str:
     """Return a mode, which has to be one of *known*, to the letter; ``bad_mode`` otherwise."""
     if not isinstance(value, str) or value not in known:
-        raise ShapeError(f"{name} is {value!r:.80}, none of {', '.join(map(repr, known))}", "bad_mode")
+        raise ShapeError(f"{name} is {shown(value)}, none of {', '.join(map(repr, known))}", "bad_mode")
     return value
 
 
 def fill_value(name: str, value: Any) -> Any:
     """Return the one value that is put where nothing is read; None is 0, ``length_mismatch`` for a list."""
     if _is_list(value) or getattr(value, "ndim", 0) > 0:
-        raise ShapeError(f"{name} is one value, got {value!r:.80}", "length_mismatch")
+        raise ShapeError(f"{name} is one value, got {shown(value)}", "length_mismatch")
     return 0 if value is None else value
 
 
@@ -223,8 +227,8 @@ def _integer(name: str, value: Any) -> Any:
         raise ShapeError(f"{name} is one integer, got a list of {len(value)}", "length_mismatch")
     if not isinstance(value, bool):
         try:
-            return operator.index(value)
+            return whole(operator.index(value), name)
         except TypeError:
             if hasattr(value, "free_symbols"):  # an expression: the op says whether it is an integer
                 return value
-    raise ShapeError(f"{name} is {value!r:.80}, not an integer", "attr_dtype")
+    raise ShapeError(f"{name} is {shown(value)}, not an integer", "attr_dtype")

@@ -14,7 +14,7 @@ import symlayout as sl
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import element_type
 from symlayout.bind import bind_shapes
-from symlayout.errors import ArrayError, FormatError
+from symlayout.errors import ArrayError, FormatError, shown
 from symlayout.interop.shape_function import ShapeFunction
 
 # Element types that NumPy has not: the integers of their size, and their names in ml_dtypes.
@@ -51,7 +51,7 @@ def custom_op(name: str, y: sl.Tensor) -> Any:
     torch.Size([1, 12, 2, 3])
     """
     if not re.fullmatch(r"[A-Za-z_]\w*::[A-Za-z_]\w*", name, re.ASCII):
-        raise FormatError(f"operator name {name!r:.80} is not namespace::name")
+        raise FormatError(f"operator name {shown(name)} is not namespace::name")
     return _Operator(name, y).forward
 
 

@@ -8,7 +8,7 @@ from symlayout.declare import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
-from symlayout.tensor import Tensor, operation
+from symlayout.tensor import Tensor, check_tensors, operation
 
 
 @operation
@@ -114,6 +114,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     >>> sl.moveaxis(sl.tensor("N, C, H, W"), 1, -1).shape
     (N, H, W, C)
     """
+    check_tensors("moveaxis", x)
     operand = Operand((x.extents,), x.facts, "moveaxis")
     moved = [operand.axis(a, "source") for a in as_list(source)]
     places = [operand.axis(a, "destination") for a in as_list(destination)]
@@ -152,6 +153,7 @@ def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
     >>> sl.swapaxes(sl.tensor("N, C, H"), 0, -1).shape
     (H, C, N)
     """
+    check_tensors("swapaxes", x)
     operand = Operand((x.extents,), x.facts, "swapaxes")
     a, b = operand.axis(axis1, "axis1"), operand.axis(axis2, "axis2")
     order = list(range(x.rank))

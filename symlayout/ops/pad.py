@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout.declare import Case, Coords, Declared, Fill, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
 from symlayout.tensor import operation
 
@@ -69,8 +69,8 @@ def pad(
     >>> sl.interpret(sl.pad(sl.tensor("N"), 2, mode="symmetric"), np.array([1, 2, 3]))
     array([2, 1, 1, 2, 3, 3, 2])
     """
-    if mode not in MODES:
-        raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ShapeError(f"{x.where}: mode {shown(mode)} is not one of {', '.join(MODES)}", "bad_mode")
     by_axis = _of_mapping(x, pad_width) if isinstance(pad_width, Mapping) else _per_axis(pad_width, x.rank)
     widths = x.pairs(by_axis, "pad_width", x.rank)
     repeats = mode not in ("constant", "empty")
@@ -124,7 +124,7 @@ def _filled(x: Operand, coords: Coords, widths: Sequence[tuple[Extent, Extent]],
     """Yield the cases of a pad with several fills: what is inside, then both sides of each axis."""
     fills = _per_axis(values, x.rank)
     if len(fills) != x.rank or any(not is_list(pair) or len(pair) != 2 for pair in fills):
-        rule = f"constant_values {values!r:.80} is not one pair [before, after] per axis"
+        rule = f"constant_values {shown(values)} is not one pair [before, after] per axis"
         raise ShapeError(f"{x.where}: {rule}", "length_mismatch")
 
     def inside(o: Sequence[Any], first: int) -> list[tuple[Any, Extent]]:

@@ -6,7 +6,7 @@ from math import gcd
 from typing import Any
 
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
 from symlayout.tensor import operation
 
@@ -55,8 +55,8 @@ def resize_nearest(
     >>> sl.interpret(sl.resize_nearest(sl.tensor("N"), shape=5), np.array([1, 2, 3]))
     array([1, 1, 2, 2, 3])
     """
-    if mode not in MODES:
-        raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ShapeError(f"{x.where}: mode {shown(mode)} is not one of {', '.join(MODES)}", "bad_mode")
     along = list(range(x.rank)) if axes is None else [x.axis(a) for a in as_list(axes)]
     if len(set(along)) != len(along):
         raise ShapeError(f"{x.where}: axes {axes} repeats an axis", "bad_axis")

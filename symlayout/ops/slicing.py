@@ -7,7 +7,7 @@ import operator
 from typing import Any, Literal
 
 from symlayout.declare import Declared, Operand, index_map
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
 from symlayout.tensor import operation
 
@@ -94,7 +94,7 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
     try:
         step = 1 if item.step is None else operator.index(item.step)
     except TypeError:
-        raise ShapeError(f"{x.where}: step {item.step!r:.80} of axis {axis} is not an integer", "attr_dtype") from None
+        raise ShapeError(f"{x.where}: step {shown(item.step)} of axis {axis} is not an integer", "attr_dtype") from None
     if step == 0:
         raise ShapeError(f"{x.where}: the step of axis {axis} is 0", "bad_axis")
     from_end = bounds != "exact"

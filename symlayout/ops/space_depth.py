@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.polynomial import Extent, product
 from symlayout.tensor import operation
@@ -127,8 +127,8 @@ def depth_to_space(
 def _axes(
     x: Operand, block_size: Any, mode: str, depth_axis: int, spatial_axes: Any
 ) -> tuple[int, list[int], list[Extent]]:
-    if mode not in MODES:
-        raise ShapeError(f"{x.where}: mode {mode!r:.80} is not one of {', '.join(MODES)}", "bad_mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ShapeError(f"{x.where}: mode {shown(mode)} is not one of {', '.join(MODES)}", "bad_mode")
     depth = x.axis(depth_axis, "depth_axis")
     if spatial_axes is None:
         axes = [a for a in range(x.rank) if a not in (0, depth)]

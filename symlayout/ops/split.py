@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.declare import Declared, Operand, index_map, is_list
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
-from symlayout.tensor import Tensor, operation
+from symlayout.tensor import Tensor, check_tensors, operation
+
+MAX_PARTS = 1 << 16
 
 
 def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
@@ -28,7 +30,8 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     Raises
     ------
     ShapeError
-        ``non_divisible`` if there are no equal parts, ``block_lt_1`` for less than one, ``bad_axis``,
+        ``non_divisible`` if there are no equal parts, ``block_lt_1`` for less than one, ``overflow`` for more than
+        `MAX_PARTS`, ``bad_axis``,
         ``attr_dtype`` for a number of parts that is no int, ``crop_exceeds`` for symbolic cuts out of range.
 
     References
@@ -44,6 +47,7 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     >>> [part.shape for part in sl.split(x, [1, 5], axis=1)]
     [(H, 1), (H, 4), (H, 1)]
     """
+    check_tensors("split", x)
     if not is_list(indices_or_sections):
         count = _sections(indices_or_sections)
         return [equal_part(x, number, count, axis) for number in range(count)]
@@ -165,7 +169,9 @@ def _sections(sections: Any) -> int:
     try:
         count = operator.index(sections)
     except TypeError:
-        raise ShapeError(f"split: sections {sections!r:.80} is not an int", "attr_dtype") from None
+        raise ShapeError(f"split: sections {shown(sections)} is not an int", "attr_dtype") from None
     if count < 1:
-        raise ShapeError(f"split: sections {count} is not >= 1", "block_lt_1")
+        raise ShapeError(f"split: sections {shown(count)} is not >= 1", "block_lt_1")
+    if count > MAX_PARTS:
+        raise ShapeError(f"split: more than {MAX_PARTS} parts", "overflow")
     return count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
@@ -263,7 +263,7 @@ def _layout(op: str, input: Tensor, data_format: str) -> tuple[Tensor, int, tupl
     """Return the input, checked, the axis of the depth and those of height and width."""
     if not isinstance(data_format, str) or data_format not in _FORMATS:
         known = ", ".join(map(repr, _FORMATS))
-        raise ShapeError(f"data_format is {data_format!r:.80}, none of {known}", "bad_format")
+        raise ShapeError(f"data_format is {shown(data_format)}, none of {known}", "bad_format")
     rank, depth, spatial = _FORMATS[data_format]
     require_rank(f"{op} in {data_format}", input, rank, rank)
     if data_format == "NCHW_VECT_C":
