@@ -281,8 +281,7 @@ def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:
 
 
 def _equal(a: Extent, b: Extent, facts: Facts) -> bool:
-    difference = facts.reduce(a - b)
-    return difference == 0 or facts.vanishes(difference)
+    return facts.vanishes(facts.reduce(a - b))
 
 
 def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -> Extent | None:
@@ -298,10 +297,6 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
         size, _, name = min(ranges)
         return symbol(name) - (facts.low[name] or 0) - (size + 1) // 2
     names = {name for e in values for name in names_of(facts.reduce(e))}
-    assumed = {name for e in taken for name in names_of(facts.reduce(e))}
-    for name in (*sorted(names & facts.floors.keys()), *sorted((assumed - names) & facts.floors.keys())):
-        if (between := _remainder(facts, name, taken)) is not None:
-            return between
     for name in sorted(names & facts.low.keys()):
         low = facts.low[name]
         apart = symbol(name) - ((low or 0) + 1)

@@ -439,8 +439,6 @@ class Context:
 
     def _agree(self, choices: Sequence[Any]) -> None:
         """Evaluate both sides at the digits, taking the cases that the certificate names, and compare."""
-        if self.point is None:
-            raise Refused("the shapes are not compared")
         left, right = (self._reads(side, path) for side, path in zip(_SIDES, choices, strict=True))
         if repr(left[0]) != repr(right[0]) or len(left[1]) != len(right[1]):  # 0 == False == -0.0
             raise Refused(f"the sides read {left} and {right}")

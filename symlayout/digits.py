@@ -67,11 +67,9 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
         if facts.nonnegative(rest - quotient * k) and facts.nonnegative((quotient + 1) * k - 1 - rest):
             return whole + quotient
     # a factor of the divisor that some term has: floor(rest/(g*m)) = floor(floor(rest/g)/m)
-    g = _factor(facts, rest, k)
-    if g is not None:
-        m = exact_quotient(k, g)
-        if m is not None:
-            return whole + _floor(facts, _floor(facts, rest, g), m)
+    if (factors := _factors(facts, rest, k)) is not None:
+        g, m = factors
+        return whole + _floor(facts, _floor(facts, rest, g), m)
     if (pair := facts.either(rest)) is not None:  # floor is monotone: it takes a maximum to the floors' maximum
         return whole + facts.maximum(*(_floor(facts, e, k) for e in pair))
     names = sorted(_variables(facts, rest))
@@ -143,9 +141,9 @@ def _variables(facts: Facts, e: Extent) -> set[str]:
     return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors}
 
 
-def _factor(facts: Facts, e: Extent, k: Extent) -> Extent | None:
-    """Return the least coefficient ``g`` of a digit, other than 1, that divides *k*."""
-    found: list[Extent] = []
+def _factors(facts: Facts, e: Extent, k: Extent) -> tuple[Extent, Extent] | None:
+    """Return ``(g, m)`` with ``k = g*m`` for the least coefficient ``g`` of a digit, other than 1, that divides *k*."""
+    found: list[tuple[Extent, Extent]] = []
     integers: list[int] = []
     if not isinstance(e, Poly):
         return None
@@ -161,11 +159,11 @@ def _factor(facts: Facts, e: Extent, k: Extent) -> Extent | None:
             if not facts.positive(-c):
                 continue
             c = -c
-        if c not in (1, k) and exact_quotient(k, c) is not None:
-            found.append(c)
+        if c not in (1, k) and (m := exact_quotient(k, c)) is not None:
+            found.append((c, m))
     if len(integers) > 1 and isinstance(k, int) and 1 < (common := gcd(*integers, k)) < k:
-        found.append(common)
-    return min(found, key=lambda g: (len(terms_of(g)), sum(map(len, terms_of(g))), str(g)), default=None)
+        found.append((common, k // common))
+    return min(found, key=lambda gm: (len(terms_of(gm[0])), sum(map(len, terms_of(gm[0]))), str(gm[0])), default=None)
 
 
 def _leads_negative(e: Poly, names: list[str]) -> bool:

@@ -107,11 +107,15 @@ class Notes(Facts):
             self._writing.add(e)
             self._write(bound)
             self._writing.discard(e)
-        elif self.holds_at_lows(e):
+        elif self.holds_at_lows(e) and not self._is_low(e):
             self._write_lows(e)
         else:
             raise Refused(f"{e} >= 0 has no derivation")
         return e
+
+    def _is_low(self, e: Extent) -> bool:
+        """Return whether *e* says that a symbol is at least its lower bound, from which that does not follow."""
+        return any(e == symbol(name) - (self.low[name] or 0) for name in names_of(e))
 
     def _write_lows(self, e: Extent) -> None:
         lows = [(name, self.low[name]) for name in sorted(names_of(e))]

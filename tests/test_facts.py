@@ -275,6 +275,41 @@ def test_a_quotient_bounds_its_divisor() -> None:
     assert facts.interval(B) == (1, 10)
 
 
+def test_a_symbol_without_bounds_gets_them_from_a_product() -> None:
+    facts = facts_of(Dim("H"), Dim("W"), Dim("b", 1), Dim("c", 1, 2))
+    t = facts.divide(W - H, B, "blocks")
+    assert facts.interval(t) == (None, None)
+    facts.assume_nonnegative(symbol("c") * t - 3)
+    assert facts.interval(t) == (2, None)
+
+
+@pytest.mark.parametrize(("terms", "least"), [(3, 1), (400, 0)])
+def test_a_fact_of_too_many_terms_moves_no_bound(terms: int, least: int) -> None:
+    names = [f"d{k}" for k in range(terms)]
+    facts = facts_of(*(Dim(name) for name in names))
+    e = H - 1 - sum(map(symbol, names))
+    facts.declare(Dim("H"))
+    facts.assume_nonnegative(e)
+    assert facts.nonnegative(e)
+    assert facts.low["H"] == least
+
+
+@pytest.mark.parametrize(
+    ("e", "kind", "message"),
+    [
+        (2 * H + 1, "odd", "2*H + 1 is never a multiple of 2"),
+        (W + 1, "infeasible", "W + 1 is never a multiple of 2\n  known: 0 <= W, W % 2 == 0"),
+    ],
+    ids=str,
+)
+def test_what_is_never_a_multiple_is_said_with_what_was_required(e: Extent, kind: str, message: str) -> None:
+    facts = facts_of(Dim("H"), Dim("W"))
+    facts.divide(W, 2, "even")
+    with pytest.raises(ShapeError) as caught:
+        facts.divide(e, 2, "odd")
+    assert (caught.value.kind, str(caught.value)) == (kind, message)
+
+
 def test_symbols_are_shifted_to_their_lower_bounds() -> None:
     facts = facts_of(Dim("H"), Dim("W"), Dim("b", 1))
     shown = {e: facts.holds_at_lows(e) for e in (H * B - H, H + B - 1, H * W, H - B, H * B - H - 1, H * W - H)}

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
+from symlayout.normalise import normalise
 from tests import oracle
 from tests.chains import build
 from tests.strategies import STEPS, Case, cases
@@ -152,6 +153,13 @@ def test_composed_maps_read_what_the_chain_reads(case: Case) -> None:
     then = build(sl.tensor(first.shape, name="y"), case.steps[at:])
     composed = first.index_map.compose(then.index_map)
     assert str(composed) == str(build(first, case.steps[at:]).index_map)
+
+
+def test_a_chain_without_cases_is_one_read() -> None:
+    x = sl.tensor("N, H", name="x")
+    (read,) = normalise(sl.pad(sl.flip(sl.pad(sl.transpose(x), 2)), 1))
+    assert read.leaf is not None
+    assert len(read.guards) == 4
 
 
 def test_self_comes_after_other() -> None:

@@ -32,9 +32,9 @@ def some(rnd: random.Random, names: list[str], most: int = 3) -> Extent:
     return e
 
 
-def random_facts(rnd: random.Random) -> tuple[Facts, list[Point]]:
+def random_facts(rnd: random.Random, facts: Facts) -> tuple[Facts, list[Point]]:
     """Return a system of dims, facts, a maximum, digits and floors, and the points of a box where it holds."""
-    facts, names = Facts(), ["x", "y", "z"][: rnd.randint(1, 3)]
+    names = ["x", "y", "z"][: rnd.randint(1, 3)]
     ranges = []
     for name in names:
         low = rnd.choice((-3, -1, 0, 0, 1, 2))
@@ -75,11 +75,11 @@ def with_floors(facts: Facts, point: Point) -> Point:
     return point
 
 
-def systems(seeds: range) -> Iterator[tuple[random.Random, Facts, list[Point]]]:
+def systems(seeds: range, make: type[Facts] = Facts) -> Iterator[tuple[random.Random, Facts, list[Point]]]:
     for seed in seeds:
         rnd = random.Random(seed)
         try:
-            facts, points = random_facts(rnd)
+            facts, points = random_facts(rnd, make())
         except (ShapeError, InconclusiveError, KeyError):  # nothing is left, or a divisor may be 0
             continue
         if points:

@@ -279,6 +279,20 @@ def test_long_chains_are_decided_within_the_budget_of_goals(kind: str) -> None:
     assert y.facts.effort - before < 40_000
 
 
+def test_sizes_of_too_many_elements_are_not_evaluated() -> None:
+    x = sl.tensor((10**6, 10**6), name="x")
+    proof = sl.prove_equal(sl.flip(x, 0), x)
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "1 sizes searched" in str(proof)
+
+
+def test_a_witness_in_words() -> None:
+    x = sl.tensor("N", name="x")
+    assert str(refuted(sl.flip(x), x)) == "N = 2: at (0,) the sides read x[1] and x[0]"
+    assert str(refuted(sl.pad(x, 1)[:-2], x)) == "N = 1: at (0,) the sides read fill 0 and x[0]"
+    assert str(refuted(sl.pad(x, 1), x)) == "N = 0: the shapes are (2,) and (0,)"
+
+
 def test_a_normal_form_that_takes_too_many_goals_is_inconclusive_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     t = sl.tensor("N, 2*h")
     for k in range(60):

@@ -45,6 +45,17 @@ def test_a_remembered_call_computes(kernel: sl.Kernel) -> None:
     assert out.tolist() == [[5, 4, 3], [2, 1, 0]]
 
 
+def test_a_remembered_view_refuses_an_out_of_another_shape(kernel: sl.Kernel) -> None:
+    x = np.arange(12, dtype="i2").reshape(2, 6)[:, ::2]
+    for _ in range(2):
+        assert kernel(x, out=np.zeros(SHAPE, "i2")).tolist() == [[10, 8, 6], [4, 2, 0]]
+    memory = np.zeros((4, 3), "i2")
+    for out in (memory[:1], memory[:3], memory[:2, :2], memory[:2, :0]):  # the strides are those that are remembered
+        with pytest.raises(sl.ShapeError, match="out= has shape"):
+            kernel(x, out=out)
+    assert not memory.any()
+
+
 def test_a_remembered_call_refuses_what_the_first_does(kernel: sl.Kernel) -> None:
     x = np.arange(6, dtype="i2").reshape(SHAPE)
     frozen = np.zeros(SHAPE, "i2")

@@ -1,0 +1,50 @@
+"""What a system proves it can write down, in steps that the checker takes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from symlayout.check import Refused
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.polynomial import evaluate
+from symlayout.system import Dim
+from tests.recorded import Told
+from tests.test_facts import BOUNDS, Bound
+from tests.test_inequalities import random_facts, some
+
+
+@pytest.mark.parametrize("rule", BOUNDS, ids=lambda rule: rule.name)
+def test_what_a_rule_shows_is_written_down(rule: Bound) -> None:
+    facts = Told()
+    for dim in (Dim("H"), Dim("W"), Dim("b", 1)):
+        facts.declare(dim)
+    e = rule.given(facts)
+    assert facts.context.holds(facts.show(e))
+
+
+def test_nearly_all_that_random_systems_show_is_written_down() -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(400):
+        rnd, facts = random.Random(seed), Told()
+        try:
+            _, points = random_facts(rnd, facts)
+        except (ShapeError, InconclusiveError, KeyError):  # nothing is left, or a divisor may be 0
+            continue
+        except Refused:
+            counts["refused while it is told"] += 1
+            continue
+        for _ in range(6 if points else 0):
+            e = some(rnd, list(facts.low))
+            if facts.nonnegative(e := e - min(evaluate(e, p) for p in points)):
+                try:
+                    facts.show(e)
+                except Refused:
+                    counts["refused"] += 1
+                else:
+                    counts["shown"] += 1
+    assert counts["shown"] > 500
+    assert counts["refused"] <= 20
+    assert counts["refused while it is told"] <= 8
