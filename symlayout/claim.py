@@ -31,6 +31,7 @@ class Claim:
         self.symbols: dict[str, tuple[str, Extent, Extent]] = {}  # operands before what is made of them
         self._numbers: dict[int, int] = {}
         self._nodes: list[dict[str, Any]] = []
+        self._inputs: dict[str, str] = {}
         assumptions = [self._assumption(r.relation, r.value, r.modulus) for r in facts.requirements]
         for node in (*left.nodes(), *right.nodes()):
             if id(node) not in self._numbers:
@@ -55,7 +56,9 @@ class Claim:
     def _node(self, node: Tensor) -> dict[str, Any]:
         shape = [self._extent(e, node.facts) for e in node.extents]
         if node.declared is None:
-            return {"input": node.key, "shape": shape}
+            # The key of an input without a name counts all tensors of the process; here those of the claim count.
+            name = f"{node.name}.{len(self._inputs)}" if "." in node.key else node.key
+            return {"input": self._inputs.setdefault(node.key, name), "shape": shape}
         return {
             "op": node.name,
             "inputs": [self._numbers[id(source)] for source in node.inputs],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import multiprocessing
 import os
 import platform
@@ -134,6 +135,37 @@ def test_a_process_that_ignores_how_its_children_end_compiles() -> None:
 def test_a_library_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", script(tmp_path, "truncate -s 100G kernel.so"))
     assert str(failure()).endswith("fake-cc built a file of 107374182400 bytes")
+
+
+def test_a_compiler_that_others_slow_down_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It works, for a tenth of the time."""
+    seconds = itertools.count(0.05, 0.05)
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.5)
+    monkeypatch.setattr(compiler, "_processor_seconds", lambda process: next(seconds))
+    real = shutil.which("cc")
+    monkeypatch.setenv("CC", script(tmp_path, f'sleep 1.2; exec {real} "$@"'))
+    compile_nest(nests.transpose(), 4)
+
+
+def test_a_compiler_that_computes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.5)
+    monkeypatch.setenv("CC", script(tmp_path, "while :; do :; done & wait"))
+    assert "took longer" in str(failure())
+
+
+def test_the_processor_time_of_a_compiler_is_that_of_its_children_too() -> None:
+    text = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+    process = subprocess.Popen(
+        ["sh", "-c", f"({text}) & ({text}); wait; echo done; sleep 100"], stdout=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        own = os.times()
+        assert 0.05 < compiler._processor_seconds(process) < 60, own
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_compiler_that_hung_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,12 +23,13 @@ from symlayout_codegen import cache
 from symlayout_codegen.errors import CompilerError
 
 TIME_LIMIT = 30.0
-"""Seconds that the compiler may take."""
+"""Seconds that the compiler may take; where others keep it from the processor, that it may go on between looks."""
 
 FOLDER = "symlayout-build-"
 """How the names of folders begin in which something is compiled."""
 
 _LOG_LIMIT = 1 << 20
+_SLOWED = 0.05, 0.9  # shares of `TIME_LIMIT` of processor time: of one that works, and of one that others slow down
 _PAUSE = 0.05  # seconds after which it is asked again whether the compiler has ended
 
 _hung: set[tuple[str, ...]] = set()  # command lines, the same for every source, that took too long
@@ -164,15 +165,20 @@ def _started(arguments: list[str], folder: Path) -> Iterator[Callable[[], str]]:
 def _read(process: subprocess.Popen[bytes], printed: bytearray, end: float) -> bool:
     """Add to *printed* what the compiler prints until it has ended, or has printed more than the limit.
 
-    A child that it left behind may hold its output open: this is not waited for.  Return False if the time *end* came.
+    A child that it left behind may hold its output open: this is not waited for.  Return False if the time *end* came,
+    and it is not the machine that is slow.
     """
     assert process.stdout is not None  # a pipe was asked for
-    ready, is_open, pause = select.poll(), True, _PAUSE
+    ready, is_open, pause, before = select.poll(), True, _PAUSE, 0.0
     ready.register(process.stdout, select.POLLIN)
     while len(printed) <= _LOG_LIMIT:
         ended = _has_ended(process)  # asked first: all that it printed can then be read
         if not ended and time.monotonic() >= end:
-            return False
+            least, most = (share * TIME_LIMIT for share in _SLOWED)
+            used = _processor_seconds(process)
+            if not before + least <= used < most:
+                return False
+            before, end = used, time.monotonic() + TIME_LIMIT
         if is_open and ready.poll(0 if ended else 1000 * pause):
             chunk = os.read(process.stdout.fileno(), 1 << 16)
             printed += chunk
@@ -184,6 +190,17 @@ def _read(process: subprocess.Popen[bytes], printed: bytearray, end: float) -> b
             time.sleep(pause)
             pause = min(2 * pause, _PAUSE)
     return True
+
+
+def _processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time of the compiler with its children; 0 where the system does not say."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+            if fields[3] == str(process.pid):  # its session
+                ticks += sum(map(int, fields[11:15]))  # its own, and of children that it waited for
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
