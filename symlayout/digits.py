@@ -70,7 +70,8 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
     if (factors := _factors(facts, rest, k)) is not None:
         g, m = factors
         return whole + _floor(facts, _floor(facts, rest, g), m)
-    if (pair := facts.either(rest)) is not None:  # floor is monotone: it takes a maximum to the floors' maximum
+    varies = any(is_digital(name, facts) for name in names_of(rest))  # a maximum of digits is no digit for a loop
+    if not varies and (pair := facts.either(rest)) is not None:  # floor takes a maximum to the floors' maximum
         return whole + facts.maximum(*(_floor(facts, e, k) for e in pair))
     names = sorted(_variables(facts, rest))
     if len(names) == 1 and (split := coefficient_of(rest, names[0]) if isinstance(rest, Poly) else None):
@@ -134,6 +135,13 @@ def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
         else:
             whole, current = quotient + whole, current - quotient * k
     return whole, rest + current
+
+
+def is_digital(name: str, facts: Facts) -> bool:
+    """Return whether a symbol is a digit or a floor of digits."""
+    return name[0] == DIGIT or (
+        name in facts.floors and any(is_digital(n, facts) for n in names_of(facts.floors[name][0]))
+    )
 
 
 def _variables(facts: Facts, e: Extent) -> set[str]:

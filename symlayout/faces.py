@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
+from symlayout.digits import is_digital
 from symlayout.errors import InconclusiveError
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window
@@ -31,7 +32,6 @@ from symlayout.polynomial import (
     terms_of,
 )
 from symlayout.refine import Box, refine
-from symlayout.system import DIGIT
 from symlayout.tensor import Tensor
 
 
@@ -230,10 +230,3 @@ def _times(e: Extent, step: Extent) -> Extent:
     """Return how often *step* is in *e*, term by term."""
     parts = (exact_quotient(collapse({m: c}), step) for m, c in terms_of(e).items())
     return sum((part for part in parts if part is not None), 0)
-
-
-def is_digital(name: str, facts: Facts) -> bool:
-    """Return whether a symbol is a digit or a floor of digits."""
-    return name[0] == DIGIT or (
-        name in facts.floors and any(is_digital(n, facts) for n in names_of(facts.floors[name][0]))
-    )

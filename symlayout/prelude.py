@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
+from symlayout.digits import is_digital
+from symlayout.errors import InconclusiveError
 from symlayout.facts import Definition, Facts
-from symlayout.polynomial import Extent, exact_quotient, terms_of
+from symlayout.polynomial import Extent, exact_quotient, symbol, terms_of
 from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.nest import Local, Precondition
 
@@ -93,6 +95,8 @@ class Prelude:
             return self.local(name, FloorDiv(self.expr(top), self.divisor(bottom)))
         if name in self._meaning.definitions:
             return self.local(name, self._definition(self._meaning.definitions[name]))
+        if is_digital(name, self._meaning):
+            raise InconclusiveError(f"{self._meaning.spell(symbol(name))} is the same for all loops")
         return Name(self.identifier(name))
 
     def _definition(self, d: Definition) -> Expr:

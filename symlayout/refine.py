@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from symlayout.digits import digit_name, floor_div
+from symlayout.digits import digit_name, floor_div, is_digital
 from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
@@ -117,19 +117,11 @@ def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
     todo = [name for e in expressions for name in sorted(names_of(e))]
     while todo:
         name = todo.pop()
-        if name in facts.floors and name not in found and _has_digit(name, facts):
+        if name in facts.floors and name not in found and is_digital(name, facts):
             found[name] = None
             numerator, denominator = facts.floors[name]
             todo += sorted(names_of(numerator) | names_of(denominator))
     return [name for name in facts.bounded if name in found]
-
-
-def _has_digit(name: str, facts: Facts) -> bool:
-    if name[0] == DIGIT:
-        return True
-    if name not in facts.floors:
-        return False
-    return any(_has_digit(n, facts) for n in names_of(facts.floors[name][0]))
 
 
 def _progress(before: list[str], facts: Facts, after: list[str], new: Facts) -> bool:
@@ -151,7 +143,7 @@ def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Ite
     for name in floors:
         numerator, denominator = facts.floors[name]
         digits = _digits_in(numerator)
-        if len(digits) != 1 or any(n in facts.floors and _has_digit(n, facts) for n in names_of(numerator)):
+        if len(digits) != 1 or any(n in facts.floors and is_digital(n, facts) for n in names_of(numerator)):
             continue
         split = coefficient_of(numerator, digits[0]) if isinstance(numerator, Poly) else None
         if split is not None and split[0] == 1 and not _digits_in(denominator) and box.facts.positive(denominator):

@@ -263,3 +263,16 @@ def test_where_a_fill_ends_does_not_follow_from_what_is_read_inside(name: str) -
         expected = sl.interpret(y, *(arrays[name] for name in names), dims=dims)
         out = np.full_like(expected, -1)
         assert kernel(*(arrays[name] for name in names), out=out, dims=dims).tolist() == expected.tolist()
+
+
+def test_a_quotient_of_a_maximum_and_a_digit_stays_one_quotient() -> None:
+    """Both parts of the maximum may hold somewhere; a maximum of two quotients of digits is no digit of a loop."""
+    n, m, q = sl.dims("N M q")
+    b = sl.dim("b", min=1)
+    y = sl.space_to_batch(sl.tensor((n * b, m * b), name="x"), [b], [[1, q]])[-3:-1]
+    assert str(y.index_map).startswith("(i0, i1) -> ((i0 + max(0, N*b**2 - 3)) % (N*b), ")
+    kernel = sl.compile(y, dtype="i4", strict=True)
+    for rows, columns, block in itertools.product((0, 1, 2), (0, 1, 2), (1, 2, 3)):
+        x = np.arange(1, 1 + rows * columns * block**2, dtype="i4").reshape(rows * block, columns * block)
+        dims = {"q": (-columns * block - 1) % block, "b": block}
+        assert kernel(x, dims=dims).tolist() == sl.interpret(y, x, dims=dims).tolist()
