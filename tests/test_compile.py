@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.lower import lower
 
 
 def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:
@@ -196,6 +197,22 @@ def test_a_fill_is_written_by_strides_that_hold_without_what_is_read(half: int) 
     array = np.arange(3 * 2 * half, dtype=np.int32).reshape(3, 2 * half)
     expected = sl.interpret(y, array, dims={"p": 4})
     assert kernel(array, out=np.full_like(expected, -1), dims={"p": 4}).tolist() == expected.tolist()
+
+
+def test_digits_that_make_up_a_number_are_walked_as_that_number() -> None:
+    n, a = sl.dims("N A")
+    x, y = (sl.tensor((n, a), name=name) for name in "xy")
+    nest, _ = lower(sl.reshape(sl.stack([x, y], 0), (n, 2 * a)))
+    assert len(nest.pieces) == 2
+    assert not any(piece.carried for piece in nest.pieces)  # nothing is divided at each element
+
+
+def test_a_strict_kernel_of_any_type_is_built_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/no/such/cc")
+    t = sl.flip(sl.tensor("N, H", name="x"))
+    sl.compile(t)
+    with pytest.raises(sl.CompilerError, match="is not a program"):
+        sl.compile(t, strict=True)
 
 
 def test_a_tile_of_what_may_be_empty_is_moved_without_divisions() -> None:

@@ -56,6 +56,16 @@ def test_a_remembered_view_refuses_an_out_of_another_shape(kernel: sl.Kernel) ->
     assert not memory.any()
 
 
+def test_a_remembered_call_looks_at_dims_and_threads(kernel: sl.Kernel) -> None:
+    x = np.arange(6, dtype="i2").reshape(SHAPE)
+    for _ in range(2):
+        assert kernel(x, dims={"N": 2}).tolist() == kernel(x, threads=2).tolist() == [[5, 4, 3], [2, 1, 0]]
+        with pytest.raises(sl.ShapeError, match="N"):
+            kernel(x, dims={"N": 3})
+        with pytest.raises(ValueError, match="threads"):
+            kernel(x, threads=0)
+
+
 def test_a_remembered_call_refuses_what_the_first_does(kernel: sl.Kernel) -> None:
     x = np.arange(6, dtype="i2").reshape(SHAPE)
     frozen = np.zeros(SHAPE, "i2")

@@ -81,7 +81,11 @@ GROUPS = {
         ),
     ),
     "bounds": Group(
-        _in("codegen/symlayout_codegen", "bound pending expressions nest distribute coalesce"),
+        _in(
+            "codegen/symlayout_codegen",
+            "bound pending expressions nest distribute coalesce "
+            "align exact factor hoist narrow prune rows share stack strips unroll",
+        ),
         _in("tests", "test_expressions test_schedule test_kernel_backend test_chains test_printer test_generated"),
     ),
     "cache": Group(

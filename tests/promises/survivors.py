@@ -4,6 +4,8 @@ from __future__ import annotations
 
 EXPLAINED: dict[str, str] = {
     "symlayout/agree.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
+    "symlayout/call.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"
+    ' "sched_getaffinity") else os.cpu_count() or 1': "a guess, on a system that does not say how many it has",
     "symlayout/check.py: Context._rule_point: True -> False in self.nonnegative.update(e - 1 - i for e, i in"
     " zip(extents, self.point, strict=True))": "the point has a digit for each extent, by the line before",
     "symlayout/derived.py: Derived._excess: e.terms[lead] < 0 -> e.terms[lead] <= 0": "no coefficient is 0",
@@ -21,6 +23,9 @@ EXPLAINED: dict[str, str] = {
     ),
     "symlayout/normalise.py: _enter: e - 1 -> e + 1 #3": (
         "the extent of an axis that is read inside is at least 1, as the coordinate's two bounds say already"
+    ),
+    "symlayout/remember.py: _several.several: raise _failure(plan, native, status) -> pass": (
+        "the status is decided by the arguments, with which the first call, which is remembered, had none"
     ),
     "symlayout/record.py: Recorder.assume_inhabited: 1 -> 2 in ends = [end for c, e in zip(coords, extents,"
     " strict=True) for end in (c, e - 1 - c)]": "what the claim takes for granted is said once more than it is needed",
