@@ -197,6 +197,7 @@ def test_a_foreign_folder_is_not_used_and_said_once(root: Path, tmp_path: Path, 
         warnings.simplefilter("always")
         compile_and_forget()
         compile_and_forget()
+        assert not cache.store("0" * 64, b"library", "")
     assert len(caught) == 1
     assert "is not used: it is a link or no folder, or others own it" in str(caught[0].message)
     assert root.is_file() or not entries(root)
@@ -315,6 +316,8 @@ def test_a_root_that_cannot_be_looked_at_costs_only_the_cache(
 ) -> None:
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / ("x" * 300)))  # too long a name
     compile_and_forget()
+    assert not cache.store("0" * 64, b"library", "")
+    assert not cache.store_note("0" * 64, "tuned", {})
 
 
 def test_no_home_is_no_folder_called_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -72,6 +72,30 @@ def test_a_kernel_fills_what_lies_outside(dims: dict[str, sympy.Symbol]) -> None
     assert kernel(x, dims={"b": 4, "s": 2}).tolist() == [[0, 0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10]]
 
 
+@sl.operation
+def rows_apart(x: Operand, rows: object, columns: object, start: int, step: int, turn: int) -> Declared:
+    """Return ``y[i, j] = x[start + step*i + turn*j]``, and 7 where that is outside."""
+    domain = (x.extent(rows), x.extent(columns))
+    return index_map(domain, lambda i, j: (start + step * i + turn * j,), fill=Fill(7))
+
+
+@pytest.mark.parametrize(("start", "step", "turn"), [(0, 3, 1), (3, -3, -1), (-57, 3, 1), (60, -3, -1)])
+def test_rows_that_lie_far_beyond_the_ends_are_filled_alone(
+    dims: dict[str, sympy.Symbol], start: int, step: int, turn: int
+) -> None:
+    y = rows_apart(sl.tensor((dims["n"],), name="x"), dims["H"], dims["W"], start, step, turn)
+    x = np.arange(10, 14, dtype=np.uint8)
+    memory = np.zeros(240, np.uint8)
+    out = memory[100:140].reshape(20, 2)
+    sl.compile(y, strict=True)(x, out=out, dims={"H": 20, "W": 2})
+    places = start + step * np.arange(20)[:, None] + turn * np.arange(2)
+    expected = np.where((places >= 0) & (places < 4), x[np.clip(places, 0, 3)], 7)
+    assert (expected != 7).any()
+    assert np.array_equal(out, expected)
+    assert not memory[:100].any()
+    assert not memory[140:].any()
+
+
 def test_proofs_know_it(dims: dict[str, sympy.Symbol]) -> None:
     x = sl.tensor((dims["H"], dims["W"]), name="x")
     s = dims["s"]

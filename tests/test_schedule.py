@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symlayout_codegen import strips
+from symlayout_codegen.align import aligned
 from symlayout_codegen.cir import Expr, Literal, Name, Sum, add, evaluate, mul
-from symlayout_codegen.expressions import ONE, ZERO, names, subtract
+from symlayout_codegen.expressions import ONE, ZERO, Facts, names, subtract
 from symlayout_codegen.loops import (
     Accumulate,
     AccumulateRows,
@@ -263,6 +264,37 @@ def test_what_a_crop_turns_by_a_part_of_three_is_bounded() -> None:
     nest = nests.deal_whole(3, 1, 2, crop=True)
     assert leaves(nest).count("CopyGrid") == 2
     same_for_small_sizes(nest)
+
+
+@pytest.mark.parametrize(
+    ("pad", "extent", "blocks", "size", "first"),
+    [
+        (2, 8, 6, 2, (1, 1)),
+        (2, 8, 5, 2, (1, 1)),
+        (2, 8, 4, 2, None),  # the last block is cut off
+        (1, 8, 5, 2, (1, 0)),
+        (1, 8, 4, 2, None),
+        (3, 9, 4, 3, (1, 1, 1)),
+        (1, 9, 5, 3, None),  # of three, no two digits turn into two
+        (-2, 8, 9, 2, None),  # the first block is cut off
+        (2, 7, 6, 2, None),  # the last block is a part of one
+    ],
+)
+def test_blocks_are_counted_from_the_array_where_they_are_whole(
+    pad: int, extent: int, blocks: int, size: int, first: tuple[int, ...] | None
+) -> None:
+    window = Window(nests.affine(-pad, (0, 1), (1, size)), Literal(extent))
+    found = aligned(window, 0, 1, Literal(size), Literal(blocks), Facts())
+    assert (found and found.first) == first
+    if found is not None and first is not None:
+        counted = {(w, b + first[w]) for w in range(size) for b in range(extent // size)}
+        assert found.count == Literal(extent // size)
+        assert counted == {(w, b) for w in range(size) for b in range(blocks) if 0 <= size * b + w - pad < extent}
+
+
+def test_blocks_that_are_walked_backwards_are_not_counted_from_the_array() -> None:
+    window = Window(nests.affine(-2, (0, -1), (1, 2)), Literal(8))
+    assert aligned(window, 0, 1, Literal(2), Literal(6), Facts()) is None
 
 
 @pytest.mark.parametrize(
