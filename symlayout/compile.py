@@ -29,6 +29,7 @@ from symlayout.lower import lower
 from symlayout.remember import Call, Memory, memory
 from symlayout.tensor import Tensor
 from symlayout_codegen import trampoline
+from symlayout_codegen.forks import held_off
 from symlayout_codegen.nest import NUMBERS
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class Kernel:
     @property
     def source(self) -> str:
         """The C of the kernel for contiguous arrays of the compiled element type (float32 if none was named)."""
-        from symlayout_codegen.printer import print_kernel
+        with held_off:
+            from symlayout_codegen.printer import print_kernel
 
         dtype = self._dtype or _DEFAULT
         return print_kernel(self._nest(self._number(dtype), strided=False)[0], dtype.itemsize)
@@ -230,7 +232,8 @@ class Kernel:
 
     def _fastest(self, plan: Plan, native: CompiledKernel, inputs: list[Array], strided: bool) -> CompiledKernel:
         """Return the candidate that is the fastest for a plan, timed on its inputs and an output of its own."""
-        from symlayout_codegen.tune import tune
+        with held_off:
+            from symlayout_codegen.tune import tune
 
         key = plan.arguments, plan.dtype.str, strided, plan.threads
         if key not in self._tuned:
@@ -275,7 +278,8 @@ class Kernel:
         key = dtype.itemsize, dtype.str if self._adds else "", strided
         if key in self._natives:
             return self._natives[key]
-        from symlayout_codegen.kernel import compile_nest
+        with held_off:
+            from symlayout_codegen.kernel import compile_nest
 
         try:
             with trampoline.beside():

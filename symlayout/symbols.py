@@ -18,6 +18,7 @@ from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.facts import Dim, Facts, Requirement
 from symlayout.fold import Factor, Sum, fold_fixed
 from symlayout.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
+from symlayout_codegen.forks import held_off
 
 if TYPE_CHECKING:
     import sympy
@@ -120,7 +121,8 @@ def whole(value: int, what: str) -> int:
 @functools.lru_cache(maxsize=1)
 def _dim_symbol() -> type:
     """Return the class of dims: a SymPy symbol whose identity includes its `Dim`."""
-    import sympy
+    with held_off:
+        import sympy
 
     class DimSymbol(sympy.Symbol):  # type: ignore[misc]  # SymPy has no types
         """A SymPy integer symbol with bounds."""

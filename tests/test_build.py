@@ -366,6 +366,39 @@ def test_a_fork_while_another_thread_builds_does_not_hang() -> None:
     assert child.exitcode == 0
 
 
+def test_a_fork_waits_for_another_threads_imports() -> None:
+    """The child would wait for the lock of a module that nobody imports any more."""
+    program = """
+import os, signal, sys, threading, time
+import numpy as np, symlayout as sl
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("symlayout_codegen.") or name in ("_cffi_backend", "platformdirs"):
+            time.sleep(0.05)
+sys.meta_path.insert(0, Slow())
+
+def compiles():
+    return sl.compile(sl.flip(sl.tensor("N"), 0), strict=True)(np.arange(3)).tolist() == [2, 1, 0]
+
+thread = threading.Thread(target=compiles)
+thread.start()
+children = []
+for _ in range(4):
+    time.sleep(0.1)
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        os._exit(not compiles())
+    children.append(child)
+thread.join()
+print([os.waitpid(child, 0)[1] for child in children])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[0, 0, 0, 0]\n"
+
+
 def test_what_is_loaded_is_not_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_nest(nests.transpose(), 4)
     monkeypatch.setattr(build, "_load_kept", lambda *_: pytest.fail("it is loaded again"))

@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from symlayout_codegen.forks import held_off
+
 LIBRARY, SOURCE, MANIFEST = "kernel.so", "kernel.c", "manifest.json"
 STAGING = ".staging-"
 """How the names of folders begin that are being written, or removed, in the root."""
@@ -42,7 +44,8 @@ def cache_root() -> Path:
     """Return where entries are kept: ``$SYMLAYOUT_CACHE_DIR``, else the user's cache folder."""
     if named := os.environ.get("SYMLAYOUT_CACHE_DIR"):
         return Path(named)
-    import platformdirs
+    with held_off:
+        import platformdirs
 
     root = Path(platformdirs.user_cache_path("symlayout"))
     if root.is_absolute():
@@ -81,7 +84,8 @@ def store(key: str, library: bytes, source: str) -> bool:
 
 def load_note(key: str, name: str) -> dict[str, str] | None:
     """Return what `store_note` wrote beside the library of the entry *key*; None if there is nothing to trust."""
-    import json  # which a kernel that is only loaded does without
+    with held_off:
+        import json  # which a kernel that is only loaded does without
 
     try:
         root = cache_root()
@@ -99,7 +103,8 @@ def load_note(key: str, name: str) -> dict[str, str] | None:
 
 def store_note(key: str, name: str, note: dict[str, str]) -> bool:
     """Keep *note* beside the library of the entry *key*; return whether it is there."""
-    import json
+    with held_off:
+        import json
 
     try:
         root = cache_root()
@@ -115,7 +120,8 @@ def store_note(key: str, name: str, note: dict[str, str]) -> bool:
 
 
 def _note_hash(key: str, name: str, note: dict[str, str]) -> str:
-    import json
+    with held_off:
+        import json
 
     return hashlib.sha256(json.dumps([key, name, note], sort_keys=True).encode("ascii")).hexdigest()
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from symlayout_codegen import cache
 from symlayout_codegen.compiler import FOLDER
 from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.forks import held_off
 
 Function = Callable[..., int]
 Functions = dict[str, Function]
@@ -135,4 +136,5 @@ def foreign_functions() -> Any:
 
 def _engine() -> Any:
     """Return cffi's own engine, without its front end, whose C parser takes 30 ms to import."""
-    return import_module("_cffi_backend")
+    with held_off:
+        return import_module("_cffi_backend")

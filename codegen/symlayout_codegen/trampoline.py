@@ -20,6 +20,7 @@ from symlayout_codegen import cache
 from symlayout_codegen.build import cache_key
 from symlayout_codegen.compiler import compiling, find_compiler, words
 from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.forks import held_off
 from symlayout_codegen.header import template
 from symlayout_codegen.load import load_module
 
@@ -115,7 +116,8 @@ def _begun(stack: contextlib.ExitStack) -> Callable[[], None] | None:
 
 def _headers() -> list[str]:
     """Return where the compiler finds the headers; `CompilerError` if Python's are not installed."""
-    import sysconfig
+    with held_off:
+        import sysconfig
 
     folders = [sysconfig.get_path("include"), sysconfig.get_path("platinclude"), np.get_include()]
     if not any(os.path.exists(os.path.join(folder, "Python.h")) for folder in folders):
