@@ -11,6 +11,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.lower import lower
+from symlayout_codegen.cir import evaluate
+from symlayout_codegen.nest import Precondition
 
 
 def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:
@@ -205,6 +207,16 @@ def test_digits_that_make_up_a_number_are_walked_as_that_number() -> None:
     nest, _ = lower(sl.reshape(sl.stack([x, y], 0), (n, 2 * a)))
     assert len(nest.pieces) == 2
     assert not any(piece.carried for piece in nest.pieces)  # nothing is divided at each element
+
+
+def test_a_kernel_checks_the_bounds_of_its_dims_itself() -> None:
+    """As from C, where nothing is bound before the call."""
+    nest, _ = lower(sl.flip(sl.tensor((sl.dim("H", 4, 8, multiple_of=3),), name="x")))
+    checks = [step for step in nest.prelude if isinstance(step, Precondition)]
+    for size in range(14):
+        values = [(check.relation, evaluate(check.value, {"H": size})) for check in checks]
+        holds = all(value == 0 if relation == "==" else value >= 0 for relation, value in values)
+        assert holds == (size == 6)
 
 
 def test_a_strict_kernel_of_any_type_is_built_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

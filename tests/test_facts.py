@@ -434,6 +434,13 @@ def known(facts: Facts, *statements: Extent) -> Facts:
     return facts
 
 
+def _halves_of_a_few(facts: Facts, *statements: Extent) -> Extent:
+    """Return a product of two floors, one of them of a digit below W, where the statements hold."""
+    i = digit(known(facts, W - 1), W)
+    found = facts.add_floor(W, 4) * facts.add_floor(i + 1, 2)
+    return known(facts, *statements).reduce(found)
+
+
 BOUNDS = (
     Bound("symbols at their lower bounds", lambda f: H + W, lambda f: H - W, {"H": 0, "W": 1}),
     Bound("a shift by the lower bound", lambda f: H * B - H, lambda f: H * W - H, {"H": 1, "W": 0}),
@@ -510,6 +517,12 @@ BOUNDS = (
         lambda f: known(f, H - W).reduce(H - W + 2),
         lambda f: known(f, H - W).reduce(H - W - 1),
         {"H": 0, "W": 0},
+    ),
+    Bound(
+        "facts that are of no use at first",
+        lambda f: 3 - _halves_of_a_few(f, 2 - 2 * B * symbol("(W//4)") - 2 * symbol("#0"), 4 * symbol("#0") - 2),
+        lambda f: 3 - _halves_of_a_few(f),
+        {"W": 8, "#0": 5},
     ),
     Bound(
         "a remainder beside its quotient is not negative",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -94,6 +95,43 @@ def test_rows_that_lie_far_beyond_the_ends_are_filled_alone(
     assert np.array_equal(out, expected)
     assert not memory[:100].any()
     assert not memory[140:].any()
+
+
+@sl.operation
+def slanted(x: Operand, rows: object, columns: object, down: object, along: object) -> Declared:
+    """Return ``y[i, j] = x[down*i + (along - 2)*j]``, and 7 where that is outside."""
+    a, b = x.extent(down), x.extent(along)
+    return index_map((x.extent(rows), x.extent(columns)), lambda i, j: (i * a + j * (b - 2),), fill=Fill(7))
+
+
+def test_steps_of_any_sign_are_bounded(dims: dict[str, sympy.Symbol]) -> None:
+    down, along = sl.dims("down along")
+    kernel = sl.compile(slanted(sl.tensor((dims["n"],), name="x"), dims["H"], dims["W"], down, along), strict=True)
+    x = np.arange(10, 14, dtype=np.uint8)
+    i, j = np.ogrid[:9, :7]
+    for a, b in itertools.product((0, 1, 3, 20), range(6)):
+        memory = np.zeros(463, np.uint8)
+        out = memory[200:263].reshape(9, 7)
+        kernel(x, out=out, dims={"H": 9, "W": 7, "down": a, "along": b})
+        places = a * i + (b - 2) * j
+        assert np.array_equal(out, np.where((places >= 0) & (places < 4), x[np.clip(places, 0, 3)], 7)), (a, b)
+        assert not memory[:200].any()
+        assert not memory[263:].any()
+
+
+@sl.operation
+def patches(x: Operand, rows: int, columns: int, count: int, apart: int) -> Declared:
+    """Return ``y[j, i, k] = x[6*i + apart*j + k]``."""
+    return index_map((rows, columns, count), lambda j, i, k: (6 * i + apart * j + k,))
+
+
+@pytest.mark.parametrize(("beside", "apart"), [(0, 1), (1, 1), (2, 1), (0, 2)])
+def test_short_rows_that_overlap_keep_their_places_beside_others(beside: int, apart: int) -> None:
+    x, z = np.arange(64, dtype="i4"), np.full((9, 8, beside), -1, "i4")
+    y = sl.concatenate([patches(sl.tensor((64,), name="x"), 9, 8, 3, apart), sl.tensor(z.shape, name="z")], 2)
+    j, i, k = np.ogrid[:9, :8, :3]
+    expected = np.concatenate([x[6 * i + apart * j + k], z], 2)
+    assert np.array_equal(sl.compile(y, dtype="i4", strict=True)(x, z), expected)
 
 
 def test_proofs_know_it(dims: dict[str, sympy.Symbol]) -> None:

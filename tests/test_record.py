@@ -9,7 +9,8 @@ import pytest
 
 from symlayout.check import Refused
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.polynomial import evaluate
+from symlayout.polynomial import Extent, evaluate, exact_quotient, symbol
+from symlayout.solving_notes import _bezout
 from symlayout.system import Dim
 from tests.recorded import Told
 from tests.test_facts import BOUNDS, Bound
@@ -48,3 +49,24 @@ def test_nearly_all_that_random_systems_show_is_written_down() -> None:
     assert counts["shown"] > 500
     assert counts["refused"] <= 20
     assert counts["refused while it is told"] <= 8
+
+
+H, W, B = map(symbol, "HWb")
+
+
+@pytest.mark.parametrize(
+    ("n", "numerator", "modulus", "common"),
+    [
+        (3 * H + 9, H + 3, 4, 1),
+        (9 + 3 * H, 3 + H, 4, 1),
+        (B - H, H - B, B * B, 1),
+        (6 * H + 3 * W, 2 * H + W, 4, 1),
+        (6 * H * B + 6 * W, H * B + W, 8, 2),
+        (2 * H + 2 * W, H + W, 7, 2),
+        (7, 7, 3, 1),
+    ],
+    ids=str,
+)
+def test_a_multiple_makes_one_numerator_of_another(n: Extent, numerator: Extent, modulus: Extent, common: int) -> None:
+    """As where ``u`` with ``3*H + 9 = 4*u`` is known and ``(H + 3)/4`` is asked for: 3 times the one is the other."""
+    assert exact_quotient(_bezout(n, numerator, modulus, common) * n - common * numerator, common * modulus) is not None

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from symlayout_codegen import strips
 from symlayout_codegen.align import aligned
-from symlayout_codegen.cir import Expr, Literal, Name, Sum, add, evaluate, mul
+from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
+from symlayout_codegen.exact import exact
 from symlayout_codegen.expressions import ONE, ZERO, Facts, names, subtract
+from symlayout_codegen.hoist import hoist
 from symlayout_codegen.loops import (
     Accumulate,
     AccumulateRows,
@@ -36,8 +38,22 @@ from symlayout_codegen.loops import (
     expressions,
     walk,
 )
-from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece, Term, Window, simulate
+from symlayout_codegen.nest import (
+    Add,
+    Affine,
+    Carried,
+    Digit,
+    Guard,
+    Local,
+    Nest,
+    Piece,
+    Precondition,
+    Term,
+    Window,
+    simulate,
+)
 from symlayout_codegen.schedule import Program, schedule
+from symlayout_codegen.stack import stack
 from tests import nests
 
 Written = dict[int, tuple[Term, ...]]
@@ -290,6 +306,42 @@ def test_blocks_are_counted_from_the_array_where_they_are_whole(
         counted = {(w, b + first[w]) for w in range(size) for b in range(extent // size)}
         assert found.count == Literal(extent // size)
         assert counted == {(w, b) for w in range(size) for b in range(blocks) if 0 <= size * b + w - pad < extent}
+
+
+def test_pieces_are_one_where_they_differ_in_where_they_begin_and_nothing_else() -> None:
+    def piece(at: int, start: int, source: int = 0, extent: int = 3, step: int = 1) -> Piece:
+        return Piece(nests.digits(i=extent), nests.affine(at, (0, 1)), source, nests.affine(start, (0, step)))
+
+    first = piece(0, 0)
+    assert len(stack([first, piece(3, 5)], set())) == 1
+    assert len(stack([first, piece(3, 5), piece(6, 10)], set())) == 1
+    for other in (piece(3, 5, source=1), piece(3, 5, extent=4), piece(3, 5, step=2)):
+        assert stack([first, other], set()) == (first, other)
+    for third in (piece(6, 11), piece(7, 10)):
+        assert len(stack([first, piece(3, 5), third], set())) == 2
+
+
+@pytest.mark.parametrize(("more", "written"), [(0, mul(2, Name("half"))), (2, mul(2, Name("half"))), (1, Name("n"))])
+def test_a_number_is_written_as_twice_its_half_where_it_is_even(more: int, written: Expr) -> None:
+    even = Precondition(FloorMod(add(Name("n"), more), Literal(2)), "==", "non_divisible", "")
+    face = nests.affine(Name("n"), (0, 1))
+    nest = replace(
+        nests.halves(),
+        prelude=(even, Local("half", FloorDiv(Name("n"), Literal(2)))),
+        pieces=(Piece(nests.digits(i=3), face, 0, face),),
+    )
+    assert exact(nest).pieces[0].output.constant == written
+
+
+def test_nothing_moves_out_of_a_branch_that_may_not_be_taken() -> None:
+    """What is computed there may have no meaning elsewhere: an overflow would be an error of the kernel."""
+    product = mul(Name("a"), Name("b"), Name("c"), Name("d"))
+    copy = Copy(add(Name("i"), product), 0, Name("i"), ONE)
+    steps, body = hoist((If(Name("a"), Name("b"), (copy,), ()),), {"a", "b", "c", "d", "i"})
+    assert not steps
+    assert isinstance(body[0], If)
+    assert body[0].inside == (copy,)
+    assert hoist((copy,), {"a", "b", "c", "d", "i"})[0]
 
 
 def test_blocks_that_are_walked_backwards_are_not_counted_from_the_array() -> None:

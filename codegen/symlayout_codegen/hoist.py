@@ -65,12 +65,10 @@ class _Hoister:
 
     def inside(self, scope: _Scope, body: Body, *defined: str) -> Body:
         """Return *body* as it is written in *scope*, in which *defined* are new."""
-        before = dict(self.known)
         self.scopes.append(scope)
         self.known |= dict.fromkeys(defined, len(self.scopes) - 1)
         self.statements(body)
         self.scopes.pop()
-        self.known = before
         return tuple(scope.written)
 
     def depth(self, expr: Expr) -> int:

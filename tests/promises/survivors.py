@@ -32,6 +32,13 @@ EXPLAINED: dict[str, str] = {
     "symlayout/remember.py: _several.several: raise _failure(plan, native, status) -> pass": (
         "the status is decided by the arguments, with which the first call, which is remembered, had none"
     ),
+    "symlayout/notes.py: Notes._by_floors: continue -> pass #2": (
+        "the identity holds all the same, and is tried in vain"
+    ),
+    "symlayout/notes.py: Notes._by_floors: sign > 0 -> sign >= 0": "the sign is 1 or -1",
     "symlayout/record.py: Recorder.assume_inhabited: 1 -> 2 in ends = [end for c, e in zip(coords, extents,"
     " strict=True) for end in (c, e - 1 - c)]": "what the claim takes for granted is said once more than it is needed",
+    "symlayout/solving_notes.py: SolvingNotes._without_factor: exact_quotient(e, primitive) or 1 -> exact_quotient(e,"
+    " primitive)": "the quotient is exact, and not 0",
+    "symlayout/solving_notes.py: _bezout: 1 -> 2 in if r in (1, -1): #2": "-1 is tried in any case",
 }
