@@ -16,11 +16,18 @@ _SPECIAL = {"_": r"\_", "%": r"\%", "#": r"\#", "&": r"\&", "$": r"\$", "{": r"\
 
 
 def sum_(e: Sum) -> str:
-    r"""Return a sum.
+    r"""Return a sum; dots where it is nested too deeply.
 
     >>> sum_(Sum(((2, ("i0", "b")), (-1, ("top",)))))
     '2 i_{0} b - \\mathrm{top}'
     """
+    try:
+        return _sum(e)
+    except RecursionError:
+        return r"\ldots"
+
+
+def _sum(e: Sum) -> str:
     if not e.terms:
         return "0"
     (c, factors), *others = ordered(e)
@@ -69,7 +76,7 @@ def _operand(f: Factor, power: int) -> str:
 def _factor(f: Factor) -> str:
     if isinstance(f, str):
         return name(f)
-    parts = [sum_(part) for part in f.parts]
+    parts = [_sum(part) for part in f.parts]
     if f.form == "%":
         left, right = (_grouped(part) for part in f.parts)
         return rf"{left} \bmod {right}"
@@ -85,7 +92,7 @@ def _factor(f: Factor) -> str:
 def _grouped(e: Sum) -> str:
     single = len(e.terms) <= 1 and all(c > 0 and (not factors or c == 1) for c, factors in e.terms)
     remainder = any(isinstance(f, Apply) and f.form == "%" for _, factors in e.terms for f in factors)
-    return sum_(e) if single and not remainder else rf"\left({sum_(e)}\right)"
+    return _sum(e) if single and not remainder else rf"\left({_sum(e)}\right)"
 
 
 def tuple_(coordinates: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from symlayout.facts import Facts
 from symlayout.fold import Apply, Factor, Sum, fold
@@ -10,11 +11,18 @@ from symlayout.polynomial import Extent
 
 
 def spell(e: Sum) -> str:
-    """Return a sum as text, terms of many factors first.
+    """Return a sum as text, terms of many factors first; ``...`` where quotients of quotients are nested too deeply.
 
     >>> spell(Sum(((1, ("i",)), (-2, ("b", "b", "j")))))
     'i - 2*b**2*j'
     """
+    try:
+        return _spelled(e)
+    except RecursionError:
+        return "..."
+
+
+def _spelled(e: Sum) -> str:
     if not e.terms:
         return "0"
     if len(e.terms) == 1 and e.terms[0][0] == 1 and len(e.terms[0][1]) == 1:
@@ -58,11 +66,12 @@ def _operand(factor: Factor) -> str:
     return f"({_factor(factor)})" if infix else _factor(factor)
 
 
+@lru_cache(maxsize=512)  # a term is spelled where terms are put in order, and again where it is written
 def _factor(factor: Factor) -> str:
     if isinstance(factor, str):
         return factor
     if factor.form not in ("//", "%", "/"):
-        return f"{factor.form}({', '.join(map(spell, factor.parts))})"
+        return f"{factor.form}({', '.join(map(_spelled, factor.parts))})"
     left, right = factor.parts
     sign = " % " if factor.form == "%" else factor.form
     return f"{_dividend(left)}{sign}{_divisor(right)}"
@@ -71,10 +80,10 @@ def _factor(factor: Factor) -> str:
 def _dividend(e: Sum) -> str:
     """Return what stands before ``//`` or ``%``, which bind from the left like ``*``."""
     if len(e.terms) > 1 or (e.terms and e.terms[0][0] < 0):
-        return f"({spell(e)})"
+        return f"({_spelled(e)})"
     if e.terms and any(isinstance(f, Apply) and f.form == "%" for f in e.terms[0][1]):
-        return f"({spell(e)})"
-    return spell(e)
+        return f"({_spelled(e)})"
+    return _spelled(e)
 
 
 def _divisor(e: Sum) -> str:
@@ -84,7 +93,7 @@ def _divisor(e: Sum) -> str:
     (c, factors), *others = e.terms
     simple = len(set(factors)) <= 1 and (c == 1 or (c > 0 and not factors)) and not others
     infix = any(isinstance(f, Apply) and f.form in ("//", "%", "/") for f in factors)
-    return spell(e) if simple and not infix else f"({spell(e)})"
+    return _spelled(e) if simple and not infix else f"({_spelled(e)})"
 
 
 def spell_coordinate(e: Extent, facts: Facts, names: Mapping[str, str]) -> str:

@@ -83,6 +83,15 @@ def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.Monkey
         assert high is None or (most is not None and most <= high)
 
 
+@pytest.mark.parametrize(("count", "end"), [(20, "//2, i1)"), (200, "...,")])
+def test_maps_of_nested_quotients_are_printed_soon(count: int, end: str) -> None:
+    t = reduce(lambda t, _: sl.channel_shuffle(t, 2, axis=0), range(count), sl.tensor("C, W"))
+    begin = time.process_time()
+    assert end in str(t.index_map)
+    assert t.index_map.latex()
+    assert time.process_time() - begin < 20  # 20 doublings take minutes
+
+
 def test_a_symbol_without_any_value_leaves_no_box() -> None:
     relation = "4611686018427387904//2 == 3/(N*C - (4611686018427387904/W)/(C//2) - N - h//C + W + h - 1)"
     assert len(sl.assume(sl.tensor("N, C, h, W"), relation).bounds()) == 4
