@@ -21,7 +21,7 @@ import numpy as np
 import platformdirs
 import pytest
 
-from symlayout_codegen import build, cache, compile_nest, compiler, load
+from symlayout_codegen import CompilerError, build, cache, compile_nest, compiler, load
 from tests import nests
 
 PROGRAM = """
@@ -285,6 +285,11 @@ def test_a_library_is_loaded_from_memory_where_the_system_can(root: Path, monkey
     compile_and_forget()
 
 
+def test_what_is_no_module_is_an_error() -> None:
+    with pytest.raises(CompilerError, match="the compiled module is unusable"):
+        load.load_module(b"garbage", "garbage")
+
+
 def test_kernels_loaded_one_after_another_are_not_taken_for_each_other(root: Path) -> None:
     for size in (1, 2, 4, 8):
         x = np.arange(6 * size, dtype=np.uint8).reshape(2, 3, size)
@@ -376,12 +381,13 @@ def _replace(note: Path, change: dict[str, str]) -> None:
         lambda note: note.parent.chmod(0o722),
         lambda note: (note.rename(note.with_name("elsewhere")), note.symlink_to("elsewhere")),
         lambda note: (note.unlink(), note.mkdir()),
+        lambda note: (note.unlink(), os.mkfifo(note, 0o600)),  # to open it is to wait for a writer
         lambda note: _replace(note, {"choice": "another"}),
         lambda note: note.with_name("other.json").replace(note),
     ],
     ids=[
         *("absent", "truncated", "too deep", "no object", "no words", "too long", "of all", "in a folder of all"),
-        *("a link", "a folder", "edited", "another note"),
+        *("a link", "a folder", "a pipe", "edited", "another note"),
     ],
 )
 def test_a_note_that_is_not_what_was_kept_is_not_read(entry: Path, spoil: Callable[[Path], object]) -> None:

@@ -190,6 +190,13 @@ _CHECK: list[Row] = [
         "            self.need(-e)\n            self.zero.add(m)",
         "            self.zero.add(m)",
     ),
+    ("a symbol of the claim has one meaning", "if name in self.meaning or any(", "if any("),
+    (
+        "what one branch supposes the other does not",
+        "context = self.fork()\n                context.nonnegative.add(bound)",
+        "context = self\n                context.nonnegative.add(bound)",
+    ),
+    ("an axis without elements is shown to have none", "self.need(-extents[axis])", "self.need(1 - extents[axis])"),
     ("fills are one where they mask", "if len(fills) > 1 or any(", "if any("),
     (
         "what is taken for granted is taken by the claim",

@@ -18,6 +18,7 @@ import math
 import os
 import pickle
 import resource
+import signal
 import sys
 import time
 from bisect import bisect
@@ -163,6 +164,7 @@ def in_a_child(work: Callable[[], Any], seconds: float | None = None) -> Any:
             if seconds is not None:
                 resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
                 resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+                signal.alarm(int(60 + 2 * seconds))  # for what waits and takes no time
             with open(writing, "wb") as pipe:
                 pickle.dump(work(), pipe)
             status = 0
