@@ -361,6 +361,11 @@ def entry(root: Path) -> Path:
     return entry
 
 
+def _make_pipe(note: Path) -> None:
+    note.unlink()
+    os.mkfifo(note, 0o600)
+
+
 def _replace(note: Path, change: dict[str, str]) -> None:
     """Change words of the note, whose hash stays."""
     recorded = json.loads(note.read_text("ascii"))
@@ -381,7 +386,7 @@ def _replace(note: Path, change: dict[str, str]) -> None:
         lambda note: note.parent.chmod(0o722),
         lambda note: (note.rename(note.with_name("elsewhere")), note.symlink_to("elsewhere")),
         lambda note: (note.unlink(), note.mkdir()),
-        lambda note: (note.unlink(), os.mkfifo(note, 0o600)),  # to open it is to wait for a writer
+        _make_pipe,  # to open it is to wait for a writer
         lambda note: _replace(note, {"choice": "another"}),
         lambda note: note.with_name("other.json").replace(note),
     ],
