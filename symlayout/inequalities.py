@@ -28,6 +28,7 @@ from symlayout.samples import Samples
 from symlayout.system import DIGIT, drop
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
+_SHORT = 8  # terms of a goal that counts once; longer ones take longer
 _MOST_PAIRS = 2_000  # of terms that are compared for one fact and goal, which have a few
 
 
@@ -126,7 +127,7 @@ class Inequalities(Samples):
         for number, (attempt, facts) in enumerate(attempts):
             self._steps = 0
             proof = attempt(e, facts)
-            self._effort[0] += self._steps
+            self._effort[0] += self._steps * (1 + len(e.terms) // _SHORT)
             if proof is not None or (number == 0 and self._steps == 0):  # refuted at a sample
                 return proof
         return None

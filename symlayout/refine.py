@@ -31,6 +31,8 @@ from symlayout.polynomial import (
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor
 
+MAX_EFFORT = 10_000
+"""Goals that one read's search for digits may visit; floors that are left are divided at each element.  May be set."""
 _MAX_SPLITS = 64
 
 
@@ -75,9 +77,12 @@ def refine(
         (read,) = normalise(t, box.facts.fork(), box.coords, path=part)
     else:
         box, read = start
+    limit = box.facts.effort + MAX_EFFORT
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
         for candidate in _candidates(box, read, floors, row_major):
+            if box.facts.effort > limit:
+                return box, read
             tried = next(iter(normalise(t, candidate.facts.fork(), candidate.coords, shown=True, path=part)), None)
             if tried is None or tried.path != part:
                 continue

@@ -40,6 +40,7 @@ def _compositions(total: int, steps: list[int], rooms: list[int | None]) -> Iter
             yield ()
         return
     most = total // steps[0] if rooms[0] is None else min(total // steps[0], rooms[0])
-    for k in range(most + 1):
+    least = 0 if len(steps) > 1 else -(-total // steps[0])  # the last one is what remains
+    for k in range(least, most + 1):
         for rest in _compositions(total - k * steps[0], steps[1:], rooms[1:]):
             yield (k * steps[0], *rest)

@@ -106,7 +106,7 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
         if "MAX_TEXT" not in str(error):
             raise
         kernel, found.state = None, "of too long a text"
-    if DIGIT in str(fixed.index_map):
+    if kernel is not None and DIGIT in str(fixed.index_map):
         raise Wrong(f"the map is printed with names of its own: {fixed.index_map}")
     known = frozenset(e for shape in drawn.chain.inputs().values() for e in shape if isinstance(e, str))
     for point, grid in points:
