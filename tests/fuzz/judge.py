@@ -98,16 +98,13 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
     points = [(p, grid) for p, grid in drawn.points if how.fixed.items() <= p.items()]
     points = rnd.sample(points, min(MOST_POINTS, len(points)))
     fixed = t.subs({name: n for name, n in how.fixed.items() if name in t.facts.dims})
+    kernel: sl.Kernel | None = None
     try:
-        kernel: sl.Kernel | None = compiled(fixed, how)
-    except sl.InconclusiveError:
-        kernel, found.state = None, "not shown to be inside its inputs"
-    except sl.CompilerError as error:
-        if "MAX_TEXT" not in str(error):
-            raise
-        kernel, found.state = None, "of too long a text"
-    if kernel is not None and DIGIT in str(fixed.index_map):
-        raise Wrong(f"the map is printed with names of its own: {fixed.index_map}")
+        kernel = compiled(fixed, how)
+    except (sl.InconclusiveError, sl.CompilerError) as error:
+        found.state = _limit(error)
+    if kernel is not None and DIGIT in str(kernel.index_map):
+        raise Wrong(f"the map is printed with names of its own: {kernel.index_map}")
     known = frozenset(e for shape in drawn.chain.inputs().values() for e in shape if isinstance(e, str))
     for point, grid in points:
         bound = t.subs({name: n for name, n in point.items() if name in t.facts.dims})
@@ -115,8 +112,8 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
             subject = Subject(drawn.chain, how.dtypes, kernel, frozenset(fixed.facts.dims), known)
             try:
                 case = compare(rnd, subject, bound if k else t, point, grid)
-            except sl.InconclusiveError:  # the kernel for strides that are given is another
-                kernel, found.state = None, "not shown to be inside its inputs"
+            except (sl.InconclusiveError, sl.CompilerError) as error:  # of another kernel, for strides that are given
+                kernel, found.state = None, _limit(error)
                 break
             if kernel is not None:
                 found.cases.add(case)
@@ -125,6 +122,15 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
                 break
     for point in drawn.without[:REFUSALS]:
         found.refused += _is_refused(t, fixed, kernel, drawn.chain, how, point)
+
+
+def _limit(error: sl.InconclusiveError | sl.CompilerError) -> str:
+    """Return why there is no kernel, if that is as promised; raise *error* if it is not."""
+    if isinstance(error, sl.InconclusiveError):
+        return "not shown to be inside its inputs"
+    if "MAX_TEXT" not in str(error):
+        raise error
+    return "of too long a text"
 
 
 def build(chain: Chain, dtype: np.dtype[Any] | None = None) -> sl.Tensor:
