@@ -50,6 +50,7 @@ int32_t batch_to_space_2d_x2_part(int64_t part, int64_t parts, int64_t N, int64_
             b0, &overflow);
     const int64_t right_1_b1 = sl_checked_floor_div(sl_add(sl_mul(-1, right, &overflow), -1, &overflow), b1,
             &overflow);
+    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
     if (sl_mul(sl_mul(sl_mul(N_b0_b1, sl_add(sl_add(sl_mul(H, b0, &overflow), sl_mul(-1, bottom, &overflow),
             &overflow), sl_mul(-1, top, &overflow), &overflow), &overflow), sl_add(sl_add(sl_mul(W, b1,
             &overflow), sl_mul(-1, left, &overflow), &overflow), sl_mul(-1, right, &overflow), &overflow),

@@ -22,6 +22,7 @@ int32_t reshape_ravel_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H,
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
+    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
     if (sl_mul(sl_mul(sl_mul(C, H, &overflow), N, &overflow), W, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)

@@ -22,6 +22,8 @@ int32_t slice_every_second_x8_part(int64_t part, int64_t parts, int64_t N, int64
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
+    /* elements of a source */
+    (void)sl_mul(sl_mul(sl_mul(sl_mul(4, N, &overflow), h, &overflow), w, &overflow), C, &overflow);
     if (sl_mul(sl_mul(sl_mul(N, h, &overflow), w, &overflow), C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;
     if (overflow)

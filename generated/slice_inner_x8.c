@@ -22,6 +22,7 @@ int32_t slice_inner_x8_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
     if (C < 0)
         return SL_INFEASIBLE;  /* C >= 0 */
     int overflow = 0;
+    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
     if (sl_mul(sl_mul(sl_mul(N, sl_add(H, -2, &overflow), &overflow), sl_add(W, -2, &overflow), &overflow),
             C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;

@@ -47,6 +47,7 @@ int32_t space_to_batch_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
             &overflow), b0, &overflow);
     const int64_t W_left_right_b1 = sl_checked_floor_div(sl_add(sl_add(W, left, &overflow), right,
             &overflow), b1, &overflow);
+    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
     if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, b0, &overflow), b1, &overflow), H_bottom_top_b0, &overflow),
             W_left_right_b1, &overflow), C, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;

@@ -32,6 +32,7 @@ int32_t space_to_depth_nhwc_x4_part(int64_t part, int64_t parts, int64_t N, int6
         return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE;  /* W % b == 0 */
     const int64_t H_b = sl_checked_floor_div(H, b, &overflow);
     const int64_t W_b = sl_checked_floor_div(W, b, &overflow);
+    (void)sl_mul(sl_mul(sl_mul(N, H, &overflow), W, &overflow), C, &overflow);  /* elements of a source */
     if (sl_mul(sl_mul(sl_mul(sl_mul(sl_mul(N, H_b, &overflow), W_b, &overflow), C, &overflow), b, &overflow),
             b, &overflow) == 0)
         return overflow ? SL_OVERFLOW : SL_OK;

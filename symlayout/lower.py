@@ -24,7 +24,7 @@ from symlayout.prelude import Prelude
 from symlayout.refine import Box, divisor, output_box, refine, where
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
-from symlayout_codegen.cir import Literal, mul
+from symlayout_codegen.cir import Expr, Literal, mul
 from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.nest import Window as NestWindow
 
@@ -132,9 +132,9 @@ class _Lowering:
         if background is not None or self.form == "halves":
             background, pieces = self._apart(background, pieces)
         counted = slice(-1 if self.form == "bytes" else None)
-        sizes = [None if self.strided else self.prelude.expr(product(s.extents[counted])) for s in self.sources]
-        # A product of the extents, not of their expanded sums: it is shorter, and may still add to the prelude.
-        output_size = mul(*(self.prelude.expr(e) for e in self.output.extents[counted]))
+        # Products of the extents, not of their expanded sums: they are shorter, and may still add to the prelude.
+        sizes = [None if self.strided else self._size(s.extents[counted]) for s in self.sources]
+        output_size = self._size(self.output.extents[counted])
         nest = Nest(
             name=name,
             parameters=parameters,
@@ -152,6 +152,9 @@ class _Lowering:
             halves=self.form == "halves",
         )
         return nest, self.fills
+
+    def _size(self, extents: Sequence[Extent]) -> Expr:
+        return mul(*(self.prelude.expr(e) for e in extents))
 
     def _strides(self, extents: Sequence[Extent], array: str, halves: list[Extent]) -> list[Extent]:
         """Return the strides of *array* in elements; those of half bytes end with *halves* where it is strided."""

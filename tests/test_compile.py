@@ -11,6 +11,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.lower import lower
+from symlayout_codegen import PreconditionFailed, compile_nest
 from symlayout_codegen.cir import evaluate
 from symlayout_codegen.nest import Precondition
 
@@ -305,3 +306,15 @@ def test_a_quotient_of_a_maximum_and_a_digit_stays_one_quotient() -> None:
         x = np.arange(1, 1 + rows * columns * block**2, dtype="i4").reshape(rows * block, columns * block)
         dims = {"q": (-columns * block - 1) % block, "b": block}
         assert kernel(x, dims=dims).tolist() == sl.interpret(y, x, dims=dims).tolist()
+
+
+def test_a_source_that_no_memory_holds_is_refused_though_little_of_it_is_read() -> None:
+    nest, _ = lower(sl.tensor("N, H, W", name="x")[:1])
+    kernel = compile_nest(nest, 1)
+    out = np.zeros(6, "u1")
+    x = np.arange(12, dtype="u1")
+    kernel((2, 2, 3), [x], out)
+    assert out.tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(PreconditionFailed) as caught:
+        kernel((2**62, 2, 3), [x], out)
+    assert caught.value.kind == "overflow"

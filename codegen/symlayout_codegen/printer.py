@@ -198,6 +198,12 @@ def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
             comment = f"  /* {comment_text(step.text)} */" if step.text else ""
             yield f"    if ({text})"
             yield f"        return {f'overflow ? SL_OVERFLOW : {status}' if flagged else status};{comment}"
+    for size in dict.fromkeys(nest.source_sizes):  # that there is such an array
+        if size is not None and size != nest.output_size and "&overflow" in (text := checked(size)):
+            if not flagged:
+                flagged = True
+                yield "    int overflow = 0;"
+            yield f"    (void){text};  /* elements of a source */"
     if nest.output_size is not None and nest.output_size != ONE:
         text = checked(nest.output_size)
         if "&overflow" in text and not flagged:
