@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from symlayout.errors import InconclusiveError
 from symlayout.inequalities import Inequalities
 from symlayout.intervals import Interval, positive_part
 from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, symbol, text
 from symlayout.system import DIGIT, Definition, parenthesised, short
+
+MAX_NESTING = 200
+"""Quotients and maxima within each other.  May be set, as far as Python can call functions within each other."""
 
 
 class Derived(Inequalities):
@@ -26,6 +30,7 @@ class Derived(Inequalities):
         if name in self.solved:
             return self.reduce(symbol(name))
         if name not in self.low:
+            self._nest(name, numerator, denominator)
             low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
             if low is None and self.nonnegative(numerator):
                 low = 0
@@ -38,6 +43,13 @@ class Derived(Inequalities):
             self._define(name, "floor", numerator, denominator)
             self._extend_samples(name)
         return symbol(name)
+
+    def _nest(self, name: str, *of: Extent) -> None:
+        """Note how deep a floor or a maximum of *of* is nested; `InconclusiveError` beyond `MAX_NESTING`."""
+        depth = 1 + max((self._nesting.get(n, 0) for e in of for n in names_of(e)), default=0)
+        if depth > MAX_NESTING:
+            raise InconclusiveError(f"{name} is the same as another size: it has {depth} quotients within each other")
+        self._nesting[name] = depth
 
     def _floor_high(self, numerator: Extent, denominator: Extent) -> Extent | None:
         """Return the largest value of a floor as a polynomial, where the digits' ends divide exactly."""
@@ -80,6 +92,7 @@ class Derived(Inequalities):
         if name in self.solved:
             return self.reduce(symbol(name))
         if name not in self.low:
+            self._nest(name, e)
             most = self.interval(e)[1]
             self.low[name], self.high[name] = 0, None if most is None else max(0, most)
             self._define(name, "max", 0, e)

@@ -231,10 +231,14 @@ class _Lowering:
                 if self._is_ours(read):
                     yield read, lambda r: r
                 continue
-            for number, branch in enumerate(read.branches):
+            first, guards = 0, 0
+            for branch in read.branches:
+                if branch.guards == guards:
+                    continue
                 if (steps := read.path[: branch.steps]) not in seen:
                     seen.add(steps)
-                    yield read, partial(Read.around, number=number)
+                    yield read, partial(Read.around, first=first, last=branch.steps)
+                first, guards = branch.steps, branch.guards
             yield read, Read.within
 
     def _needed_of(self, view: View, box: Box, read: Read) -> list[Extent]:

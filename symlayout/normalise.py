@@ -19,6 +19,8 @@ from symlayout.tensor import Tensor, same_size
 
 MAX_EFFORT = 20_000
 """Goals that one normal form may visit: some seconds.  May be set."""
+MAX_READS = 5_000
+"""Reads that one normal form may have: some hundred megabytes.  May be set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Read:
     trail: tuple[tuple[str, tuple[Extent, ...]], ...] = ()
     fill: Any = None
     path: tuple[int, ...] = ()  # the number of the case taken at each step
-    branches: tuple[Branch, ...] = ()  # those that have guards before them which the one before has not
+    branches: tuple[Branch, ...] = ()  # the maps with cases
 
     def within(self) -> Read:
         """Return the read where the guards before its last branch hold."""
@@ -81,9 +83,13 @@ class Read:
         held = tuple(guard.window for guard in self.guards[:count])
         return replace(self, windows=(*self.windows, *held), guards=self.guards[count:], branches=())
 
-    def around(self, number: int) -> Read:
-        """Return what is filled before branch *number*, with nothing where no guard fails; all cases have the same."""
-        branch, before = self.branches[number], self.branches[number - 1].guards if number else 0
+    def around(self, first: int, last: int) -> Read:
+        """Return what is filled between two branches, with nothing where no guard fails; all cases have the same.
+
+        They are named by how many steps come before them, 0 for the output: over other digits guards may come and go.
+        """
+        branch = next(b for b in self.branches if b.steps == last)
+        before = next((b.guards for b in self.branches if b.steps == first), 0)
         held = tuple(guard.window for guard in self.guards[:before])
         windows, guards = (*self.windows[: branch.windows], *held), self.guards[before : branch.guards]
         return replace(self, leaf=None, coords=(), windows=windows, guards=guards, fill=NOTHING, branches=())
@@ -129,7 +135,7 @@ def normalise(
     Raises
     ------
     InconclusiveError
-        A read is not shown to be inside its source, or not within the budget `MAX_EFFORT`.
+        A read is not shown to be inside its source, or not within the budgets `MAX_EFFORT` and `MAX_READS`.
     """
     if facts is None or digits is None:
         facts = t.facts.fork()
@@ -144,6 +150,8 @@ def normalise(
         visit = todo.pop()
         if facts.effort > limit:
             raise InconclusiveError(f"{t.name} reads inside its input, within {MAX_EFFORT} goals")
+        if len(reads) > MAX_READS:
+            raise InconclusiveError(f"{t.name} reads inside its input, in no more than {MAX_READS} parts")
         if visit.node.declared is None:
             coords = tuple(visit.coords)
             reads.append(
@@ -191,8 +199,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
     given = [Coordinate(facts.reduce(e), facts) for e in visit.coords]
     windows, branches = visit.windows, visit.branches
     if case.where is not None:
-        if len(visit.guards) > (branches[-1].guards if branches else 0):
-            branches = (*branches, Branch(len(visit.path), len(windows), len(visit.guards)))
+        branches = (*branches, Branch(len(visit.path), len(windows), len(visit.guards)))
         windows += tuple(Window(_plain(value), facts.reduce(extent), facts) for value, extent in case.where(*given))
         facts = facts.fork()
         given = [Coordinate(e.e, facts) for e in given]

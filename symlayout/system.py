@@ -125,6 +125,7 @@ class System:
     _divided: dict[tuple[Extent, Extent], Extent] = field(default_factory=dict)
     _samples: list[dict[str, int]] | None = None
     _effort: list[int] = field(default_factory=lambda: [0])  # goals visited, by all forks together
+    _nesting: dict[str, int] = field(default_factory=dict)  # of floors and maxima, by name, of all forks together
     _steps: int = 0
 
     @property
@@ -165,6 +166,7 @@ class System:
             dict(self._divided),
             None if self._samples is None else [dict(sample) for sample in self._samples],
             self._effort,
+            self._nesting,
         )
 
     def reduce(self, e: Extent) -> Extent:

@@ -15,7 +15,7 @@ import pytest
 import sympy
 
 import symlayout as sl
-from symlayout import search
+from symlayout import derived, normalise, search
 from symlayout.lower import lower
 from symlayout_codegen import budget
 from symlayout_codegen.schedule import schedule
@@ -137,3 +137,36 @@ def test_a_text_is_refused_as_soon_as_it_is_too_long(monkeypatch: pytest.MonkeyP
         budget.within(lines())
     assert read == [0, 1, 2]
     assert budget.within(iter(["four", "four"])) == "four\nfour\n"
+
+
+def test_quotients_too_deep_within_each_other_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derived, "MAX_NESTING", 20)
+    t = sl.tensor("N, 4*C", name="x")
+    for k in range(30):
+        t = sl.channel_shuffle(t, 2 + 2 * (k % 2), axis=1)
+    for use in (lambda: str(t.index_map), lambda: sl.compile(t, dtype="i4", strict=True)):
+        with pytest.raises(sl.InconclusiveError, match="it has 21 quotients within each other"):
+            use()
+    x = np.arange(24, dtype="i4").reshape(2, 12)
+    assert sl.interpret(t, x).shape == (2, 12)
+
+
+def test_parts_beyond_all_measure_are_inconclusive_soon() -> None:
+    t = sl.tensor("N", name="x")
+    for _ in range(200):
+        t = sl.concatenate([t, t])
+    begin = time.process_time()
+    with pytest.raises(sl.InconclusiveError, match=f"in no more than {normalise.MAX_READS} parts"):
+        str(t.index_map)
+    assert time.process_time() - begin < 10  # it took all there is
+
+
+def test_a_kernel_with_a_number_beyond_64_bits_is_no_kernel() -> None:
+    t = sl.tensor("N", name="x")
+    for _ in range(70):
+        t = sl.tile(t, 2)
+    with pytest.raises(sl.CompilerError, match=f"the number {2**70}"):
+        sl.compile(t, dtype="i4", strict=True)
+    with pytest.warns(RuntimeWarning, match="NumPy computes"):
+        k = sl.compile(t, dtype="i4")
+    assert k(np.zeros(0, "i4")).shape == (0,)

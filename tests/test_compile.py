@@ -318,3 +318,21 @@ def test_a_source_that_no_memory_holds_is_refused_though_little_of_it_is_read() 
     with pytest.raises(PreconditionFailed) as caught:
         kernel((2**62, 2, 3), [x], out)
     assert caught.value.kind == "overflow"
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_the_fill_of_a_branch_is_found_where_other_digits_need_another_guard(last: int) -> None:
+    """A pad of nothing is shown to be inside the output's axes, and not in the digits that a window cuts."""
+    h, c, q = sl.dims("H C q")
+    x = sl.pad(sl.tensor((h, c, 4), name="x"), [(0, 0), (1, 0), (0, 0)], mode="reflect")
+    flat = sl.reshape(sl.pad(x, [(0, 0), (0, q), (0, 0)], constant_values=1), (h * (c + 1 + q) * 4,))
+    parts = [flat, sl.tensor(flat.shape, name="z")]
+    y = sl.pad(sl.stack(parts if last else parts[::-1], axis=1)[:-2], 0)
+    kernel = sl.compile(y, dtype="u1", strict=True)
+    for rows, columns, more in itertools.product((1, 2, 3), (2, 4), (0, 1, 3)):
+        a = np.arange(1, 1 + rows * columns * 4, dtype="u1").reshape(rows, columns, 4)
+        z = np.arange(100, 100 + rows * (columns + 1 + more) * 4).astype("u1")
+        arrays = [{"x": a, "z": z}[leaf.name] for leaf in y.leaves()]
+        expected = sl.interpret(y, *arrays, dims={"q": more})
+        out = np.full_like(expected, 255)
+        assert kernel(*arrays, out=out, dims={"q": more}).tolist() == expected.tolist()

@@ -22,7 +22,7 @@ from symlayout_codegen.cir import (
     Sum,
     add,
 )
-from symlayout_codegen.errors import SymlayoutError
+from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.expressions import ONE, Facts, names, negate
 from symlayout_codegen.halves import half_leaf
 from symlayout_codegen.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
@@ -62,7 +62,7 @@ def print_kernel(nest: Nest, element_size: int) -> str:
 
     Raises
     ------
-    SymlayoutError
+    CompilerError
         The nest holds a literal that is not an int64.
     CompilerError
         The text would be longer than `symlayout_codegen.budget.MAX_TEXT`.
@@ -326,7 +326,7 @@ _SUM, _PRODUCT, _ATOM = range(3)
 
 def _literal(value: int) -> str:
     if not -(2**63) <= value < 2**63:
-        raise SymlayoutError(f"the literal {value} is not a 64-bit integer")
+        raise CompilerError(f"the kernel has the number {value}, which is no 64-bit integer\n  help: fix some dims")
     if value == -(2**63):
         return "INT64_MIN"
     return str(value) if abs(value) < 2**31 else f"INT64_C({value})"
