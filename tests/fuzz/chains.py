@@ -151,7 +151,7 @@ def draw(rnd: random.Random) -> Drawn:
     shape = _shape(rnd, rnd.choice(ranks))
     dims = tuple(_bounded(rnd, Dim(name, int(name in "bc"))) for name in DIMS)
     chain = Chain(shape, (), dims, rnd.choice((1, 1, 5, 2.5, -0.0, float("nan"), float("inf"))))
-    points = [_point(rnd, dims) for _ in range(POINTS)]
+    points = [_point(rnd, dims) if 4 in ranks else _small_point(rnd, dims) for _ in range(POINTS)]
     here = [(p, leaf) for p in points if (leaf := _leaf(shape, p)) is not None]
     without: list[Point] = []
     written = list(shape)
@@ -242,6 +242,11 @@ def _point(rnd: random.Random, dims: tuple[Dim, ...]) -> Point:
         for name in rnd.sample("NHWC", 2):
             point[name] = f * rnd.choice((8, 15, 16, 17, 31, 33, 40, 64, 65, 100))
     return {d.name: _nearest(d, point[d.name]) for d in dims}
+
+
+def _small_point(rnd: random.Random, dims: tuple[Dim, ...]) -> Point:
+    """Return numbers at which what is cut off may be all there is."""
+    return {d.name: _nearest(d, rnd.randrange(4 if d.name in "bc" else 5)) for d in dims}
 
 
 def _nearest(d: Dim, n: int) -> int:
