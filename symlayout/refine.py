@@ -148,7 +148,11 @@ def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Ite
     for name in floors:
         numerator, denominator = facts.floors[name]
         digits = _digits_in(numerator)
-        if len(digits) != 1 or any(n in facts.floors and is_digital(n, facts) for n in names_of(numerator)):
+        if (
+            len(digits) != 1
+            or digits[0] not in box.extents
+            or any(n in facts.floors and is_digital(n, facts) for n in names_of(numerator))
+        ):
             continue
         split = coefficient_of(numerator, digits[0]) if isinstance(numerator, Poly) else None
         if split is not None and split[0] == 1 and not _digits_in(denominator) and box.facts.positive(denominator):

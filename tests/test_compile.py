@@ -336,3 +336,14 @@ def test_the_fill_of_a_branch_is_found_where_other_digits_need_another_guard(las
         expected = sl.interpret(y, *arrays, dims={"q": more})
         out = np.full_like(expected, 255)
         assert kernel(*arrays, out=out, dims={"q": more}).tolist() == expected.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:NumPy computes")
+def test_a_digit_that_was_split_is_not_split_again() -> None:
+    """A floor of it may be left in a window: then the kernel, whose strides are given, divides, or NumPy computes."""
+    h, w, c, p = sl.dims("H W C p")
+    rolled = sl.op("torch:roll")(sl.tensor((2 * w, h + 1, c + 1), name="x"), shifts=0 - p)
+    y = sl.pack(sl.pack(sl.pack(rolled, 0, 3), 3, 3), 2, 2, constant_values=5)
+    x = np.arange(24, dtype="i4").reshape(4, 3, 2)
+    found = sl.compile(y, dtype="i4")(x[:, ::-1], dims={"p": 1})
+    assert found.tolist() == sl.interpret(y, x[:, ::-1], dims={"p": 1}).tolist()
