@@ -79,7 +79,7 @@ def same_bits(a: Array, b: Array) -> bool:
 # --- random chains ----------------------------------------------------------------------------
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=120)
 @given(linear_cases())
 def test_interpreter_agrees_with_brute_force_and_with_the_dot_product(case: Case) -> None:
     x = case.array()

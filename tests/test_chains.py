@@ -17,13 +17,13 @@ quick = settings(
 )
 
 
-@settings(quick, max_examples=400)
+@settings(quick, max_examples=250)
 @given(cases())
 def test_interpreter_agrees_with_brute_force(case: Case) -> None:
     check_interpreter(case)
 
 
-@settings(quick, max_examples=40)
+@settings(quick, max_examples=25)
 @given(cases())
 def test_kernel_agrees_with_brute_force(case: Case) -> None:
     check_kernel(case)

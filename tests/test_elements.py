@@ -47,13 +47,13 @@ def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call, "processors", lambda: 8)
 
 
-@settings(quick, max_examples=60)
+@settings(quick, max_examples=30)
 @given(cases())
 def test_random_chains(case: Case) -> None:
     check_halves(case)
 
 
-@settings(quick, max_examples=30)
+@settings(quick, max_examples=15)
 @given(cases(only=DYNAMIC, most_steps=3))
 def test_random_chains_for_all_shapes(case: Case) -> None:
     check_halves(case, dynamic=True)
