@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.adjoint import Adjoint, adjoint
 from symlayout.assume import assume
+from symlayout.budgets import limits
 from symlayout.check import check
 from symlayout.compile import Kernel, compile
 from symlayout.errors import (
@@ -111,6 +112,7 @@ __all__ = [
     "is_identity",
     "is_injective",
     "is_surjective",
+    "limits",
     "load",
     "moveaxis",
     "onnx",

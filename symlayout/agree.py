@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout.arrays import same_fill
+from symlayout.budgets import limits
 from symlayout.declare import Case
 from symlayout.digits import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
@@ -21,8 +22,6 @@ from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 
-MAX_SPLITS = 150  # in one decision
-MAX_EFFORT = 40_000  # goals that one decision visits
 MAX_VALUES = 16  # of a symbol whose values are told apart
 
 
@@ -104,7 +103,7 @@ def agree(
     *,
     shown: bool = False,
     finite: bool = True,
-    effort: int = MAX_EFFORT,
+    effort: int | None = None,
 ) -> Tree:
     """Return why the shapes are equal and both sides read the same at any output coordinate, wherever *facts* hold.
 
@@ -116,8 +115,8 @@ def agree(
         That every read without a fill is inside its source has been shown before: do not show it again.
     finite : bool
         Whether to tell the values of a symbol apart where nothing else helps.
-    effort : int
-        How many goals to visit before it gives up.
+    effort : int, optional
+        How many goals to visit before it gives up; `limits.decision_goals` unless given.
 
     Raises
     ------
@@ -126,7 +125,8 @@ def agree(
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
-    return _Decision(left, right, dtype, shown, finite, facts.effort + effort).decide(facts, None)
+    goals = limits.decision_goals if effort is None else effort
+    return _Decision(left, right, dtype, shown, finite, facts.effort + goals).decide(facts, None)
 
 
 class _Decision:
@@ -190,7 +190,7 @@ class _Decision:
         inside: int | None,
     ) -> Tree:
         self.splits += 1
-        if self.splits > MAX_SPLITS or facts.effort > self.limit:
+        if self.splits > limits.decision_splits or facts.effort > self.limit:
             raise InconclusiveError(f"the sides agree, in more than {self.splits - 1} cases")
         branches: list[Tree] = []
         for bound in (value, -1 - value):

@@ -18,7 +18,7 @@ from symlayout.errors import ShapeError
 from symlayout.facts import Facts
 from symlayout.polynomial import Extent
 from symlayout.system import describe_dim
-from symlayout.tensor import ASSUMED, Tensor, operation
+from symlayout.tensor import ASSUMED, Tensor, core_operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _read(relations: Any) -> tuple[Relation, ...]:
     return tuple(found)
 
 
-@operation
+@core_operation
 def assumption(x: Operand, *relations: Relation) -> Declared:
     """Return *x* where all *relations* hold: ``y[o] = x[o]``.
 

@@ -102,7 +102,8 @@ class Candidate:
             return Declared(tuple(domain), tuple(cases))
 
         given = demand_shape(ravel(z) if self.raveled else z, self.t)
-        return apply(inverse, tuple(_places(piece, given, undetermined) for piece in pieces) or (given,), (), {})
+        inputs = tuple(_places(piece, given, undetermined) for piece in pieces) or (given,)
+        return apply(inverse, inputs, (), {}, own=True)
 
     def is_possible(self) -> bool:
         """Return whether the function can be made: all that it computes with is proved to have a meaning."""
@@ -130,7 +131,7 @@ def _places(piece: Face, z: Tensor, undetermined: Any) -> Tensor:
 
         return index_map(extents, coords, fill=Fill(undetermined))
 
-    return apply(digits, (z,), (), {})
+    return apply(digits, (z,), (), {}, own=True)
 
 
 class _Found:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.agree import MAX_EFFORT, Absurd, Agreed, Masked, Tree, agree
+from symlayout.agree import Absurd, Agreed, Masked, Tree, agree
+from symlayout.budgets import limits
 from symlayout.check import Refused, encode, seal
 from symlayout.claim import Claim
 from symlayout.errors import InconclusiveError
@@ -41,7 +42,8 @@ def _certify(claim: Claim) -> dict[str, Any]:
     recorder = Recorder()
     recorder.begin(claim.data)
     recorder.introduce(claim)
-    tree = agree(claim.left, claim.right, recorder, claim.dtype, shown=claim.data["trusted"], effort=4 * MAX_EFFORT)
+    effort = 4 * limits.decision_goals
+    tree = agree(claim.left, claim.right, recorder, claim.dtype, shown=claim.data["trusted"], effort=effort)
     certificate = {"claim": claim.data, "proof": _block(tree)}
     return {**certificate, "seal": seal(certificate)}
 

@@ -69,5 +69,5 @@ def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = 
             z.require_equal(n, expected, "size_mismatch", "axis {} has extent {}, expected {}", axis, n, expected)
         return index_map(z.shape, lambda *i: i)
 
-    demanded = apply(composed, (x,), (), {}, given)
+    demanded = apply(composed, (x,), (), {}, given, own=True)
     return x if demanded.facts.requirements == x.facts.requirements else demanded

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 from symlayout.inequalities import Inequalities
 from symlayout.intervals import Interval, positive_part
 from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, symbol, text
 from symlayout.system import DIGIT, Definition, parenthesised, short
-
-MAX_NESTING = 200
-"""Quotients and maxima within each other.  May be set, as far as Python can call functions within each other."""
 
 
 class Derived(Inequalities):
@@ -45,9 +43,9 @@ class Derived(Inequalities):
         return symbol(name)
 
     def _nest(self, name: str, *of: Extent) -> None:
-        """Note how deep a floor or a maximum of *of* is nested; `InconclusiveError` beyond `MAX_NESTING`."""
+        """Note how deep a floor or a maximum of *of* is nested; `InconclusiveError` beyond `limits.nesting`."""
         depth = 1 + max((self._nesting.get(n, 0) for e in of for n in names_of(e)), default=0)
-        if depth > MAX_NESTING:
+        if depth > limits.nesting:
             raise InconclusiveError(f"{name} is the same as another size: it has {depth} quotients within each other")
         self._nesting[name] = depth
 

@@ -19,7 +19,7 @@ from symlayout.arrays import fill_element
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout.interpret import interpret
-from symlayout.tensor import Tensor, operation
+from symlayout.tensor import Tensor, core_operation
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -143,14 +143,14 @@ def nibbles(dtype: Any) -> Nibbles | None:
     return NIBBLES.get(dtype) if isinstance(dtype, str) else None
 
 
-@operation
+@core_operation
 def paired(x: Operand) -> Declared:
     """Return *x* with the last axis cut in pairs, which become a new last axis."""
     *lead, n = x.shape
     return index_map((*lead, x.divide(n, 2), 2), lambda *o: (*o[:-2], 2 * o[-2] + o[-1]))
 
 
-@operation
+@core_operation
 def joined(x: Operand) -> Declared:
     """Return *x* without its last axis of pairs, which go on in the axis before: the inverse of `paired`."""
     *lead, n, _ = x.shape

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout.arrays import same_fill
+from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 from symlayout.facts import Dim, Facts, Requirement
 from symlayout.polynomial import terms_of
 from symlayout.tensor import Tensor
-
-MAX_OPERATIONS = 20_000_000  # of isl in one decision, which takes a few seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,7 @@ class _Space:
     def __init__(self, isl: Any, dims: Mapping[str, Dim], rank: int) -> None:
         self._isl = isl
         self._context = isl.Context()
-        self._context.set_max_operations(MAX_OPERATIONS)
+        self._context.set_max_operations(limits.isl_operations)
         parameters = [f"n{k}" for k in range(len(dims))]  # a dim's name need not be one of isl's
         space = isl.Space.create_from_names(self._context, set=[f"i{k}" for k in range(rank)], params=parameters)
         self._local = isl.LocalSpace.from_space(space)

@@ -10,17 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from symlayout.budgets import limits
 from symlayout.declare import Case
 from symlayout.digits import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.facts import Facts
 from symlayout.polynomial import Extent
 from symlayout.tensor import Tensor, same_size
-
-MAX_EFFORT = 20_000
-"""Goals that one normal form may visit: some seconds.  May be set."""
-MAX_READS = 5_000
-"""Reads that one normal form may have: some hundred megabytes.  May be set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +131,8 @@ def normalise(
     Raises
     ------
     InconclusiveError
-        A read is not shown to be inside its source, or not within the budgets `MAX_EFFORT` and `MAX_READS`.
+        A read is not shown to be inside its source, or not within
+        `limits.normal_form_goals` and `limits.normal_form_parts`.
     """
     if facts is None or digits is None:
         facts = t.facts.fork()
@@ -145,13 +142,14 @@ def normalise(
             return []
     reads: list[Read] = []
     todo = [_Visit(t, list(digits), facts, (), (), (), ())]
-    limit = facts.effort + MAX_EFFORT
+    limit = facts.effort + limits.normal_form_goals
     while todo:
         visit = todo.pop()
         if facts.effort > limit:
-            raise InconclusiveError(f"{t.name} reads inside its input, within {MAX_EFFORT} goals")
-        if len(reads) > MAX_READS:
-            raise InconclusiveError(f"{t.name} reads inside its input, in no more than {MAX_READS} parts")
+            raise InconclusiveError(f"{t.name} reads inside its input, within {limits.normal_form_goals} goals")
+        if len(reads) > limits.normal_form_parts:
+            most = limits.normal_form_parts
+            raise InconclusiveError(f"{t.name} reads inside its input, in no more than {most} parts")
         if visit.node.declared is None:
             coords = tuple(visit.coords)
             reads.append(

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from symlayout import symbols
-from symlayout.agree import MAX_EFFORT, agree
+from symlayout.agree import agree
+from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.facts import Facts
 from symlayout.infer import requirements
@@ -198,7 +199,7 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     # with no dims, the search has compared every element
-    if complete or not (obligation := _obligation(left, right, facts, finite=True, effort=MAX_EFFORT)):
+    if complete or not (obligation := _obligation(left, right, facts, finite=True, effort=limits.decision_goals)):
         return Proof(left, right, facts, Verdict.PROVED, searched=searched)
     if judge is not None:
         return _judged(search, obligation, searched)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from symlayout.budgets import limits
 from symlayout.digits import digit_name, floor_div, is_digital
 from symlayout.errors import ShapeError
 from symlayout.facts import Facts
@@ -31,8 +32,6 @@ from symlayout.polynomial import (
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor
 
-MAX_EFFORT = 10_000
-"""Goals that one read's search for digits may visit; floors that are left are divided at each element.  May be set."""
 _MAX_SPLITS = 64
 
 
@@ -77,7 +76,7 @@ def refine(
         (read,) = normalise(t, box.facts.fork(), box.coords, path=part)
     else:
         box, read = start
-    limit = box.facts.effort + MAX_EFFORT
+    limit = box.facts.effort + limits.read_goals
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
         for candidate in _candidates(box, read, floors, row_major):

@@ -24,6 +24,7 @@ from symlayout.boxes import (
     slope_of,
     tighter,
 )
+from symlayout.budgets import limits
 from symlayout.facts import Facts, Requirement
 from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol
 from symlayout.statements import Below, Statements, cancelling
@@ -34,9 +35,6 @@ _FEW, _MANY = (2, 32), (3, 64)  # statements that are subtracted from what is so
 _MOST_FREE = 40  # symbols of a search that is worth a try
 _PATIENCE = 60, 15  # boxes, after which few and many statements are taken to bound nothing
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first
-
-MAX_WORK = 1_500_000
-"""Terms that one search may look at, for all its questions together: about a second.  May be set."""
 
 
 def searches(facts: Facts, extents: Iterable[Extent]) -> list[Search]:
@@ -111,15 +109,15 @@ class Search:
             return e
         if len(self.free) > _MOST_FREE:
             return None
-        for limits, patience in zip((_FEW, _MANY), _PATIENCE, strict=True):
-            bound = self._least(e, self._below(e, limits), budget, patience)
+        for size, patience in zip((_FEW, _MANY), _PATIENCE, strict=True):
+            bound = self._least(e, self._below(e, size), budget, patience)
             if bound != -inf:
                 break
         return None if isinstance(bound, float) or bound <= -ENOUGH else bound
 
     def _least(self, e: Poly, below: list[Below], budget: int, patience: int) -> Bound:
         """Return a number that *e* is never below, ``-inf`` if none is found; *below* is what bounds it in a box."""
-        limit = self._work + (MAX_WORK - self._work) // 2  # so that something is left for the next question
+        limit = self._work + (limits.search_terms - self._work) // 2  # so that something is left for the next question
         weight = _weight(below)
         number = count()
         constant = e.terms.get((), 0)
@@ -163,7 +161,7 @@ class Search:
         for _ in range(budget):
             if not todo:
                 return found, True
-            if self._work >= MAX_WORK:
+            if self._work >= limits.search_terms:
                 break
             box = todo.pop()
             if box is None:
@@ -182,7 +180,7 @@ class Search:
         for _ in range(budget):
             if not todo:
                 return None, True
-            if self._work >= MAX_WORK:
+            if self._work >= limits.search_terms:
                 break
             box = todo.pop(0)
             if box is None:
@@ -196,10 +194,10 @@ class Search:
         """Return the values of the user's dims at a point."""
         return {d.name: point[d.name] for d in self._dims}
 
-    def _below(self, e: Extent, limits: tuple[int, int] = _FEW) -> list[Below]:
+    def _below(self, e: Extent, size: tuple[int, int] = _FEW) -> list[Below]:
         """Return expressions that *e* is not below: itself, in the user's dims, and less what is known to be >= 0.
 
-        The *limits* are the number of statements that are subtracted, and of the expressions.
+        *size* limits the number of statements that are subtracted, and that of the expressions.
         """
         if isinstance(e, int):
             return [Below(form_of(e))]
@@ -208,10 +206,10 @@ class Search:
         if isinstance(bottom, int):
             found.setdefault((top, None), Below(form_of(top), bottom))
         todo = [(goal, below, 0) for (goal, _), below in found.items() if isinstance(goal, Poly)]
-        while todo and len(found) < limits[1]:
+        while todo and len(found) < size[1]:
             goal, below, depth = todo.pop(0)
             for s in self._telling:
-                if depth == limits[0] or s.e.names.isdisjoint(goal.names):
+                if depth == size[0] or s.e.names.isdisjoint(goal.names):
                     continue
                 for scale, factor in cancelling(goal, s.e):
                     less = goal * scale - s.e * factor

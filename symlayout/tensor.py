@@ -437,24 +437,36 @@ def operation(
     >>> mirror(tensor((5,), name="x")).index_map
     (i0) -> (4 - i0)
     """
-
-    def applied(x: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
-        return apply(declaration, (x,), args, kwargs)
-
-    return _presented(applied, declaration, "Tensor")
+    return _operation(declaration, own=False)
 
 
-def joint_operation(
+def core_operation(
+    declaration: Callable[Concatenate[Operand, P], Declared],
+) -> Callable[Concatenate[Tensor, P], Tensor]:
+    """Make an operation of this package: as `operation`, and its reads count as shown to be inside the input."""
+    return _operation(declaration, own=True)
+
+
+def core_joint_operation(
     declaration: Callable[Concatenate[Operand, P], Declared],
 ) -> Callable[Concatenate[Sequence[Tensor], P], Tensor]:
-    """Make an operation on a sequence of tensors; the declaration reads their shapes in ``x.shapes``."""
+    """Make a `core_operation` on a sequence of tensors; the declaration reads their shapes in ``x.shapes``."""
 
     def applied(xs: Sequence[Tensor], /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         if not isinstance(xs, Sequence) or not xs:
             raise TypeError(f"{declaration.__name__} takes a sequence of one or more tensors")
-        return apply(declaration, tuple(xs), args, kwargs)
+        return apply(declaration, tuple(xs), args, kwargs, own=True)
 
     return _presented(applied, declaration, "Sequence[Tensor]")
+
+
+def _operation(
+    declaration: Callable[Concatenate[Operand, P], Declared], *, own: bool
+) -> Callable[Concatenate[Tensor, P], Tensor]:
+    def applied(x: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
+        return apply(declaration, (x,), args, kwargs, own=own)
+
+    return _presented(applied, declaration, "Tensor")
 
 
 def _presented(applied: F, declaration: Callable[..., Declared], operand: str) -> F:
@@ -474,8 +486,13 @@ def apply(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     values: Mapping[str, Extent] | None = None,
+    *,
+    own: bool,
 ) -> Tensor:
     """Apply a declaration to tensors, with the dims of *values* replaced in its attributes.
+
+    *own* says whether the declaration is this package's: only then do its reads count as shown to be inside the
+    inputs.
 
     Raises
     ------
@@ -506,9 +523,8 @@ def apply(
 
     def again(bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         merged = {**values, **{name: substitute(e, values) for name, e in earlier.items()}}
-        return apply(declaration, bound, args, kwargs, merged)
+        return apply(declaration, bound, args, kwargs, merged, own=own)
 
-    own = (declaration.__module__ or "").startswith(f"{__package__}.")
     dtype = _common_dtype(inputs, name)
     if dtype is not None:
         _check_fills(declared, dtype)

@@ -15,7 +15,7 @@ import pytest
 import sympy
 
 import symlayout as sl
-from symlayout import derived, normalise, search
+from symlayout import limits
 from symlayout.lower import lower
 from symlayout_codegen import budget
 from symlayout_codegen.schedule import schedule
@@ -64,7 +64,7 @@ SYSTEMS: dict[str, Callable[[], sl.Tensor]] = {
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_bounds_of_adversarial_systems_take_bounded_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MAX_WORK", 200_000)
+    monkeypatch.setattr(limits, "search_terms", 200_000)
     t = SYSTEMS[name]()
     begin = time.process_time()
     bounds = t.bounds()
@@ -75,7 +75,7 @@ def test_bounds_of_adversarial_systems_take_bounded_time(name: str, monkeypatch:
 def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     t = ordered_at_random(6)
     exact = t.bounds()
-    monkeypatch.setattr(search, "MAX_WORK", 0)
+    monkeypatch.setattr(limits, "search_terms", 0)
     loose = t.bounds()
     assert loose != exact
     for (least, most), (low, high) in zip(exact, loose, strict=True):
@@ -112,7 +112,7 @@ def test_numpy_computes_what_would_be_too_long(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))  # what is built needs no text
     x = sl.tensor((long_extent(20), 2))
     dims = {f"a{i}": int(i < 3) for i in range(20)}
-    monkeypatch.setattr(budget, "MAX_TEXT", 4_000)
+    monkeypatch.setattr(limits, "kernel_characters", 4_000)
     with pytest.raises(sl.CompilerError, match="more than 4000 characters\n  help: fix some dims"):
         sl.compile(sl.transpose(x), strict=True)
     monkeypatch.setattr(compiling, "_fallback_warned", threading.Event())
@@ -120,12 +120,12 @@ def test_numpy_computes_what_would_be_too_long(monkeypatch: pytest.MonkeyPatch, 
     with pytest.warns(RuntimeWarning, match="more than 4000 characters"):
         assert kernel(np.arange(6).reshape(3, 2), dims=dims).tolist() == [[0, 2, 4], [1, 3, 5]]
     assert sl.compile(sl.transpose(x), dims=dims, strict=True)(np.arange(6).reshape(3, 2)).shape == (2, 3)
-    monkeypatch.setattr(budget, "MAX_TEXT", 1 << 18)
+    monkeypatch.setattr(limits, "kernel_characters", 1 << 18)
     assert len(sl.compile(sl.transpose(x), strict=True).source) > 4_000
 
 
 def test_a_text_is_refused_as_soon_as_it_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MAX_TEXT", 10)
+    monkeypatch.setattr(limits, "kernel_characters", 10)
     read = []
 
     def lines() -> Iterator[str]:
@@ -140,7 +140,7 @@ def test_a_text_is_refused_as_soon_as_it_is_too_long(monkeypatch: pytest.MonkeyP
 
 
 def test_quotients_too_deep_within_each_other_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derived, "MAX_NESTING", 20)
+    monkeypatch.setattr(limits, "nesting", 20)
     t = sl.tensor("N, 4*C", name="x")
     for k in range(30):
         t = sl.channel_shuffle(t, 2 + 2 * (k % 2), axis=1)
@@ -156,7 +156,7 @@ def test_parts_beyond_all_measure_are_inconclusive_soon() -> None:
     for _ in range(200):
         t = sl.concatenate([t, t])
     begin = time.process_time()
-    with pytest.raises(sl.InconclusiveError, match=f"in no more than {normalise.MAX_READS} parts"):
+    with pytest.raises(sl.InconclusiveError, match=f"in no more than {limits.normal_form_parts} parts"):
         str(t.index_map)
     assert time.process_time() - begin < 10  # it took all there is
 

@@ -30,7 +30,8 @@ from symlayout_codegen.build import cache_key, kernel_flags
 from symlayout_codegen.choice import CANDIDATES, MODEL
 from symlayout_codegen.cir import Name
 from symlayout_codegen.compiler import find_compiler
-from symlayout_codegen.identity import identity
+from symlayout_codegen.identity import code_hash, identity
+from symlayout_codegen.limits import limits
 from symlayout_codegen.load import Functions, load_functions
 from symlayout_codegen.nest import Add
 from tests import nests
@@ -94,11 +95,11 @@ def test_failing_compiler_shows_its_log(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "TIME_LIMIT", 2)  # in which a busy machine starts a shell
+    monkeypatch.setattr(limits, "compiler_seconds", 2)  # in which a busy machine starts a shell
     left = tmp_path / "pid"
     monkeypatch.setenv("CC", script(tmp_path, f"sleep 100 & echo $! > {left}; wait"))
     start = time.monotonic()
-    assert str(failure()).endswith("took longer than 2 s (symlayout_codegen.compiler.TIME_LIMIT)")
+    assert str(failure()).endswith("took longer than 2 s (symlayout.limits.compiler_seconds)")
     assert time.monotonic() - start < 30
     state = Path(f"/proc/{left.read_text().strip()}/stat")
     with contextlib.suppress(OSError):  # it is gone
@@ -140,7 +141,7 @@ def test_a_library_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.M
 def test_a_compiler_that_others_slow_down_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It works, for a tenth of the time."""
     seconds = itertools.count(0.05, 0.05)
-    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.5)
+    monkeypatch.setattr(limits, "compiler_seconds", 0.5)
     monkeypatch.setattr(compiler, "_processor_seconds", lambda process: next(seconds))
     real = shutil.which("cc")
     monkeypatch.setenv("CC", script(tmp_path, f'sleep 1.2; exec {real} "$@"'))
@@ -148,7 +149,7 @@ def test_a_compiler_that_others_slow_down_is_waited_for(tmp_path: Path, monkeypa
 
 
 def test_a_compiler_that_computes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.5)
+    monkeypatch.setattr(limits, "compiler_seconds", 0.5)
     monkeypatch.setenv("CC", script(tmp_path, "while :; do :; done & wait"))
     assert "took longer" in str(failure())
 
@@ -169,10 +170,10 @@ def test_the_processor_time_of_a_compiler_is_that_of_its_children_too() -> None:
 
 
 def test_a_compiler_that_hung_is_not_waited_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.3)
+    monkeypatch.setattr(limits, "compiler_seconds", 0.3)
     monkeypatch.setenv("CC", script(tmp_path, "sleep 100"))
     assert "took longer" in str(failure())
-    monkeypatch.setattr(compiler, "TIME_LIMIT", 30)
+    monkeypatch.setattr(limits, "compiler_seconds", 30)
     assert str(failure()).endswith("fake-cc took too long before and is not run again in this process")
 
 
@@ -302,16 +303,24 @@ def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.Mon
     assert len(set(texts)) == len(texts)
 
 
-def test_the_hash_of_the_code_is_of_all_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symlayout_codegen.identity, "__file__", str(tmp_path / "identity.py"))
-    (tmp_path / "templates").mkdir()
+def test_the_hash_of_the_code_covers_all_files_in_all_folders(tmp_path: Path) -> None:
+    names = ["", "printer.py", "other.py", "emit/runtime.h", "emit/kernel.c", "passes/other.py", "passes/deep/order.py"]
     hashes = []
-    for name in ("", "printer.py", "other.py", "templates/runtime.h", "templates/kernel.c"):
-        (tmp_path / (name or "printer.py")).write_text(f"of {name}")
-        hashes.append(symlayout_codegen.identity._code_hash())
+    for name in names:
+        file = tmp_path / (name or "printer.py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"of {name}")
+        hashes.append(code_hash(tmp_path))
     (tmp_path / "notes.txt").touch()
-    assert symlayout_codegen.identity._code_hash() == hashes[-1]
+    assert code_hash(tmp_path) == hashes[-1]
     assert len(set(hashes)) == len(hashes)
+
+
+def test_the_hash_of_the_code_covers_the_files_that_are_imported() -> None:
+    hashed = symlayout_codegen.identity._PACKAGE
+    loaded = [m for name, m in sys.modules.items() if name.split(".")[0] == "symlayout_codegen"]
+    assert all(Path(m.__file__ or "").is_relative_to(hashed) for m in loaded)
+    assert code_hash(hashed) == symlayout_codegen.identity._CODE
 
 
 def test_facts_have_no_order_in_an_identity() -> None:

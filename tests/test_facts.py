@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 from collections.abc import Callable
@@ -618,3 +619,33 @@ def test_a_proof_about_many_nested_floors_ends(depth: int) -> None:
         e = facts.add_floor(e + W, 2 + k % 3)
     assert facts.nonnegative(e) in (True, False)
     assert not facts.nonnegative(-1 - e)
+
+
+def test_a_fork_copies_every_field_and_shares_what_counts_work() -> None:
+    facts = Facts()
+    for field in dataclasses.fields(facts):  # each gets a value that no other field has
+        value = getattr(facts, field.name)
+        if isinstance(value, (dict, list)):
+            marked = [field.name] if isinstance(value, list) else {field.name: field.name}
+            setattr(facts, field.name, marked)
+    facts._samples = [{"_samples": 1}]
+    fork = facts.fork()
+    shared = {"_effort", "_nesting"}
+    for field in dataclasses.fields(facts):
+        before, after = getattr(facts, field.name), getattr(fork, field.name)
+        assert before == after, field.name
+        assert isinstance(before, int) or (before is after) == (field.name in shared), field.name
+
+
+def test_a_fork_names_the_fields_that_it_hands_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that is added, or moved to another place, changes no other field of a fork."""
+    make = Facts.__init__
+    given: list[tuple[object, ...]] = []
+
+    def noted(self: Facts, *values: object, **named: object) -> None:
+        given.append(values)
+        make(self, **named)  # type: ignore[arg-type]  # the fields, by name
+
+    monkeypatch.setattr(Facts, "__init__", noted)
+    Facts().fork()
+    assert given == [(), ()]

@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 import symlayout as sl
-from symlayout import Verdict, isl
+from symlayout import Verdict, isl, limits
 from tests.brute import Invalid
 from tests.claim import Claim
 from tests.test_claims import CLAIMS, build
@@ -173,7 +173,7 @@ def test_a_claim_about_no_sizes_is_refused() -> None:
 
 
 def test_isl_gives_up_after_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isl, "MAX_OPERATIONS", 10)
+    monkeypatch.setattr(limits, "isl_operations", 10)
     x = sl.tensor((H, W), name="x")
     found = isl.decide(sl.pad(x, 1), sl.pad(x, 2))
     assert found.equal is None

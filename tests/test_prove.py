@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
-from symlayout import Verdict, normalise, sizes
+from symlayout import Verdict, limits, sizes
 from tests import brute
 from tests.brute import Chain
 from tests.fuzz_prove import Claim, build, check, random_claim
@@ -297,7 +297,7 @@ def test_a_normal_form_that_takes_too_many_goals_is_inconclusive_soon(monkeypatc
     t = sl.tensor("N, 2*h")
     for k in range(60):
         t = sl.roll(sl.pad(t, [[1, 1], [1, 2]])[:, 1:-1], k, axis=1)
-    monkeypatch.setattr(normalise, "MAX_EFFORT", 50)
+    monkeypatch.setattr(limits, "normal_form_goals", 50)
     with pytest.raises(sl.InconclusiveError, match="within 50 goals"):
         str(t.index_map)
 

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum
 from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.limits import limits
 from symlayout_codegen.nest import Affine, Nest, Piece
-
-MAX_TEXT = 1 << 18
-"""Characters of the C of one kernel, its headers apart.  May be set."""
 
 _LEAST = 2  # characters of a name or a number, with the operator before it
 
 
 def check_nest(nest: Nest) -> None:
-    """Raise `CompilerError` if the expressions of *nest* alone would make a text of more than `MAX_TEXT`."""
+    """Raise `CompilerError` if the expressions of *nest* alone exceed `limits.kernel_characters`."""
     count = 0
     for expr in _expressions(nest):
         todo = [expr]
@@ -27,14 +25,14 @@ def check_nest(nest: Nest) -> None:
                     todo += parts
                 case FloorDiv(left, right) | FloorMod(left, right) | Minimum(left, right) | Maximum(left, right):
                     todo += (left, right)
-            if count * _LEAST > MAX_TEXT:
+            if count * _LEAST > limits.kernel_characters:
                 raise _too_long()
 
 
 def within(lines: Iterator[str]) -> str:
-    """Return *lines* as a text; `CompilerError` as soon as it has more than `MAX_TEXT` characters."""
+    """Return *lines* as a text; `CompilerError` as soon as it has more than `limits.kernel_characters` characters."""
     made: list[str] = []
-    left = MAX_TEXT
+    left = limits.kernel_characters
     for line in lines:
         made.append(line)
         left -= len(line) + 1
@@ -45,8 +43,8 @@ def within(lines: Iterator[str]) -> str:
 
 def _too_long() -> CompilerError:
     return CompilerError(
-        f"the C of the kernel would have more than {MAX_TEXT} characters\n"
-        "  help: fix some dims, or set symlayout_codegen.budget.MAX_TEXT"
+        f"the C of the kernel would have more than {limits.kernel_characters} characters\n"
+        "  help: fix some dims, or set symlayout.limits.kernel_characters"
     )
 
 

@@ -21,15 +21,14 @@ from pathlib import Path
 
 from symlayout_codegen import cache
 from symlayout_codegen.errors import CompilerError
-
-TIME_LIMIT = 30.0
-"""Seconds that the compiler may take; where others keep it from the processor, that it may go on between looks."""
+from symlayout_codegen.limits import limits
 
 FOLDER = "symlayout-build-"
 """How the names of folders begin in which something is compiled."""
 
 _LOG_LIMIT = 1 << 20
-_SLOWED = 0.05, 0.9  # shares of `TIME_LIMIT` of processor time: of one that works, and of one that others slow down
+_SLOWED = 0.05, 0.9
+"""Shares of `limits.compiler_seconds` that are processor time: of one that works, and of one that others slow down."""
 _PAUSE = 0.05  # seconds after which it is asked again whether the compiler has ended
 
 _hung: set[tuple[str, ...]] = set()  # command lines, the same for every source, that took too long
@@ -89,7 +88,7 @@ def compiling(
     ------
     CompilerError
         There is no folder for it, or the compiler cannot be started; from the function: it failed, printed without
-        end, took longer than `TIME_LIMIT`, or built nothing, or what no kernel is as large as.
+        end, took longer than `limits.compiler_seconds`, or built nothing, or what no kernel is as large as.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -123,7 +122,7 @@ def no_folder(error: OSError) -> CompilerError:
 @contextlib.contextmanager
 def _started(arguments: list[str], folder: Path) -> Iterator[Callable[[], str]]:
     """Start the compiler in *folder*; give the function that waits for it and returns what it printed."""
-    name, end = arguments[0], time.monotonic() + TIME_LIMIT
+    name, end = arguments[0], time.monotonic() + limits.compiler_seconds
     if tuple(arguments) in _hung:
         raise CompilerError(f"the compiler {name} took too long before and is not run again in this process")
     try:
@@ -143,7 +142,7 @@ def _started(arguments: list[str], folder: Path) -> Iterator[Callable[[], str]]:
         printed = bytearray()
         if not _read(process, printed, end):
             _hung.add(tuple(arguments))
-            limit = f"{TIME_LIMIT:g} s (symlayout_codegen.compiler.TIME_LIMIT)"
+            limit = f"{limits.compiler_seconds:g} s (symlayout.limits.compiler_seconds)"
             raise CompilerError(f"the compiler {name} took longer than {limit}", _text(printed))
         if len(printed) > _LOG_LIMIT:
             raise CompilerError(f"the compiler {name} printed more than {_LOG_LIMIT} bytes", _text(printed))
@@ -174,11 +173,11 @@ def _read(process: subprocess.Popen[bytes], printed: bytearray, end: float) -> b
     while len(printed) <= _LOG_LIMIT:
         ended = _has_ended(process)  # asked first: all that it printed can then be read
         if not ended and time.monotonic() >= end:
-            least, most = (share * TIME_LIMIT for share in _SLOWED)
+            least, most = (share * limits.compiler_seconds for share in _SLOWED)
             used = _processor_seconds(process)
             if not before + least <= used < most:
                 return False
-            before, end = used, time.monotonic() + TIME_LIMIT
+            before, end = used, time.monotonic() + limits.compiler_seconds
         if is_open and ready.poll(0 if ended else 1000 * pause):
             chunk = os.read(process.stdout.fileno(), 1 << 16)
             printed += chunk

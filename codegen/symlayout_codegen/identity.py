@@ -10,25 +10,28 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+import symlayout_codegen
 from symlayout_codegen.choice import Choice
 from symlayout_codegen.nest import Nest
 
+_PACKAGE = Path(symlayout_codegen.__file__).parent
+"""The folder of the whole backend."""
 
-def _code_hash() -> str:
-    """Return the SHA-256 of the package's files; "" where it does not lie in a folder."""
-    folder = Path(__file__).parent
+
+def code_hash(folder: Path) -> str:
+    """Return the SHA-256 of the Python and C files in *folder* and its sub-folders; "" where they cannot be read."""
     digest = hashlib.sha256()
     try:
-        for file in sorted((*folder.glob("*.py"), *folder.glob("templates/*.[ch]"))):
+        for file in sorted(f for pattern in ("*.py", "*.[ch]") for f in folder.rglob(pattern)):
             content = file.read_bytes()
-            digest.update(f"{file.name} {len(content)}\n".encode() + content)
+            digest.update(f"{file.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
     except OSError:
         return ""
     return digest.hexdigest()
 
 
 # Of the files as they are when the package is imported: later they may be another version's.
-_CODE = _code_hash()
+_CODE = code_hash(_PACKAGE)
 
 
 def identity(nest: Nest, element_size: int, choice: Choice) -> str:

@@ -65,7 +65,7 @@ def print_kernel(nest: Nest, element_size: int) -> str:
     CompilerError
         The nest holds a literal that is not an int64.
     CompilerError
-        The text would be longer than `symlayout_codegen.budget.MAX_TEXT`.
+        The text would be longer than `limits.kernel_characters`.
     """
     return print_program(schedule(nest), element_size)
 

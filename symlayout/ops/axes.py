@@ -8,10 +8,10 @@ from symlayout.declare import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
-from symlayout.tensor import Tensor, check_tensors, operation
+from symlayout.tensor import Tensor, check_tensors, core_operation
 
 
-@operation
+@core_operation
 def squeeze(x: Operand, axis: Any = None) -> Declared:
     """Return *x* without axes of extent 1: ``i = 0`` on them, ``i = o`` on others.
 
@@ -56,7 +56,7 @@ def squeeze(x: Operand, axis: Any = None) -> Declared:
     return index_map([x.shape[k] for k in kept], coords)
 
 
-@operation
+@core_operation
 def expand_dims(x: Operand, axis: Any) -> Declared:
     """Return *x* with new axes of extent 1, whose coordinate is dropped.
 

@@ -7,10 +7,10 @@ from typing import Any
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError
 from symlayout.polynomial import Extent
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def broadcast_to(x: Operand, shape: Any) -> Declared:
     """Return *x* in another shape: ``i = o % n``, on an axis whose extent *n* is 1 or that of *shape*; new axes first.
 
@@ -51,7 +51,7 @@ def broadcast_to(x: Operand, shape: Any) -> Declared:
     return index_map(target, coords)
 
 
-@operation
+@core_operation
 def broadcast_with(x: Operand, shape: Any) -> Declared:
     """Return *x* broadcast together with another shape: as `broadcast_to`, where *shape* may have extents of 1 too.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.declare import Declared, Operand, index_map
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def channel_shuffle(x: Operand, groups: Any, axis: int = 1) -> Declared:
     """Return *x* with one channel of each group after the other: ``i = o % groups * (n / groups) + o // groups``.
 

@@ -9,10 +9,10 @@ from symlayout.declare import Case, Declared, Operand
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import mixed_radix
 from symlayout.polynomial import Extent, product
-from symlayout.tensor import joint_operation
+from symlayout.tensor import core_joint_operation
 
 
-@joint_operation
+@core_joint_operation
 def concatenate(x: Operand, axis: int | None = 0) -> Declared:
     """Return the inputs one after the other along *axis*.
 
@@ -77,7 +77,7 @@ def _part(number: int, axis: int, start: Extent, count: Extent) -> Case:
     return Case(coords, source=number, where=where)
 
 
-@joint_operation
+@core_joint_operation
 def stack(x: Operand, axis: int = 0) -> Declared:
     """Return the inputs, all of one shape, along a new *axis*: ``o[axis]`` is the number of the input.
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from symlayout.declare import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def flip(x: Operand, axis: Any = None) -> Declared:
     """Return *x* reversed along *axis*: ``i = n - 1 - o`` there, ``i = o`` elsewhere.
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from symlayout.declare import Declared, Fill, Operand, index_map
 from symlayout.errors import ShapeError
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declared:
     """Return *x* with *axis* cut into blocks, and the place in the block as a new last axis.
 
@@ -58,7 +58,7 @@ def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declare
     return index_map(domain, coords, fill=Fill(constant_values))
 
 
-@operation
+@core_operation
 def unpack(x: Operand, axis: int, extent: Any = None) -> Declared:
     """Return *x* with its last axis put back into *axis*: the inverse of `pack`.
 

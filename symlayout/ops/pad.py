@@ -10,13 +10,13 @@ from typing import Any
 from symlayout.declare import Case, Coords, Declared, Fill, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 MODES = ("constant", "empty", "edge", "reflect", "symmetric", "wrap")
 _SPARE = {"reflect": 1, "symmetric": 0, "wrap": 0}  # how many elements of an axis one repetition leaves out
 
 
-@operation
+@core_operation
 def pad(
     x: Operand, pad_width: Any, mode: str = "constant", constant_values: Any = 0, bounded: bool = False
 ) -> Declared:

@@ -7,10 +7,10 @@ from typing import Any
 from symlayout.declare import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
 from symlayout.polynomial import Extent, product
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def reshape(x: Operand, shape: Any) -> Declared:
     """Return the elements of *x* in row-major order under another shape.
 

@@ -8,12 +8,12 @@ from typing import Any
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 MODES = ("asymmetric", "half_pixel")
 
 
-@operation
+@core_operation
 def resize_nearest(
     x: Operand, shape: Any = None, scale: Any = None, axes: Any = None, mode: str = "asymmetric"
 ) -> Declared:

@@ -8,10 +8,10 @@ from symlayout.declare import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.polynomial import Extent, product
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
     """Return *x* rolled along *axis*: ``i = (o - shift) % n`` there, ``i = o`` elsewhere.
 

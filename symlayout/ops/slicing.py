@@ -9,12 +9,12 @@ from typing import Any, Literal
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 Bounds = Literal["clamp", "clamp_start", "exact"]
 
 
-@operation
+@core_operation
 def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     """Return ``x[key]``: ``i = start + step * o`` on a sliced axis, ``i = start`` on an indexed one.
 

@@ -15,10 +15,10 @@ from symlayout.declare import Declared, Fill, Operand, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.polynomial import Extent, product
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
     """Return *x* with axes 1 to M padded with zeros, cut into blocks, and the blocks' places in the batch.
 
@@ -64,7 +64,7 @@ def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
     return index_map([moved, *cells, *rest], coords, fill=Fill(0))
 
 
-@operation
+@core_operation
 def batch_to_space(x: Operand, block_shape: Any, crops: Any) -> Declared:
     """Return *x* with the blocks that the batch holds put into axes 1 to M, and these cropped.
 

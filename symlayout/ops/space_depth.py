@@ -12,12 +12,12 @@ from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.polynomial import Extent, product
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 MODES = ("blocks_first", "depth_first")
 
 
-@operation
+@core_operation
 def space_to_depth(
     x: Operand, block_size: Any, mode: str = "blocks_first", depth_axis: int = 1, spatial_axes: Any = None
 ) -> Declared:
@@ -74,7 +74,7 @@ def space_to_depth(
     return index_map(domain, coords)
 
 
-@operation
+@core_operation
 def depth_to_space(
     x: Operand, block_size: Any, mode: str = "blocks_first", depth_axis: int = 1, spatial_axes: Any = None
 ) -> Declared:

@@ -9,7 +9,7 @@ from typing import Any
 from symlayout.declare import Declared, Operand, index_map, is_list
 from symlayout.errors import ShapeError, shown
 from symlayout.polynomial import Extent
-from symlayout.tensor import Tensor, check_tensors, operation
+from symlayout.tensor import Tensor, check_tensors, core_operation
 
 MAX_PARTS = 1 << 16
 
@@ -114,7 +114,7 @@ def split_ceil(x: Tensor, sections: Any, axis: int = 0) -> list[Tensor]:
     return [ceil_part(x, number, count, axis) for number in range(count)]
 
 
-@operation
+@core_operation
 def equal_part(x: Operand, number: int, count: int, axis: int) -> Declared:
     """Return one of *count* equal parts: ``i = o + number * (n / count)`` on *axis*."""
     along = x.axis(axis)
@@ -122,7 +122,7 @@ def equal_part(x: Operand, number: int, count: int, axis: int) -> Declared:
     return _from(x, along, number * size, size)
 
 
-@operation
+@core_operation
 def sized_part(x: Operand, number: int, sizes: Sequence[Any], axis: int) -> Declared:
     """Return a part that comes after those of the *sizes* before it: ``i = o + sizes_0 + sizes_1 + ...``."""
     along = x.axis(axis)
@@ -134,7 +134,7 @@ def sized_part(x: Operand, number: int, sizes: Sequence[Any], axis: int) -> Decl
     return _from(x, along, sum(parts[:number], 0), parts[number])
 
 
-@operation
+@core_operation
 def ceil_part(x: Operand, number: int, count: int, axis: int) -> Declared:
     """Return a part of ``ceil(n / count)`` elements, or the last one: ``i = o + number * ceil(n / count)``."""
     along = x.axis(axis)
@@ -145,7 +145,7 @@ def ceil_part(x: Operand, number: int, count: int, axis: int) -> Declared:
     return _from(x, along, number * size, last if number == count - 1 else size)
 
 
-@operation
+@core_operation
 def near_part(x: Operand, number: int, count: int, axis: int) -> Declared:
     """Return one of *count* parts that differ by one element at most, the larger ones first."""
     along = x.axis(axis)

@@ -7,10 +7,10 @@ from typing import Any
 from symlayout.declare import Case, Declared, Operand, index_map
 from symlayout.ops.reshape import mixed_radix
 from symlayout.polynomial import Extent, product
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def tile(x: Operand, reps: Any) -> Declared:
     """Return *x* put side by side with itself: ``i = o % n``.
 
@@ -44,7 +44,7 @@ def tile(x: Operand, reps: Any) -> Declared:
     return index_map(domain, lambda *o: [c % n for c, n in zip(o[new:], x.shape, strict=True)])
 
 
-@operation
+@core_operation
 def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
     """Return *x* with each element repeated along *axis*: ``i = o // repeats`` there, ``i = o`` elsewhere.
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from symlayout.declare import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def transpose(x: Operand, axes: Sequence[int] | None = None) -> Declared:
     """Return *x* with its axes permuted: ``y[o] = x[i]`` with ``i[axes[k]] = o[k]``.
 

@@ -7,10 +7,10 @@ from typing import Any
 from symlayout.declare import Declared, Fill, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError
 from symlayout.polynomial import Extent
-from symlayout.tensor import operation
+from symlayout.tensor import core_operation
 
 
-@operation
+@core_operation
 def window(
     x: Operand, window_shape: Any, axis: Any = None, strides: Any = 1, dilation: Any = 1, padding: Any = 0
 ) -> Declared:

@@ -136,7 +136,7 @@ def _limit(error: sl.InconclusiveError | sl.CompilerError) -> str:
     """Return why there is no kernel, if that is as promised; raise *error* if it is not."""
     if isinstance(error, sl.InconclusiveError):
         return "not shown to be inside its inputs"
-    if "MAX_TEXT" not in str(error):
+    if "limits.kernel_characters" not in str(error):
         raise error
     return "of too long a text"
 

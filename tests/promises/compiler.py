@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout_codegen import compiler as backend
+from symlayout_codegen.limits import limits
 from tests.promises.forked import forked
 
 REAL = shutil.which("cc")
@@ -54,7 +54,7 @@ def attack(what: str, folder: Path) -> None:
     compiler.write_text(f"#!/bin/sh\n{script}\n")
     compiler.chmod(0o755)
     os.environ.update(CC=str(compiler) if script else "/no/such/compiler", SYMLAYOUT_CACHE_DIR=str(folder / "cache"))
-    backend.TIME_LIMIT = LIMIT if "took longer" in words else 30
+    limits.compiler_seconds = LIMIT if "took longer" in words else 30
     t = sl.transpose(sl.tensor("n, m", name="x"))
     x = np.arange(6.0).reshape(2, 3)
 

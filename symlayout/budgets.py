@@ -1,0 +1,70 @@
+"""How much work a question may cost, in one object that a program may change: `symlayout.limits`.
+
+Work is counted in goals, terms and characters, not in seconds, so that an answer is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from symlayout_codegen.limits import Limits as _Checked
+from symlayout_codegen.limits import limits as _backend
+
+
+@dataclass(slots=True)
+class Limits(_Checked):
+    """What one question to the algebra may cost; beyond it the answer is UNKNOWN or `InconclusiveError`.
+
+    Attributes
+    ----------
+    normal_form_goals : goals that the normal form of one chain may visit.
+    normal_form_parts : parts that the normal form of one chain may have.
+    read_goals : goals that splitting the digits of one read of a kernel may visit.
+    nesting : quotients and maxima within each other.
+    search_terms : terms that one search for the end of an interval may multiply out.
+    decision_goals : goals that one decision of a claim may visit.
+    decision_splits : cases that one decision of a claim may tell apart.
+    isl_operations : operations of isl in one decision.
+    kernel_characters : length of the C of one kernel; a longer one runs in NumPy.
+    compiler_seconds : time that one run of the compiler may take, in seconds.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> sl.limits.search_terms
+    1500000
+    >>> sl.limits.search_term = 10
+    Traceback (most recent call last):
+    AttributeError: there is no limit 'search_term'
+    ...
+    """
+
+    normal_form_goals: int = 20_000
+    normal_form_parts: int = 5_000
+    read_goals: int = 10_000
+    nesting: int = 200
+    search_terms: int = 1_500_000
+    decision_goals: int = 40_000
+    decision_splits: int = 150
+    isl_operations: int = 20_000_000
+
+    @property
+    def kernel_characters(self) -> int:
+        """The length of the C of one kernel."""
+        return _backend.kernel_characters
+
+    @property
+    def compiler_seconds(self) -> float:
+        """The time that one run of the compiler may take, in seconds."""
+        return _backend.compiler_seconds
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a limit where it is kept: here, or in the backend (see `symlayout_codegen.limits.Limits`)."""
+        if isinstance(getattr(type(self), name, None), property):
+            setattr(_backend, name, value)
+        else:
+            _Checked.__setattr__(self, name, value)
+
+
+limits = Limits()
