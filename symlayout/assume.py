@@ -92,23 +92,30 @@ def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
 
 @contextmanager
 def _block(relations: tuple[Relation, ...]) -> Iterator[None]:
-    token = ASSUMED.set((*ASSUMED.get(), *relations))
+    around = ASSUMED.get()
+    token = ASSUMED.set(_Within((*(around.relations if isinstance(around, _Within) else ()), *relations)))
     try:
         yield
     finally:
         ASSUMED.reset(token)
 
 
-def within(x: Tensor, attributes: Iterable[Any]) -> Tensor:
-    """Return *x* with what the blocks around it assume of its dims and of those in *attributes*."""
-    dims = {symbol.name: symbol for value in attributes for symbol in _symbols_in(value)} | _dims_of(x)
-    relations = [r.about(dims) for r in ASSUMED.get() if r.names <= dims.keys()]
-    token = ASSUMED.set(())  # what is made here is what the blocks say, and not made inside them
-    try:
-        made = assumption(x, *relations) if relations else x
-    finally:
-        ASSUMED.reset(token)
-    return made if len(made.facts.requirements) > len(x.facts.requirements) else x
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """What the blocks around assume; called with a tensor, it returns the tensor that knows it."""
+
+    relations: tuple[Relation, ...]
+
+    def __call__(self, x: Tensor, attributes: Iterable[Any]) -> Tensor:
+        """Return *x* with what is assumed of its dims and of those in *attributes*."""
+        dims = {symbol.name: symbol for value in attributes for symbol in _symbols_in(value)} | _dims_of(x)
+        relations = [r.about(dims) for r in self.relations if r.names <= dims.keys()]
+        token = ASSUMED.set(None)  # an assumption is made outside the blocks
+        try:
+            made = assumption(x, *relations) if relations else x
+        finally:
+            ASSUMED.reset(token)
+        return made if len(made.facts.requirements) > len(x.facts.requirements) else x
 
 
 def _dims_of(x: Tensor) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _sizes(facts: Facts) -> Paragraph:
         if d.multiple_of != 1:
             bounds.append(f" a multiple of {d.multiple_of}")
     lines: list[Line] = [("For all integers ", *bounds[1:], ".")]
-    for r in requirements(Tensor("claim", None, (), facts)):
+    for r in requirements(facts):
         lines.append(("It is required that ", *_requirement(r, facts), f", by {r.where}." if r.where else "."))
     return Paragraph("Sizes.", tuple(lines))
 

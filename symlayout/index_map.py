@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symlayout import latex, symbols
+from symlayout import facade, latex, symbols
 from symlayout.arrays import same_fill
 from symlayout.digits import digit_name
 from symlayout.facts import Facts
@@ -17,8 +17,8 @@ from symlayout.polynomial import symbol
 from symlayout.spell import axis_names, spell
 
 if TYPE_CHECKING:
+    from symlayout.facade import Inverse
     from symlayout.image import Image
-    from symlayout.inverse import Inverse
     from symlayout.tensor import Tensor
 
 
@@ -176,9 +176,7 @@ class IndexMap:
 
     def inverse(self) -> Inverse:
         """Return the inverse of the map, with what is proved of it: see `symlayout.inverse.inverse`."""
-        from symlayout.inverse import inverse
-
-        return inverse(self._t)
+        return facade.inverse(self._t)
 
     # ------------------------------------------------------------------ as text
 
@@ -206,9 +204,7 @@ class IndexMap:
         return latex.index_map(list(self.names), rows)
 
     def _repr_html_(self) -> str | None:
-        from symlayout.picture import of_tensor
-
-        return of_tensor(self._t)
+        return facade.picture_of_tensor(self._t)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

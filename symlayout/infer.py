@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
-from typing import TYPE_CHECKING
 
 from symlayout.errors import ShapeError
 from symlayout.facts import QUOTIENT, Facts, Interval, Requirement
 from symlayout.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
-
-if TYPE_CHECKING:
-    from symlayout.tensor import Tensor
+from symlayout.search import searches
 
 _MOST_OTHERS = 16  # requirements that are asked whether together they imply another
 _BUDGET = 300  # boxes that the search for one end of an extent looks at
 
 
-def requirements(t: Tensor) -> list[Requirement]:
-    """Return what must hold of the dims for *t* to exist: primitive, irredundant, in step order.
+def requirements(facts: Facts) -> list[Requirement]:
+    """Return what must hold of the dims wherever *facts* hold: primitive, irredundant, in step order.
 
     Congruences of one primitive form are joined (``H % 4`` and ``H % 6`` give ``H % 12``); what the
     bounds of the dims and the other requirements imply is left out.
     """
-    kept = _joined([_primitive(r) for r in t.facts.requirements])
+    kept = _joined([_primitive(r) for r in facts.requirements])
     for r in list(reversed(kept)):
         others = [o for o in kept if o is not r]
-        if _implied(r, _nearest(r, others), t.facts):
+        if _implied(r, _nearest(r, others), facts):
             kept = others
     return kept
 
@@ -40,10 +37,10 @@ def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
     return [o for o in others if any(o is near for near in shared)]
 
 
-def origins(t: Tensor, stages: Sequence[Tensor]) -> list[list[int]]:
+def origins(facts: Facts, stages: Sequence[Facts]) -> list[list[int]]:
     """Return for each of the `requirements` the stages of a chain that asked for it, or for a part of it.
 
-    *stages* are tensors on the way to *t*, which is the last of them.
+    *stages* are the facts of the tensors of the chain in order; *facts* are those of the last one.
     """
 
     def asks(o: Requirement, r: Requirement) -> bool:
@@ -54,22 +51,20 @@ def origins(t: Tensor, stages: Sequence[Tensor]) -> list[list[int]]:
 
     first: dict[Requirement, int] = {}
     for number, stage in enumerate(stages):
-        for o in stage.facts.requirements:
+        for o in stage.requirements:
             first.setdefault(o, number)
-    return [sorted({first[o] for o in t.facts.requirements if asks(o, r)}) for r in requirements(t)]
+    return [sorted({first[o] for o in facts.requirements if asks(o, r)}) for r in requirements(facts)]
 
 
-def bounds(t: Tensor) -> list[Interval]:
-    """Return ``(lo, hi)`` of each extent over the dims that meet the requirements; hi None: unbounded.
+def bounds(extents: Sequence[Extent], facts: Facts) -> list[Interval]:
+    """Return ``(lo, hi)`` of each extent over the dims for which *facts* hold; hi None: unbounded.
 
     Both ends are values that the extent has, unless the search for them gives up; they hold in any case.
     """
-    extents = [t.facts.reduce(e) for e in t.extents]
-    result = [(e, e) if isinstance(e, int) else t.facts.interval(e) for e in extents]
-    unsure = [k for k, e in enumerate(extents) if isinstance(e, Poly) and not _independent(e, t.facts)]
-    from symlayout.search import searches  # needed by few: most bounds are exact as intervals
-
-    for k, search in zip(unsure, searches(t.facts, [extents[k] for k in unsure]) if unsure else (), strict=True):
+    extents = [facts.reduce(e) for e in extents]
+    result = [(e, e) if isinstance(e, int) else facts.interval(e) for e in extents]
+    unsure = [k for k, e in enumerate(extents) if isinstance(e, Poly) and not _independent(e, facts)]
+    for k, search in zip(unsure, searches(facts, [extents[k] for k in unsure]) if unsure else (), strict=True):
         low, high = result[k]
         least, most = search.least(extents[k], _BUDGET), search.greatest(extents[k], _BUDGET)
         lows, highs = [b for b in (low, least) if b is not None], [b for b in (high, most) if b is not None]

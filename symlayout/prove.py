@@ -89,7 +89,7 @@ class Proof:
     def requires(self) -> tuple[Any, ...]:
         """The conditions of validity of both sides, as SymPy relations: the claim is about dims that meet them."""
         facts = self._facts
-        return tuple(symbols.to_relation(r, facts) for r in requirements(Tensor("claim", None, (), facts)))
+        return tuple(symbols.to_relation(r, facts) for r in requirements(facts))
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:

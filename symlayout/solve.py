@@ -292,7 +292,7 @@ def _written(
     return Solution(
         status,
         {symbol_of[name]: written(bound.get(name, symbol(name))) for name in y.facts.dims},
-        tuple(symbols.to_relation(r, known) for r in requirements(Tensor("solution", None, (), known))),
+        tuple(symbols.to_relation(r, known) for r in requirements(known)),
         None if points is None else tuple({symbol_of[name]: p[name] for name in y.facts.dims} for p in points),
         {name: tuple(map(written, extents)) for name, extents in shapes.items()},
         reason,

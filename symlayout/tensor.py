@@ -5,27 +5,30 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from symlayout import symbols
+from symlayout import facade, symbols
+from symlayout.arrays import element_type, fill_element
 from symlayout.declare import Declared, Operand, as_list
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.facts import Dim, Facts, Interval, Requirement
+from symlayout.infer import bounds, requirements
+from symlayout.parse import evaluate, parse_shape
+from symlayout.parse import names_of as dims_in
 from symlayout.polynomial import Extent, names_of, product, substitute, symbol
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from symlayout.assume import Relation
-    from symlayout.index_map import IndexMap
-    from symlayout.picture import Picture
+    from symlayout.facade import IndexMap, Picture
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
-ASSUMED: ContextVar[tuple[Relation, ...]] = ContextVar("ASSUMED", default=())  # by the `assume` blocks around
+ASSUMED: ContextVar[Callable[[Tensor, Iterable[Any]], Tensor] | None] = ContextVar("ASSUMED", default=None)
+"""Set inside `assume` blocks: returns a tensor that knows what they say of its dims and of those in attributes."""
 _UNNAMED = itertools.count()
 
 
@@ -104,23 +107,17 @@ class Tensor:
     @property
     def requires(self) -> tuple[Any, ...]:
         """What must hold of the dims, as SymPy relations; minimal, in the order of the steps."""
-        from symlayout.infer import requirements
-
-        return tuple(symbols.to_relation(r, self.facts) for r in requirements(self))
+        return tuple(symbols.to_relation(r, self.facts) for r in requirements(self.facts))
 
     def bounds(self) -> list[Interval]:
         """Return ``(lo, hi)`` of each extent over all dims that meet the requirements; hi None is unbounded."""
-        from symlayout.infer import bounds
-
-        return bounds(self)
+        return bounds(self.extents, self.facts)
 
     @property
     def index_map(self) -> IndexMap:
         """The map from output coordinates to the inputs' coordinates, composed over the chain."""
         if "index_map" not in self._cache:
-            from symlayout.index_map import index_map_of
-
-            self._cache["index_map"] = index_map_of(self)
+            self._cache["index_map"] = facade.index_map_of(self)
         result: IndexMap = self._cache["index_map"]
         return result
 
@@ -165,14 +162,10 @@ class Tensor:
         2 1 0
         5 4 3
         """
-        from symlayout.picture import picture
-
-        return picture(self, dims, at)
+        return facade.picture(self, dims, at)
 
     def _repr_html_(self) -> str | None:
-        from symlayout.picture import of_tensor
-
-        return of_tensor(self)
+        return facade.picture_of_tensor(self)
 
     def _repr_latex_(self) -> str:
         return self.index_map._repr_latex_()
@@ -242,9 +235,7 @@ class Tensor:
     # ------------------------------------------------------------------ Python's protocols
 
     def __getitem__(self, key: Any) -> Tensor:
-        from symlayout.ops.slicing import getitem
-
-        return getitem(self, key)
+        return facade.getitem(self, key)
 
     def __iter__(self) -> Iterator[Tensor]:
         raise TypeError("a tensor holds no data, so it cannot be iterated; index it, or call interpret")
@@ -355,14 +346,8 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
         facts,
         key=name or f"x.{next(_UNNAMED)}",
     )
-    return _assumed(leaf) if ASSUMED.get() else leaf
-
-
-def _assumed(x: Tensor, *attributes: Any) -> Tensor:
-    """Return *x* with what the `assume` blocks around say of its dims and of those in *attributes*."""
-    from symlayout.assume import within
-
-    return within(x, attributes)
+    assumed = ASSUMED.get()
+    return leaf if assumed is None else assumed(leaf, ())
 
 
 def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
@@ -390,9 +375,6 @@ def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -
 
 
 def _parsed(text: str) -> list[Any]:
-    from symlayout.parse import evaluate, parse_shape
-    from symlayout.parse import names_of as dims_in
-
     entries = parse_shape(text)
     named = {name: symbols.dim(name, *limits) for name, limits in dims_in(*entries).items()}
     return [evaluate(entry, named) for entry in entries]
@@ -401,8 +383,6 @@ def _parsed(text: str) -> list[Any]:
 def _dtype(dtype: Any) -> np.dtype[Any] | None:
     if dtype is None:
         return None
-    from symlayout.arrays import element_type
-
     return element_type(dtype)
 
 
@@ -503,8 +483,8 @@ def apply(
     """
     name = declaration.__name__
     check_tensors(name, *inputs)
-    if ASSUMED.get() and not values:
-        inputs = (_assumed(inputs[0], args, kwargs, *(x.shape for x in inputs[1:])), *inputs[1:])
+    if (assumed := ASSUMED.get()) is not None and not values:
+        inputs = (assumed(inputs[0], (args, kwargs, *(x.shape for x in inputs[1:]))), *inputs[1:])
     facts = inputs[0].facts
     for x in inputs[1:]:
         if x.facts is not facts:
@@ -540,8 +520,6 @@ def check_tensors(name: str, *tensors: object) -> None:
 
 def _check_fills(declared: Declared, dtype: np.dtype[Any]) -> None:
     """Raise `ArrayError` if the type cannot hold a fill."""
-    from symlayout.arrays import fill_element
-
     for case in declared.cases:
         if case.fill is not None:
             fill_element(case.fill.value, dtype)

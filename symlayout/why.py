@@ -94,8 +94,8 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     (Eq(Mod(N, 2), 0), 'reshape', {'N': 1})
     """
     check_tensors("reasons", t, *(stages or ()))
-    kept = requirements(t)
-    asked = origins(t, t.nodes() if stages is None else stages)
+    kept = requirements(t.facts)
+    asked = origins(t.facts, [stage.facts for stage in (t.nodes() if stages is None else stages)])
     return tuple(
         Reason(
             to_relation(r, t.facts), r.kind, r.where, tuple(numbers), RULES.get(r.kind, r.kind.replace("_", " ")),

@@ -623,18 +623,18 @@ def test_a_proof_about_many_nested_floors_ends(depth: int) -> None:
 
 def test_a_fork_copies_every_field_and_shares_what_counts_work() -> None:
     facts = Facts()
-    for field in dataclasses.fields(facts):  # each gets a value that no other field has
-        value = getattr(facts, field.name)
+    for entry in dataclasses.fields(facts):  # each gets a value that no other field has
+        value = getattr(facts, entry.name)
         if isinstance(value, (dict, list)):
-            marked = [field.name] if isinstance(value, list) else {field.name: field.name}
-            setattr(facts, field.name, marked)
+            marked = [entry.name] if isinstance(value, list) else {entry.name: entry.name}
+            setattr(facts, entry.name, marked)
     facts._samples = [{"_samples": 1}]
     fork = facts.fork()
     shared = {"_effort", "_nesting"}
-    for field in dataclasses.fields(facts):
-        before, after = getattr(facts, field.name), getattr(fork, field.name)
-        assert before == after, field.name
-        assert isinstance(before, int) or (before is after) == (field.name in shared), field.name
+    for entry in dataclasses.fields(facts):
+        before, after = getattr(facts, entry.name), getattr(fork, entry.name)
+        assert before == after, entry.name
+        assert isinstance(before, int) or (before is after) == (entry.name in shared), entry.name
 
 
 def test_a_fork_names_the_fields_that_it_hands_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def test_requirements_hold_exactly_where_the_chain_has_a_meaning() -> None:
 def test_no_requirement_follows_from_the_others() -> None:
     counts: Counter[bool] = Counter()
     for t, _, claim in CASES:
-        needed = requirements(t)
+        needed = requirements(t.facts)
         points = [t.facts.values(p) for p in brute.points(claim.dims, most(claim))]
         for r in needed:
             others = [o for o in needed if o is not r]
@@ -79,7 +79,7 @@ def test_no_requirement_follows_from_the_others() -> None:
 def test_extents_stay_within_their_bounds() -> None:
     seen = 0
     for t, chain, claim in CASES:
-        bounds, needed = t.bounds(), requirements(t)
+        bounds, needed = t.bounds(), requirements(t.facts)
         for point in brute.points(claim.dims, min(most(claim), 3)):
             if not all(r.holds(t.facts.values(point)) for r in needed):
                 continue
@@ -166,13 +166,13 @@ def test_bounds_are_the_exact_hull(t: sl.Tensor, hull: list[tuple[int, int | Non
     ids=str,
 )
 def test_requirements_are_primitive_and_few(t: sl.Tensor, written: list[str]) -> None:
-    assert [str(r) for r in requirements(t)] == written
+    assert [str(r) for r in requirements(t.facts)] == written
 
 
 def test_a_requirement_stays_though_its_quotient_is_part_of_a_clamped_bound() -> None:
     b, p = sl.dim("b", min=1), sl.dim("p")
     t = sl.space_to_batch(sl.tensor([N, 4]), [b], [[0, p]])[:, 0:2:2]
-    assert [str(r) for r in requirements(t)] == ["(p + 4) % b == 0"]
+    assert [str(r) for r in requirements(t.facts)] == ["(p + 4) % b == 0"]
 
 
 def test_infinity_absorbs_and_quotients_round_inwards() -> None:

@@ -32,7 +32,9 @@ def run(arguments: argparse.Namespace) -> Report:
     texts, tensors = zip(*stages, strict=True)
     t = tensors[-1]
     bounds = t.bounds()
-    asked_by = [[name_of_step(k, texts[k]) for k in numbers] for numbers in origins(t, tensors)]
+    asked_by = [
+        [name_of_step(k, texts[k]) for k in numbers] for numbers in origins(t.facts, [x.facts for x in tensors])
+    ]
     requires = [f"{show.words(r)}  [{'; '.join(steps)}]" for r, steps in zip(t.requires, asked_by, strict=True)]
     intervals = [f"axis {k}: {show.interval(low, high)}" for k, (low, high) in enumerate(bounds)]
     rows = [

@@ -194,7 +194,7 @@ class Judge:
         return truth, last
 
     def _check_requirements(self, t: sl.Tensor, number: int) -> None:
-        needed = requirements(t)
+        needed = requirements(t.facts)
         for point in self.points:
             valid = self.truth.at(point)[number] is not None
             if (point, number) in self.truth.unjudged:

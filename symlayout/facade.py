@@ -1,0 +1,51 @@
+"""What tensors and index maps offer that higher rooms compute.
+
+This is the only module whose imports run upwards.  Each function imports what it needs when it is called; the names
+under ``TYPE_CHECKING`` are for annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symlayout.index_map import IndexMap as IndexMap
+    from symlayout.inverse import Inverse as Inverse
+    from symlayout.picture import Picture as Picture
+    from symlayout.tensor import Tensor
+
+
+def index_map_of(t: Tensor) -> IndexMap:
+    """Return `symlayout.Tensor.index_map`."""
+    from symlayout.index_map import index_map_of
+
+    return index_map_of(t)
+
+
+def getitem(t: Tensor, key: Any) -> Tensor:
+    """Return ``t[key]``."""
+    from symlayout.ops.slicing import getitem
+
+    return getitem(t, key)
+
+
+def inverse(t: Tensor) -> Inverse:
+    """Return the inverse of the map of *t*."""
+    from symlayout.inverse import inverse
+
+    return inverse(t)
+
+
+def picture(t: Tensor, dims: Mapping[Any, Any] | None, at: Sequence[int] | None) -> Picture:
+    """Return `symlayout.Tensor.show`."""
+    from symlayout.picture import picture
+
+    return picture(t, dims, at)
+
+
+def picture_of_tensor(t: Tensor) -> str | None:
+    """Return the picture of *t* as HTML for a notebook, None where there is none."""
+    from symlayout.picture import of_tensor
+
+    return of_tensor(t)
