@@ -30,11 +30,11 @@ from symlayout.remember import Call, Memory, memory
 from symlayout.tensor import Tensor
 from symlayout_codegen import trampoline
 from symlayout_codegen.forks import held_off
-from symlayout_codegen.nest import NUMBERS
+from symlayout_codegen.ir.nest import NUMBERS
 
 if TYPE_CHECKING:
     from symlayout_codegen.kernel import CompiledKernel
-    from symlayout_codegen.nest import Nest
+    from symlayout_codegen.ir.nest import Nest
 
 Array = np.ndarray[Any, Any]
 

@@ -10,8 +10,8 @@ from symlayout.errors import InconclusiveError
 from symlayout.lower import lower
 from symlayout.svg import Canvas, shortened, width_of
 from symlayout.tensor import Tensor
-from symlayout_codegen.cir import evaluate
-from symlayout_codegen.nest import Affine, Digit, Local, Piece
+from symlayout_codegen.ir.cir import evaluate
+from symlayout_codegen.ir.nest import Affine, Digit, Local, Piece
 
 _MOST_STAGES = 12
 _MOST_PIECES = 3

@@ -11,7 +11,7 @@ from symlayout.errors import FormatError, shown
 from symlayout.lower import lower
 from symlayout.tensor import Tensor
 from symlayout_codegen.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
-from symlayout_codegen.nest import Nest
+from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.printer import print_kernel
 from symlayout_codegen.rename import PARTED, identifier
 

@@ -24,9 +24,9 @@ from symlayout.prelude import Prelude
 from symlayout.refine import Box, divisor, output_box, refine, where
 from symlayout.system import DIGIT
 from symlayout.tensor import Tensor, same_size
-from symlayout_codegen.cir import Expr, Literal, mul
-from symlayout_codegen.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
-from symlayout_codegen.nest import Window as NestWindow
+from symlayout_codegen.ir.cir import Expr, Literal, mul
+from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
+from symlayout_codegen.ir.nest import Window as NestWindow
 
 _MOST_APART = 2
 View = Callable[[Read], Read]
@@ -51,7 +51,7 @@ def lower(
         False: all arrays are contiguous in row-major order.  True: the strides of the output and of
         each source, in elements, are parameters after the dims.
     number : str
-        In what the terms of an adjoint add up, by the name that `symlayout_codegen.nest.Add` has for it.
+        In what the terms of an adjoint add up, by the name that `symlayout_codegen.ir.nest.Add` has for it.
     halves : bool
         Elements are half a byte, and the last axis of the tensor and of each source, of extent 2, is the place in the
         byte (see `Nibbles.chain`).  Strides are in bytes then, and those of the last two axes are no parameters:

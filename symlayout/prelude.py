@@ -13,8 +13,8 @@ from symlayout.digits import is_digital
 from symlayout.errors import InconclusiveError
 from symlayout.facts import Definition, Facts
 from symlayout.polynomial import Extent, exact_quotient, symbol, terms_of
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
-from symlayout_codegen.nest import Local, Precondition
+from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
+from symlayout_codegen.ir.nest import Local, Precondition
 
 
 class Prelude:

@@ -5,9 +5,9 @@ Each is made by a function of its digits, without the algebra, so that these tes
 
 from __future__ import annotations
 
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
-from symlayout_codegen.expressions import ONE
-from symlayout_codegen.nest import (
+from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
+from symlayout_codegen.ir.expressions import ONE
+from symlayout_codegen.ir.nest import (
     Add,
     Affine,
     Carried,

@@ -17,7 +17,7 @@ import sympy
 import symlayout as sl
 from symlayout import limits
 from symlayout.lower import lower
-from symlayout_codegen import budget
+from symlayout_codegen.ir import budget
 from symlayout_codegen.schedule import schedule
 
 compiling = sys.modules["symlayout.compile"]  # the package has a function of this name

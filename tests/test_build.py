@@ -27,13 +27,13 @@ import symlayout_codegen.identity
 import symlayout_codegen.kernel
 from symlayout_codegen import CompilerError, build, compile_nest, compiler
 from symlayout_codegen.build import cache_key, kernel_flags
-from symlayout_codegen.choice import CANDIDATES, MODEL
-from symlayout_codegen.cir import Name
+from symlayout_codegen.ir.choice import CANDIDATES, MODEL
+from symlayout_codegen.ir.cir import Name
 from symlayout_codegen.compiler import find_compiler
 from symlayout_codegen.identity import code_hash, identity
 from symlayout_codegen.limits import limits
 from symlayout_codegen.load import Functions, load_functions
-from symlayout_codegen.nest import Add
+from symlayout_codegen.ir.nest import Add
 from tests import nests
 
 

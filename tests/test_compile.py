@@ -12,8 +12,8 @@ import pytest
 import symlayout as sl
 from symlayout.lower import lower
 from symlayout_codegen import PreconditionFailed, compile_nest
-from symlayout_codegen.cir import evaluate
-from symlayout_codegen.nest import Precondition
+from symlayout_codegen.ir.cir import evaluate
+from symlayout_codegen.ir.nest import Precondition
 
 
 def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:

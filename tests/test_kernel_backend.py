@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
-from symlayout_codegen.cir import Literal, add
+from symlayout_codegen.ir.cir import Literal, add
 from symlayout_codegen.load import foreign_functions
-from symlayout_codegen.nest import Add, Affine, Digit, Piece, Term
+from symlayout_codegen.ir.nest import Add, Affine, Digit, Piece, Term
 from tests import nests
 
 MARGIN = 64

@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symlayout_codegen import CompilerError, Nest, print_header, print_kernel, simulate
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, evaluate, mul
-from symlayout_codegen.expressions import Facts
+from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, evaluate, mul
+from symlayout_codegen.ir.expressions import Facts
 from symlayout_codegen.header import RUNTIME_HEADER, template
-from symlayout_codegen.nest import NUMBERS, Add, Digit, Piece, Term
+from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, Piece, Term
 from symlayout_codegen.printer import _Printer
 from symlayout_codegen.rename import identifier
 from symlayout_codegen.status import STATUS, status_code

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from symlayout_codegen import strips
 from symlayout_codegen.align import aligned
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
+from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
 from symlayout_codegen.exact import exact
-from symlayout_codegen.expressions import ONE, ZERO, Facts, names, subtract
+from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, names, subtract
 from symlayout_codegen.hoist import hoist
-from symlayout_codegen.loops import (
+from symlayout_codegen.ir.loops import (
     Accumulate,
     AccumulateRows,
     Axis,
@@ -38,7 +38,7 @@ from symlayout_codegen.loops import (
     expressions,
     walk,
 )
-from symlayout_codegen.nest import (
+from symlayout_codegen.ir.nest import (
     Add,
     Affine,
     Carried,

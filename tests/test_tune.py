@@ -12,7 +12,7 @@ import pytest
 
 import symlayout as sl
 from symlayout_codegen import CompiledKernel, Nest, cache, compile_nest, tune
-from symlayout_codegen.choice import CANDIDATES, MODEL, NEVER, Choice
+from symlayout_codegen.ir.choice import CANDIDATES, MODEL, NEVER, Choice
 from tests import nests
 from tests.test_kernel_backend import check, samples
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
     from symlayout_codegen.header import print_header
     from symlayout_codegen.kernel import CompiledKernel, compile_nest
-    from symlayout_codegen.nest import Nest, simulate
+    from symlayout_codegen.ir.nest import Nest, simulate
     from symlayout_codegen.printer import print_kernel
 
 __all__ = [

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from symlayout_codegen.cir import Expr, Literal, add, mul
-from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
-from symlayout_codegen.nest import Affine, Piece, Window
+from symlayout_codegen.ir.cir import Expr, Literal, add, mul
+from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
+from symlayout_codegen.ir.nest import Affine, Piece, Window
 
 
 @dataclass(frozen=True, slots=True)

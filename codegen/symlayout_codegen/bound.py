@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from symlayout_codegen.align import Aligned, aligned
-from symlayout_codegen.cir import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
-from symlayout_codegen.loops import (
+from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
+from symlayout_codegen.ir.loops import (
     MOST_STREAMS,
     Accumulate,
     Body,
@@ -31,7 +31,7 @@ from symlayout_codegen.loops import (
     Loop,
     Statement,
 )
-from symlayout_codegen.nest import Affine, Piece, Window
+from symlayout_codegen.ir.nest import Affine, Piece, Window
 from symlayout_codegen.pending import Bound, Open, Pending, Target
 from symlayout_codegen.rename import identifier
 

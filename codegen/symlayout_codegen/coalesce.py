@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise, permutations
 
-from symlayout_codegen.cir import mul
-from symlayout_codegen.expressions import ONE, ZERO, equal
-from symlayout_codegen.nest import Affine, Piece, Window
+from symlayout_codegen.ir.cir import mul
+from symlayout_codegen.ir.expressions import ONE, ZERO, equal
+from symlayout_codegen.ir.nest import Affine, Piece, Window
 
 
 def coalesce(piece: Piece, *, in_order: bool = False) -> Piece:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, mul
-from symlayout_codegen.expressions import substitute
-from symlayout_codegen.nest import Local, Nest, Precondition
+from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, mul
+from symlayout_codegen.ir.expressions import substitute
+from symlayout_codegen.ir.nest import Local, Nest, Precondition
 from symlayout_codegen.rename import substitute_piece
 
 

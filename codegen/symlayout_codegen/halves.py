@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symlayout_codegen.cir import Expr, Literal
-from symlayout_codegen.loops import (
+from symlayout_codegen.ir.cir import Expr, Literal
+from symlayout_codegen.ir.loops import (
     Accumulate,
     AccumulateRows,
     Axis,

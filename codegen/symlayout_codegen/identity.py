@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import symlayout_codegen
-from symlayout_codegen.choice import Choice
-from symlayout_codegen.nest import Nest
+from symlayout_codegen.ir.choice import Choice
+from symlayout_codegen.ir.nest import Nest
 
 _PACKAGE = Path(symlayout_codegen.__file__).parent
 """The folder of the whole backend."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.cir import Expr, Literal, add, mul
-from symlayout_codegen.expressions import Facts, expanded, negate, subtract
-from symlayout_codegen.nest import Affine, Piece, Window
+from symlayout_codegen.ir.cir import Expr, Literal, add, mul
+from symlayout_codegen.ir.expressions import Facts, expanded, negate, subtract
+from symlayout_codegen.ir.nest import Affine, Piece, Window
 
 
 def narrow(piece: Piece, facts: Facts) -> Piece:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symlayout_codegen.expressions import ONE, ZERO, equal, magnitude
-from symlayout_codegen.nest import Piece
+from symlayout_codegen.ir.expressions import ONE, ZERO, equal, magnitude
+from symlayout_codegen.ir.nest import Piece
 from symlayout_codegen.unroll import is_short
 
 

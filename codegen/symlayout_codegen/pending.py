@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symlayout_codegen.cir import Expr
-from symlayout_codegen.nest import Window
+from symlayout_codegen.ir.cir import Expr
+from symlayout_codegen.ir.nest import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symlayout_codegen.budget import within
-from symlayout_codegen.choice import MODEL
-from symlayout_codegen.cir import (
+from symlayout_codegen.ir.budget import within
+from symlayout_codegen.ir.choice import MODEL
+from symlayout_codegen.ir.cir import (
     Expr,
     FloorDiv,
     FloorMod,
@@ -23,10 +23,10 @@ from symlayout_codegen.cir import (
     add,
 )
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.expressions import ONE, Facts, names, negate
+from symlayout_codegen.ir.expressions import ONE, Facts, names, negate
 from symlayout_codegen.halves import half_leaf
 from symlayout_codegen.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
-from symlayout_codegen.loops import (
+from symlayout_codegen.ir.loops import (
     Accumulate,
     AccumulateRows,
     Axis,
@@ -47,7 +47,7 @@ from symlayout_codegen.loops import (
     expressions,
     walk,
 )
-from symlayout_codegen.nest import NUMBERS, Local, Nest, Precondition
+from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
 from symlayout_codegen.rename import PACKED, PARTED
 from symlayout_codegen.schedule import Program, schedule
 from symlayout_codegen.status import status_name

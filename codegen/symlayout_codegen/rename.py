@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from symlayout_codegen.cir import Expr, Name
-from symlayout_codegen.expressions import substitute
-from symlayout_codegen.nest import Affine, Carried, Guard, Local, Nest, Piece, Precondition, Window
+from symlayout_codegen.ir.cir import Expr, Name
+from symlayout_codegen.ir.expressions import substitute
+from symlayout_codegen.ir.nest import Affine, Carried, Guard, Local, Nest, Piece, Precondition, Window
 
 PARTED = "_part"
 """What the name of a kernel has at its end where it is the function that does one part."""

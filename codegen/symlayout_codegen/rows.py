@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.cir import Literal, add, mul
-from symlayout_codegen.expressions import ONE, ZERO, equal, linear, names, subtract
-from symlayout_codegen.loops import (
+from symlayout_codegen.ir.cir import Literal, add, mul
+from symlayout_codegen.ir.expressions import ONE, ZERO, equal, linear, names, subtract
+from symlayout_codegen.ir.loops import (
     Accumulate,
     AccumulateRows,
     Axis,

@@ -26,18 +26,18 @@ from dataclasses import dataclass
 
 from symlayout_codegen.align import align
 from symlayout_codegen.bound import Bounder
-from symlayout_codegen.budget import check_nest
-from symlayout_codegen.choice import MODEL, Choice
-from symlayout_codegen.cir import Expr, Name
+from symlayout_codegen.ir.budget import check_nest
+from symlayout_codegen.ir.choice import MODEL, Choice
+from symlayout_codegen.ir.cir import Expr, Name
 from symlayout_codegen.coalesce import coalesce
 from symlayout_codegen.distribute import distribute
 from symlayout_codegen.exact import exact
-from symlayout_codegen.expressions import Facts
+from symlayout_codegen.ir.expressions import Facts
 from symlayout_codegen.hoist import hoist
 from symlayout_codegen.leaves import select
-from symlayout_codegen.loops import Body, Let, Statement
+from symlayout_codegen.ir.loops import Body, Let, Statement
 from symlayout_codegen.narrow import narrow
-from symlayout_codegen.nest import Local, Nest
+from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.order import long_inside, order
 from symlayout_codegen.prune import prune
 from symlayout_codegen.rename import rename

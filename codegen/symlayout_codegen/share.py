@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symlayout_codegen.cir import Expr, Literal, Name
-from symlayout_codegen.expressions import ONE
-from symlayout_codegen.loops import Body, If, Share
-from symlayout_codegen.nest import Piece
+from symlayout_codegen.ir.cir import Expr, Literal, Name
+from symlayout_codegen.ir.expressions import ONE
+from symlayout_codegen.ir.loops import Body, If, Share
+from symlayout_codegen.ir.nest import Piece
 from symlayout_codegen.rename import identifier
 from symlayout_codegen.unroll import is_short
 

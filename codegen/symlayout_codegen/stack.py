@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symlayout_codegen.cir import Expr, Literal
-from symlayout_codegen.expressions import equal, expanded, subtract
-from symlayout_codegen.nest import Affine, Digit, Piece
+from symlayout_codegen.ir.cir import Expr, Literal
+from symlayout_codegen.ir.expressions import equal, expanded, subtract
+from symlayout_codegen.ir.nest import Affine, Digit, Piece
 from symlayout_codegen.rename import identifier
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symlayout_codegen.cir import Literal, Name, add, mul
-from symlayout_codegen.expressions import ZERO, equal, floor_div, linear, minimum, subtract
-from symlayout_codegen.loops import Body, Copy, CopyRows, Fill, FillRows, If, Let, Loop, Statement
+from symlayout_codegen.ir.cir import Literal, Name, add, mul
+from symlayout_codegen.ir.expressions import ZERO, equal, floor_div, linear, minimum, subtract
+from symlayout_codegen.ir.loops import Body, Copy, CopyRows, Fill, FillRows, If, Let, Loop, Statement
 from symlayout_codegen.rename import identifier
 
 LONGEST = 16

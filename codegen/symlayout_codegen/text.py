@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
-from symlayout_codegen.nest import Nest
+from symlayout_codegen.ir.nest import Nest
 
 _WIDTH = 110
 

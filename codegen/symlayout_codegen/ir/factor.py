@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout_codegen.cir import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.expressions import expanded
+from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.expressions import expanded
 
 _Monomials = dict[tuple[str, ...], int]
 

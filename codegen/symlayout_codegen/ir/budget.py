@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symlayout_codegen.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum
+from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.limits import limits
-from symlayout_codegen.nest import Affine, Nest, Piece
+from symlayout_codegen.ir.nest import Affine, Nest, Piece
 
 _LEAST = 2  # characters of a name or a number, with the operator before it
 

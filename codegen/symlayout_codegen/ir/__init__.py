@@ -1,0 +1,1 @@
+"""Values only: integer expressions, the nest, loop statements.  No pass, no C."""
