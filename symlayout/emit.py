@@ -13,7 +13,7 @@ from symlayout.tensor import Tensor
 from symlayout_codegen.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
 from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.printer import print_kernel
-from symlayout_codegen.rename import PARTED, identifier
+from symlayout_codegen.passes.rename import PARTED, identifier
 
 LARGEST_ELEMENT = 1 << 16
 

@@ -18,7 +18,7 @@ import symlayout as sl
 from symlayout import limits
 from symlayout.lower import lower
 from symlayout_codegen.ir import budget
-from symlayout_codegen.schedule import schedule
+from symlayout_codegen.passes.schedule import schedule
 
 compiling = sys.modules["symlayout.compile"]  # the package has a function of this name
 

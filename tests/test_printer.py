@@ -24,7 +24,7 @@ from symlayout_codegen.ir.expressions import Facts
 from symlayout_codegen.header import RUNTIME_HEADER, template
 from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, Piece, Term
 from symlayout_codegen.printer import _Printer
-from symlayout_codegen.rename import identifier
+from symlayout_codegen.passes.rename import identifier
 from symlayout_codegen.status import STATUS, status_code
 from symlayout_codegen.text import comment_text
 from tests import nests

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symlayout_codegen import strips
-from symlayout_codegen.align import aligned
+from symlayout_codegen.passes import strips
+from symlayout_codegen.passes.align import aligned
 from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
-from symlayout_codegen.exact import exact
+from symlayout_codegen.passes.exact import exact
 from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, names, subtract
-from symlayout_codegen.hoist import hoist
+from symlayout_codegen.passes.hoist import hoist
 from symlayout_codegen.ir.loops import (
     Accumulate,
     AccumulateRows,
@@ -52,8 +52,8 @@ from symlayout_codegen.ir.nest import (
     Window,
     simulate,
 )
-from symlayout_codegen.schedule import Program, schedule
-from symlayout_codegen.stack import stack
+from symlayout_codegen.passes.schedule import Program, schedule
+from symlayout_codegen.passes.stack import stack
 from tests import nests
 
 Written = dict[int, tuple[Term, ...]]

@@ -8,7 +8,7 @@ from pkgutil import get_data
 from string import Template
 
 from symlayout_codegen.ir.nest import Nest
-from symlayout_codegen.rename import PARTED, rename_signature
+from symlayout_codegen.passes.rename import PARTED, rename_signature
 from symlayout_codegen.status import MEANING, PRECONDITION, status_name
 from symlayout_codegen.text import comment_text, folded, signature
 

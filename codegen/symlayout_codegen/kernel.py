@@ -22,8 +22,8 @@ from symlayout_codegen.load import Function, foreign_functions
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.pool import run
 from symlayout_codegen.printer import describe, print_packed, print_program
-from symlayout_codegen.rename import PACKED, PARTED, rename_signature
-from symlayout_codegen.schedule import schedule
+from symlayout_codegen.passes.rename import PACKED, PARTED, rename_signature
+from symlayout_codegen.passes.schedule import schedule
 from symlayout_codegen.status import STATUS
 
 PARTS_EACH = 4

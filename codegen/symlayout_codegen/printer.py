@@ -48,8 +48,8 @@ from symlayout_codegen.ir.loops import (
     walk,
 )
 from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.rename import PACKED, PARTED
-from symlayout_codegen.schedule import Program, schedule
+from symlayout_codegen.passes.rename import PACKED, PARTED
+from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.status import status_name
 from symlayout_codegen.text import comment_text, folded, signature, wrapped
 

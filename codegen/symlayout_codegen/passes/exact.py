@@ -11,7 +11,7 @@ from dataclasses import replace
 from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, mul
 from symlayout_codegen.ir.expressions import substitute
 from symlayout_codegen.ir.nest import Local, Nest, Precondition
-from symlayout_codegen.rename import substitute_piece
+from symlayout_codegen.passes.rename import substitute_piece
 
 
 def exact(nest: Nest) -> Nest:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from symlayout_codegen.ir.cir import Literal, Name, add, mul
 from symlayout_codegen.ir.expressions import ZERO, equal, floor_div, linear, minimum, subtract
 from symlayout_codegen.ir.loops import Body, Copy, CopyRows, Fill, FillRows, If, Let, Loop, Statement
-from symlayout_codegen.rename import identifier
+from symlayout_codegen.passes.rename import identifier
 
 LONGEST = 16
 """Elements of the longest run that moves beside others of its kind."""

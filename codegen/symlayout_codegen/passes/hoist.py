@@ -15,7 +15,7 @@ from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
 from symlayout_codegen.ir.expressions import ZERO, expanded, names
 from symlayout_codegen.ir.factor import factored
 from symlayout_codegen.ir.loops import Body, If, Interval, Let, Loop, Share, Statement, mapped
-from symlayout_codegen.rename import identifier
+from symlayout_codegen.passes.rename import identifier
 
 CHEAP = 2
 """An expression of at most so many operations stays where it is."""

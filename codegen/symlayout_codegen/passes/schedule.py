@@ -24,28 +24,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symlayout_codegen.align import align
-from symlayout_codegen.bound import Bounder
+from symlayout_codegen.passes.align import align
+from symlayout_codegen.passes.bound import Bounder
 from symlayout_codegen.ir.budget import check_nest
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.cir import Expr, Name
-from symlayout_codegen.coalesce import coalesce
-from symlayout_codegen.distribute import distribute
-from symlayout_codegen.exact import exact
+from symlayout_codegen.passes.coalesce import coalesce
+from symlayout_codegen.passes.distribute import distribute
+from symlayout_codegen.passes.exact import exact
 from symlayout_codegen.ir.expressions import Facts
-from symlayout_codegen.hoist import hoist
-from symlayout_codegen.leaves import select
+from symlayout_codegen.passes.hoist import hoist
+from symlayout_codegen.passes.leaves import select
 from symlayout_codegen.ir.loops import Body, Let, Statement
-from symlayout_codegen.narrow import narrow
+from symlayout_codegen.passes.narrow import narrow
 from symlayout_codegen.ir.nest import Local, Nest
-from symlayout_codegen.order import long_inside, order
-from symlayout_codegen.prune import prune
-from symlayout_codegen.rename import rename
-from symlayout_codegen.rows import gather_rows
-from symlayout_codegen.share import PART, by_one, share, shared
-from symlayout_codegen.stack import stack
-from symlayout_codegen.strips import strip
-from symlayout_codegen.unroll import unroll
+from symlayout_codegen.passes.order import long_inside, order
+from symlayout_codegen.passes.prune import prune
+from symlayout_codegen.passes.rename import rename
+from symlayout_codegen.passes.rows import gather_rows
+from symlayout_codegen.passes.share import PART, by_one, share, shared
+from symlayout_codegen.passes.stack import stack
+from symlayout_codegen.passes.strips import strip
+from symlayout_codegen.passes.unroll import unroll
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symlayout_codegen.ir.expressions import ONE, ZERO, equal, magnitude
 from symlayout_codegen.ir.nest import Piece
-from symlayout_codegen.unroll import is_short
+from symlayout_codegen.passes.unroll import is_short
 
 
 def long_inside(piece: Piece, digits: tuple[int, ...]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from symlayout_codegen.ir.loops import (
     Transpose,
     expressions,
 )
-from symlayout_codegen.unroll import SHORT, is_short
+from symlayout_codegen.passes.unroll import SHORT, is_short
 
 
 def gather_rows(body: Body) -> Body:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from symlayout_codegen.ir.cir import Expr, Literal
 from symlayout_codegen.ir.expressions import equal, expanded, subtract
 from symlayout_codegen.ir.nest import Affine, Digit, Piece
-from symlayout_codegen.rename import identifier
+from symlayout_codegen.passes.rename import identifier
 
 
 def stack(pieces: Sequence[Piece], taken: set[str]) -> tuple[Piece, ...]:

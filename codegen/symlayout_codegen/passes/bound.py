@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symlayout_codegen.align import Aligned, aligned
+from symlayout_codegen.passes.align import Aligned, aligned
 from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
 from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
 from symlayout_codegen.ir.loops import (
@@ -32,8 +32,8 @@ from symlayout_codegen.ir.loops import (
     Statement,
 )
 from symlayout_codegen.ir.nest import Affine, Piece, Window
-from symlayout_codegen.pending import Bound, Open, Pending, Target
-from symlayout_codegen.rename import identifier
+from symlayout_codegen.passes.pending import Bound, Open, Pending, Target
+from symlayout_codegen.passes.rename import identifier
 
 
 class Bounder:

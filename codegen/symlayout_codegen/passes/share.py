@@ -14,8 +14,8 @@ from symlayout_codegen.ir.cir import Expr, Literal, Name
 from symlayout_codegen.ir.expressions import ONE
 from symlayout_codegen.ir.loops import Body, If, Share
 from symlayout_codegen.ir.nest import Piece
-from symlayout_codegen.rename import identifier
-from symlayout_codegen.unroll import is_short
+from symlayout_codegen.passes.rename import identifier
+from symlayout_codegen.passes.unroll import is_short
 
 LONG = 64
 """A loop of at least this many steps is shared out by itself."""
