@@ -100,7 +100,7 @@ class Kernel:
     def source(self) -> str:
         """The C of the kernel for contiguous arrays of the compiled element type (float32 if none was named)."""
         with held_off:
-            from symlayout_codegen.printer import print_kernel
+            from symlayout_codegen.emit.printer import print_kernel
 
         dtype = self._dtype or _DEFAULT
         return print_kernel(self._nest(self._number(dtype), strided=False)[0], dtype.itemsize)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from symlayout_codegen.header import RUNTIME_HEADER, template
+from symlayout_codegen.emit.header import RUNTIME_HEADER, template
 
 SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]

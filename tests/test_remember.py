@@ -15,7 +15,7 @@ import pytest
 import symlayout as sl
 from symlayout_codegen import build, cache, trampoline
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.header import template
+from symlayout_codegen.emit.header import template
 from tests.promises.forked import forked
 
 SHAPE = (2, 3)

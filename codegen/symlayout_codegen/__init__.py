@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
-    from symlayout_codegen.header import print_header
+    from symlayout_codegen.emit.header import print_header
     from symlayout_codegen.kernel import CompiledKernel, compile_nest
     from symlayout_codegen.ir.nest import Nest, simulate
-    from symlayout_codegen.printer import print_kernel
+    from symlayout_codegen.emit.printer import print_kernel
 
 __all__ = [
     "CompiledKernel",

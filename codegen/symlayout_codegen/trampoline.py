@@ -21,7 +21,7 @@ from symlayout_codegen.build import cache_key
 from symlayout_codegen.compiler import compiling, find_compiler, words
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.forks import held_off
-from symlayout_codegen.header import template
+from symlayout_codegen.emit.header import template
 from symlayout_codegen.load import load_module
 
 MODULE = "symlayout_calls"

@@ -24,8 +24,8 @@ from symlayout_codegen.ir.cir import (
 )
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.ir.expressions import ONE, Facts, names, negate
-from symlayout_codegen.halves import half_leaf
-from symlayout_codegen.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
+from symlayout_codegen.emit.halves import half_leaf
+from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
 from symlayout_codegen.ir.loops import (
     Accumulate,
     AccumulateRows,
@@ -51,7 +51,7 @@ from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
 from symlayout_codegen.passes.rename import PACKED, PARTED
 from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.status import status_name
-from symlayout_codegen.text import comment_text, folded, signature, wrapped
+from symlayout_codegen.emit.text import comment_text, folded, signature, wrapped
 
 
 def print_kernel(nest: Nest, element_size: int) -> str:

@@ -1,0 +1,1 @@
+"""Statements as C11 text, and the runtime headers that it includes."""
