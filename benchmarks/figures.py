@@ -74,7 +74,7 @@ print(middle(lambda k: proof(k + 3), 21))
 """
 _THREADS = """
 import time, numpy as np, symlayout as sl
-from symlayout_codegen.pool import run
+from symlayout_codegen.jit.pool import run
 x = np.ones((1, 16, SIZE, 512), "f4")
 kernel = sl.compile(sl.space_to_depth(sl.tensor("N, C, 2*h, 2*w"), 2), dtype="f4", strict=True)
 out = kernel(x)

@@ -17,7 +17,7 @@ from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout_codegen.errors import PreconditionFailed
 
 if TYPE_CHECKING:
-    from symlayout_codegen.kernel import CompiledKernel
+    from symlayout_codegen.jit.kernel import CompiledKernel
 
 Array = np.ndarray[Any, Any]
 

@@ -28,12 +28,12 @@ from symlayout.interpret import int_extents, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.remember import Call, Memory, memory
 from symlayout.tensor import Tensor
-from symlayout_codegen import trampoline
+from symlayout_codegen.jit import trampoline
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS
 
 if TYPE_CHECKING:
-    from symlayout_codegen.kernel import CompiledKernel
+    from symlayout_codegen.jit.kernel import CompiledKernel
     from symlayout_codegen.ir.nest import Nest
 
 Array = np.ndarray[Any, Any]
@@ -233,7 +233,7 @@ class Kernel:
     def _fastest(self, plan: Plan, native: CompiledKernel, inputs: list[Array], strided: bool) -> CompiledKernel:
         """Return the candidate that is the fastest for a plan, timed on its inputs and an output of its own."""
         with held_off:
-            from symlayout_codegen.tune import tune
+            from symlayout_codegen.jit.tune import tune
 
         key = plan.arguments, plan.dtype.str, strided, plan.threads
         if key not in self._tuned:
@@ -279,7 +279,7 @@ class Kernel:
         if key in self._natives:
             return self._natives[key]
         with held_off:
-            from symlayout_codegen.kernel import compile_nest
+            from symlayout_codegen.jit.kernel import compile_nest
 
         try:
             with trampoline.beside():

@@ -15,10 +15,10 @@ import numpy as np
 
 from symlayout.call import Array, Plan
 from symlayout.errors import ShapeError
-from symlayout_codegen import trampoline
+from symlayout_codegen.jit import trampoline
 
 if TYPE_CHECKING:
-    from symlayout_codegen.kernel import CompiledKernel
+    from symlayout_codegen.jit.kernel import CompiledKernel
 
 Call = Callable[..., Array | None]
 

@@ -21,7 +21,11 @@ import numpy as np
 import platformdirs
 import pytest
 
-from symlayout_codegen import CompilerError, build, cache, compile_nest, compiler, load
+from symlayout_codegen import CompilerError, compile_nest
+from symlayout_codegen.jit import build
+from symlayout_codegen.jit import cache
+from symlayout_codegen.jit import compiler
+from symlayout_codegen.jit import load
 from tests import nests
 
 PROGRAM = """

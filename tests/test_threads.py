@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
 from symlayout import call
-from symlayout_codegen.pool import run
+from symlayout_codegen.jit.pool import run
 from tests.chains import build
 from tests.strategies import Case, cases
 

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout_codegen import CompiledKernel, Nest, cache, compile_nest, tune
+from symlayout_codegen import CompiledKernel, Nest, compile_nest
+from symlayout_codegen.jit import cache
+from symlayout_codegen.jit import tune
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL, NEVER, Choice
 from tests import nests
 from tests.test_kernel_backend import check, samples
@@ -41,7 +43,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what is compiled here in a folder of its own: answers of earlier runs would be read."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(importlib.import_module("symlayout_codegen.build"), "_loaded", {})
+        patch.setattr(importlib.import_module("symlayout_codegen.jit.build"), "_loaded", {})
         yield
 
 

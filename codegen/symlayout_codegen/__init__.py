@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
     from symlayout_codegen.emit.header import print_header
-    from symlayout_codegen.kernel import CompiledKernel, compile_nest
+    from symlayout_codegen.jit.kernel import CompiledKernel, compile_nest
     from symlayout_codegen.ir.nest import Nest, simulate
     from symlayout_codegen.emit.printer import print_kernel
 

@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from symlayout_codegen.cache import SOURCE
+from symlayout_codegen.jit.cache import SOURCE
 
 
 def state(root: Path) -> str:

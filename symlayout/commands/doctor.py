@@ -20,9 +20,9 @@ import symlayout as sl
 from symlayout.commands import cache_folder
 from symlayout.commands.report import Report, columns
 from symlayout.errors import CompilerError
-from symlayout_codegen import trampoline
-from symlayout_codegen.cache import cache_root
-from symlayout_codegen.compiler import find_compiler
+from symlayout_codegen.jit import trampoline
+from symlayout_codegen.jit.cache import cache_root
+from symlayout_codegen.jit.compiler import find_compiler
 
 NEEDED = ("sympy", "numpy", "cffi", "platformdirs")
 PEERS = ("openvino", "onnx", "onnxruntime", "torch", "tensorflow", "jax", "islpy")

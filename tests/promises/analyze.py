@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import symlayout as sl
-from symlayout_codegen import kernel
+from symlayout_codegen.jit import kernel
 from tests.chains import check_dynamic, check_kernel
 from tests.promises.corpus import each_chain
 from tests.promises.guard import blocks

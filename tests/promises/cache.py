@@ -33,7 +33,9 @@ from pathlib import Path
 import numpy as np
 
 import symlayout as sl
-from symlayout_codegen import build, cache, trampoline
+from symlayout_codegen.jit import build
+from symlayout_codegen.jit import cache
+from symlayout_codegen.jit import trampoline
 
 SHIM = "SYMLAYOUT_TEST_SHIM"
 ONCE, FROM_THEN_ON, KILL = 1, 2, 3

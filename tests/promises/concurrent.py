@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout_codegen import build, cache
+from symlayout_codegen.jit import build
+from symlayout_codegen.jit import cache
 from tests.promises.forked import forked
 
 SECONDS = 30

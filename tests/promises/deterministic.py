@@ -19,7 +19,9 @@ from typing import NoReturn
 
 import symlayout as sl
 from symlayout.commands import emit, subject
-from symlayout_codegen import build, compiler, kernel
+from symlayout_codegen.jit import build
+from symlayout_codegen.jit import compiler
+from symlayout_codegen.jit import kernel
 from tests.promises.guard import blocks
 from tests.promises.seeds import STEPS
 

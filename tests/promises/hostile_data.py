@@ -16,7 +16,7 @@ from typing import Any
 import symlayout as sl
 from symlayout import cli
 from symlayout.check import seal
-from symlayout_codegen import cache
+from symlayout_codegen.jit import cache
 from tests.promises.alter import Item, changed, mutated
 from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEPS, TOKENS
 

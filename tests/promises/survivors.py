@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 EXPLAINED: dict[str, str] = {
-    'codegen/symlayout_codegen/cache.py: _is_own: if not hasattr(os, "getuid"): return True -> pass': (
+    'codegen/symlayout_codegen/jit/cache.py: _is_own: if not hasattr(os, "getuid"): return True -> pass': (
         "of a system on which no kernel is built"
     ),
-    "codegen/symlayout_codegen/cache.py: load_note: status.st_size > _MANIFEST_BYTES -> status.st_size >="
+    "codegen/symlayout_codegen/jit/cache.py: load_note: status.st_size > _MANIFEST_BYTES -> status.st_size >="
     " _MANIFEST_BYTES": "a budget, of one less",
     "symlayout/agree.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
     "symlayout/call.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"

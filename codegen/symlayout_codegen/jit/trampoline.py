@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from symlayout_codegen import cache
-from symlayout_codegen.build import cache_key
-from symlayout_codegen.compiler import compiling, find_compiler, words
+from symlayout_codegen.jit import cache
+from symlayout_codegen.jit.build import cache_key
+from symlayout_codegen.jit.compiler import compiling, find_compiler, words
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.emit.header import template
-from symlayout_codegen.load import load_module
+from symlayout_codegen.jit.load import load_module
 
 MODULE = "symlayout_calls"
 FLAGS = ("-std=c11", "-O1", "-fPIC", "-shared")  # as fast as at -O2, and compiled sooner

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from symlayout_codegen import cache
+from symlayout_codegen.jit import cache
 from symlayout_codegen.ir.choice import CANDIDATES
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.kernel import CompiledKernel, compile_nest, source_of
+from symlayout_codegen.jit.kernel import CompiledKernel, compile_nest, source_of
 from symlayout_codegen.ir.nest import Nest
 
 ROUNDS = 5

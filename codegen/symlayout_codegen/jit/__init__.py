@@ -1,0 +1,1 @@
+"""C text to a callable: compiler, cache, loading, threads."""
