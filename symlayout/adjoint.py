@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import ArrayError, InconclusiveError, shown
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.normalise import Read, normalise
-from symlayout.polynomial import Extent, Poly, coefficient_of, names_of
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
 from symlayout.refine import Box, refine
 from symlayout.tensor import Tensor
 

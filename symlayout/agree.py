@@ -15,11 +15,11 @@ from typing import Any
 from symlayout.arrays import same_fill
 from symlayout.budgets import limits
 from symlayout.declare import Case
-from symlayout.digits import Coordinate, axis_digits
+from symlayout.algebra.digits import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Facts
-from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, symbol
-from symlayout.system import DIGIT
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
+from symlayout.algebra.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 
 MAX_VALUES = 16  # of a symbol whose values are told apart

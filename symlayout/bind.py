@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError, shown
-from symlayout.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
+from symlayout.algebra.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
 from symlayout.tensor import Tensor, check_bound
 
 

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from symlayout.compose import demand_shape
 from symlayout.cut import Range, Region, cut
 from symlayout.declare import Case, Declared, Fill, Operand, Windows, index_map
-from symlayout.digits import is_digital
+from symlayout.algebra.digits import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.faces import Face, Number, face
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.normalise import Read, normalise
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
-from symlayout.polynomial import Extent, collapse, product, terms_of
+from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
 from symlayout.tensor import Tensor, apply
 
 _MOST_PIECES = 32

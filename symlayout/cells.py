@@ -15,9 +15,9 @@ import numpy as np
 from symlayout.errors import InconclusiveError
 from symlayout.interpret import gathers
 from symlayout.normalise import Window, normalise
-from symlayout.polynomial import Extent, terms_of
+from symlayout.algebra.polynomial import Extent, terms_of
 from symlayout.refine import Box, refine
-from symlayout.system import DIGIT
+from symlayout.algebra.system import DIGIT
 from symlayout.tensor import Tensor
 
 MAX_CELLS = 512  # of a grid that is shown as a whole

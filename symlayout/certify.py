@@ -12,7 +12,7 @@ from symlayout.budgets import limits
 from symlayout.check import Refused, encode, seal
 from symlayout.claim import Claim
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.record import Recorder, data_of
 from symlayout.tensor import Tensor
 

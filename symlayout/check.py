@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,

@@ -10,8 +10,8 @@ import numpy as np
 from symlayout.arrays import fill_element, same_fill
 from symlayout.check import encode
 from symlayout.declare import Case
-from symlayout.facts import Facts
-from symlayout.polynomial import Extent, names_of
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.tensor import Tensor
 
 

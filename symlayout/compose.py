@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError
-from symlayout.polynomial import Extent, names_of
+from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.tensor import Tensor, apply
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from symlayout.errors import InconclusiveError
 from symlayout.faces import Face
-from symlayout.facts import Facts
-from symlayout.polynomial import Extent, collapse, terms_of
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, collapse, terms_of
 
 _MOST_RESIDUES = 8  # of a step that pieces share
 

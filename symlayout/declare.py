@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout import digits, symbols
+from symlayout import symbols
+from symlayout.algebra import digits
 from symlayout.errors import ShapeError, shown
-from symlayout.facts import INT64_MAX, Facts
-from symlayout.polynomial import Extent, Poly, names_of, substitute
+from symlayout.algebra.facts import INT64_MAX, Facts
+from symlayout.algebra.polynomial import Extent, Poly, names_of, substitute
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
 Coords = Callable[..., Sequence[Coordinate]]

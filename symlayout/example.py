@@ -9,8 +9,8 @@ from math import prod
 from typing import Any
 
 from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.facts import Dim
-from symlayout.polynomial import names_of
+from symlayout.algebra.facts import Dim
+from symlayout.algebra.polynomial import names_of
 from symlayout.tensor import Tensor
 
 MAX_CELLS = 512  # of each tensor of a small example

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symlayout import latex
-from symlayout.digits import digit_name
+from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Dim, Facts, Requirement
+from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.fold import Sum, atom, canonical, fold, fold_fixed, number
 from symlayout.infer import requirements
 from symlayout.literal import Literal, literal

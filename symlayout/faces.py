@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from symlayout.digits import is_digital
+from symlayout.algebra.digits import is_digital
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.normalise import Read, Window
 from symlayout.ops.reshape import linear
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     coefficient_of,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from symlayout.facts import Facts
-from symlayout.polynomial import (
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,

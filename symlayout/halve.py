@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.normalise import Guard, Window
-from symlayout.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
-from symlayout.system import DIGIT
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
+from symlayout.algebra.system import DIGIT
 
 
 @dataclass(frozen=True, slots=True)

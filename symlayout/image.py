@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from symlayout import symbols
-from symlayout.digits import digit_name, floor_div
+from symlayout.algebra.digits import digit_name, floor_div
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.fold import fold_remainders
 from symlayout.merge import is_fork
 from symlayout.normalise import Read, Window, normalise
-from symlayout.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
-from symlayout.system import DIGIT
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
+from symlayout.algebra.system import DIGIT
 from symlayout.tensor import Tensor
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout import facade, latex, symbols
 from symlayout.arrays import same_fill
-from symlayout.digits import digit_name
-from symlayout.facts import Facts
+from symlayout.algebra.digits import digit_name
+from symlayout.algebra.facts import Facts
 from symlayout.fold import Sum, fold
 from symlayout.merge import Piece, merge, written
 from symlayout.normalise import Read, Window, normalise
-from symlayout.polynomial import symbol
+from symlayout.algebra.polynomial import symbol
 from symlayout.spell import axis_names, spell
 
 if TYPE_CHECKING:

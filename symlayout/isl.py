@@ -18,8 +18,8 @@ from typing import Any
 from symlayout.arrays import same_fill
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Dim, Facts, Requirement
-from symlayout.polynomial import terms_of
+from symlayout.algebra.facts import Dim, Facts, Requirement
+from symlayout.algebra.polynomial import terms_of
 from symlayout.tensor import Tensor
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.fold import Apply, Sum, atom, fold_fixed, number
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 
 
 class Literal:

@@ -13,16 +13,16 @@ from functools import partial
 
 from symlayout.adjoint import Adjoint
 from symlayout.arrays import same_fill
-from symlayout.digits import digit_name
+from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.halve import Part, halve
 from symlayout.index_map import index_map_of
 from symlayout.normalise import NOTHING, Read, Window, normalise
-from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.prelude import Prelude
 from symlayout.refine import Box, divisor, output_box, refine, where
-from symlayout.system import DIGIT
+from symlayout.algebra.system import DIGIT
 from symlayout.tensor import Tensor, same_size
 from symlayout_codegen.ir.cir import Expr, Literal, mul
 from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece

@@ -12,10 +12,10 @@ from typing import Any
 
 from symlayout.budgets import limits
 from symlayout.declare import Case
-from symlayout.digits import Coordinate, axis_digits
+from symlayout.algebra.digits import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Facts
-from symlayout.polynomial import Extent
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent
 from symlayout.tensor import Tensor, same_size
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from symlayout.check import Context, Refused, encode
-from symlayout.facts import Facts
-from symlayout.inequalities import Derivation, Factor
-from symlayout.polynomial import (
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.inequalities import Derivation, Factor
+from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     coefficient_of,

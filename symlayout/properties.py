@@ -16,15 +16,15 @@ import numpy as np
 
 from symlayout import symbols
 from symlayout.candidates import candidates
-from symlayout.digits import digit_name
+from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.interpret import gathers, int_extents
 from symlayout.inverse import like
 from symlayout.merge import is_fork
 from symlayout.normalise import Read, Window, assume, normalise, output_digits
-from symlayout.polynomial import symbol
+from symlayout.algebra.polynomial import symbol
 from symlayout.prove import DEFAULT_BUDGET, Verdict, prove_equal
-from symlayout.sizes import sizes
+from symlayout.algebra.sizes import sizes
 from symlayout.tensor import Tensor, check_tensors
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have

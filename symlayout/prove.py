@@ -14,7 +14,7 @@ from symlayout import symbols
 from symlayout.agree import agree
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.infer import requirements
 from symlayout.tensor import Tensor, check_tensors
 from symlayout.witness import Search, Witness

@@ -9,8 +9,8 @@ from typing import Any
 from symlayout.agree import Path
 from symlayout.check import encode
 from symlayout.claim import Claim
-from symlayout.digits import floor_div
-from symlayout.polynomial import (
+from symlayout.algebra.digits import floor_div
+from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     exact_quotient,
@@ -19,7 +19,7 @@ from symlayout.polynomial import (
     symbol,
 )
 from symlayout.solving_notes import SolvingNotes
-from symlayout.system import DIGIT, Dim
+from symlayout.algebra.system import DIGIT, Dim
 
 
 class Recorder(SolvingNotes):

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symlayout.budgets import limits
-from symlayout.digits import digit_name, floor_div, is_digital
+from symlayout.algebra.digits import digit_name, floor_div, is_digital
 from symlayout.errors import ShapeError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.normalise import Read, Window, normalise, output_digits
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     coefficient_of,
@@ -29,7 +29,7 @@ from symlayout.polynomial import (
     product,
     substitute,
 )
-from symlayout.system import DIGIT
+from symlayout.algebra.system import DIGIT
 from symlayout.tensor import Tensor
 
 _MAX_SPLITS = 64

@@ -12,10 +12,10 @@ from typing import Any
 from symlayout import symbols
 from symlayout.declare import Operand, as_list
 from symlayout.errors import ShapeError, shown
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.infer import requirements
-from symlayout.polynomial import Extent, names_of, substitute, symbol
-from symlayout.search import Search, can_hold, searches
+from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
+from symlayout.algebra.search import Search, can_hold, searches
 from symlayout.tensor import Tensor, check_tensors
 
 _BUDGET = 2000  # boxes that one search looks at

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import gcd
 
 from symlayout.check import Refused, encode
-from symlayout.divisions import Fraction
-from symlayout.inequalities import Derivation
+from symlayout.algebra.divisions import Fraction
+from symlayout.algebra.inequalities import Derivation
 from symlayout.notes import Notes
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.fold import Apply, Factor, Sum, fold
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 
 
 def spell(e: Sum) -> str:

@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symlayout import digits
+from symlayout.algebra import digits
 from symlayout.errors import FormatError, ShapeError, shown
-from symlayout.facts import Dim, Facts, Requirement
+from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.fold import Factor, Sum, fold_fixed
-from symlayout.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
+from symlayout.algebra.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
 from symlayout_codegen.forks import held_off
 
 if TYPE_CHECKING:

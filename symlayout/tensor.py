@@ -13,11 +13,11 @@ from symlayout import facade, symbols
 from symlayout.arrays import element_type, fill_element
 from symlayout.declare import Declared, Operand, as_list
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
-from symlayout.facts import Dim, Facts, Interval, Requirement
+from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.infer import bounds, requirements
 from symlayout.parse import evaluate, parse_shape
 from symlayout.parse import names_of as dims_in
-from symlayout.polynomial import Extent, names_of, product, substitute, symbol
+from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from typing import Any
 
 from symlayout import example
 from symlayout.errors import ShapeError
-from symlayout.facts import Requirement
+from symlayout.algebra.facts import Requirement
 from symlayout.infer import origins, requirements
 from symlayout.symbols import to_relation
 from symlayout.tensor import Tensor, check_tensors

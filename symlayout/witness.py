@@ -15,11 +15,11 @@ import numpy as np
 from symlayout import symbols
 from symlayout.arrays import same_fill
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.interpret import gathers
 from symlayout.normalise import output_digits
-from symlayout.polynomial import Extent, evaluate, product, symbol
-from symlayout.sizes import sizes
+from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
+from symlayout.algebra.sizes import sizes
 from symlayout.tensor import Tensor
 
 _CHEAP = 40  # candidates looked at for each one evaluated

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symlayout.facts import Facts
-from symlayout.inequalities import Derivation, Factor
-from symlayout.polynomial import Extent, evaluate
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.inequalities import Derivation, Factor
+from symlayout.algebra.polynomial import Extent, evaluate
 
 
 def identities(facts: Facts, proof: Factor, points: Sequence[dict[str, int]]) -> int:

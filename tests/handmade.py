@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.check import Context, encode, refusal, seal
-from symlayout.polynomial import Poly, symbol
+from symlayout.algebra.polynomial import Poly, symbol
 
 X, Y, Z, N, U, W = map(symbol, "xyznuw")  # dims, and w, which is none
 I0, M, Q, T = map(symbol, ("#0", "m", "q", "t"))

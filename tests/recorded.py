@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from symlayout.polynomial import Extent, Poly, symbol
+from symlayout.algebra.polynomial import Extent, Poly, symbol
 from symlayout.record import Recorder
-from symlayout.system import Dim
+from symlayout.algebra.system import Dim
 
 
 class Told(Recorder):

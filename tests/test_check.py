@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import symlayout as sl
 from symlayout.check import Context, Refused, decode, encode, refusal, seal
-from symlayout.polynomial import Extent, Poly, symbol
+from symlayout.algebra.polynomial import Extent, Poly, symbol
 from tests.handmade import (
     CHECKER,
     I0,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from symlayout.polynomial import Extent, symbol
+from symlayout.algebra.polynomial import Extent, symbol
 from tests.handmade import (
     CHECKER,
     I0,

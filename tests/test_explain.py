@@ -8,7 +8,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.explain import explain, explain_latex
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from tests.test_spell import check_latex
 
 N, C, H = sl.dims("N C H")

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from symlayout import digits
+from symlayout.algebra import digits
 from symlayout.errors import ShapeError
-from symlayout.facts import Dim, Facts
-from symlayout.polynomial import Extent, collapse, evaluate, symbol
+from symlayout.algebra.facts import Dim, Facts
+from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
 from tests.derivations import identities
 
 H, W, B = symbol("H"), symbol("W"), symbol("b")

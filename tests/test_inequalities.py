@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from symlayout import digits
+from symlayout.algebra import digits
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.facts import Dim, Facts
-from symlayout.polynomial import Extent, collapse, evaluate, symbol
-from symlayout.samples import Samples
+from symlayout.algebra.facts import Dim, Facts
+from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
+from symlayout.algebra.samples import Samples
 from tests.derivations import identities
 
 Point = dict[str, int]

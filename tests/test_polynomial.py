@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     coefficient_of,

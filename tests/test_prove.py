@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import symlayout as sl
-from symlayout import Verdict, limits, sizes
+from symlayout import Verdict, limits
+from symlayout.algebra import sizes
 from tests import brute
 from tests.brute import Chain
 from tests.fuzz_prove import Claim, build, check, random_claim

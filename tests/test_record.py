@@ -9,9 +9,9 @@ import pytest
 
 from symlayout.check import Refused
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.polynomial import Extent, evaluate, exact_quotient, symbol
+from symlayout.algebra.polynomial import Extent, evaluate, exact_quotient, symbol
 from symlayout.solving_notes import _bezout
-from symlayout.system import Dim
+from symlayout.algebra.system import Dim
 from tests.recorded import Told
 from tests.test_facts import BOUNDS, Bound
 from tests.test_inequalities import random_facts, some

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symlayout.check import Context, Refused, decode, refusal
-from symlayout.polynomial import Extent, evaluate
+from symlayout.algebra.polynomial import Extent, evaluate
 from tests.certified import OUTSIDE, EndlessError, Meaning, Point, falsity, points
 
 Certificate = dict[str, Any]

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError, shown
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.symbols import fresh, to_extent, whole
 
 MAX_VALUES = 1 << 16

@@ -13,13 +13,13 @@ import numpy as np
 import symlayout as sl
 from symlayout.arrays import fill_element
 from symlayout.bind import bind_shapes
-from symlayout.digits import digit_name
+from symlayout.algebra.digits import digit_name
 from symlayout.errors import ArrayError
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 from symlayout.fold import fold
 from symlayout.interop.shape_function import ShapeFunction, Size
 from symlayout.normalise import Window
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 
 Array = Any  # a jax.Array, or what stands for one while JAX traces
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout.errors import ShapeError
-from symlayout.facts import Facts, Requirement
+from symlayout.algebra.facts import Facts, Requirement
 from symlayout.fold import Apply, Factor, Sum, fold_fixed
-from symlayout.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
 from symlayout.tensor import Tensor
 
 Size = Any  # an int, or what stands for one

@@ -6,7 +6,7 @@ from typing import Any
 
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 from symlayout.tensor import core_operation
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError, shown
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 from symlayout.tensor import core_operation
 
 MODES = ("asymmetric", "half_pixel")

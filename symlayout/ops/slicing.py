@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from symlayout.declare import Declared, Operand, index_map
 from symlayout.errors import ShapeError, shown
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 from symlayout.tensor import core_operation
 
 Bounds = Literal["clamp", "clamp_start", "exact"]

@@ -14,7 +14,7 @@ from typing import Any
 from symlayout.declare import Declared, Fill, Operand, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import linear, mixed_radix
-from symlayout.polynomial import Extent, product
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensor import core_operation
 
 

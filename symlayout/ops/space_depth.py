@@ -11,7 +11,7 @@ from typing import Any
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import linear, mixed_radix
-from symlayout.polynomial import Extent, product
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensor import core_operation
 
 MODES = ("blocks_first", "depth_first")

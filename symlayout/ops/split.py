@@ -8,7 +8,7 @@ from typing import Any
 
 from symlayout.declare import Declared, Operand, index_map, is_list
 from symlayout.errors import ShapeError, shown
-from symlayout.polynomial import Extent
+from symlayout.algebra.polynomial import Extent
 from symlayout.tensor import Tensor, check_tensors, core_operation
 
 MAX_PARTS = 1 << 16

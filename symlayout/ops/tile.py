@@ -6,7 +6,7 @@ from typing import Any
 
 from symlayout.declare import Case, Declared, Operand, index_map
 from symlayout.ops.reshape import mixed_radix
-from symlayout.polynomial import Extent, product
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensor import core_operation
 
 

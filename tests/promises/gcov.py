@@ -33,7 +33,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.catalogue import EXAMPLES, Row, kernels
 from symlayout.commands import subject
-from symlayout.polynomial import evaluate
+from symlayout.algebra.polynomial import evaluate
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code
 
 GENERATED = Path(__file__).parents[2] / "generated"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
-from symlayout.derived import Derived
-from symlayout.intervals import Interval, positive_part
-from symlayout.polynomial import (
+from symlayout.algebra.derived import Derived
+from symlayout.algebra.intervals import Interval, positive_part
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,
@@ -23,7 +23,7 @@ from symlayout.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.system import drop, parenthesised
+from symlayout.algebra.system import drop, parenthesised
 
 
 class Fraction(NamedTuple):

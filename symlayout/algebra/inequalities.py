@@ -13,7 +13,7 @@ from itertools import islice, product
 from math import gcd
 from typing import NamedTuple, Union
 
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,
@@ -24,8 +24,8 @@ from symlayout.polynomial import (
     substitute,
     symbol,
 )
-from symlayout.samples import Samples
-from symlayout.system import DIGIT, drop
+from symlayout.algebra.samples import Samples
+from symlayout.algebra.system import DIGIT, drop
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SHORT = 8  # terms of a goal that counts once; longer ones take longer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from symlayout.facts import Facts
+from symlayout.algebra.facts import Facts
 
 
 def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterator[dict[str, int]]:
@@ -13,7 +13,7 @@ def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterat
 
     *least* has larger least values for some dims.  Requirements are not looked at.
 
-    >>> from symlayout.system import Dim
+    >>> from symlayout.algebra.system import Dim
     >>> f = Facts()
     >>> f.declare(Dim("N", 1, 2)), f.declare(Dim("H", 0, None, 2))
     (None, None)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd, inf
 
-from symlayout.boxes import Bound, Box, Form, Sides, ceil_of, floor_of, form_of, sides_of
-from symlayout.facts import Facts
-from symlayout.polynomial import Extent, Poly, collapse, names_of, symbol, without
-from symlayout.system import DIGIT, drop
+from symlayout.algebra.boxes import Bound, Box, Form, Sides, ceil_of, floor_of, form_of, sides_of
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, Poly, collapse, names_of, symbol, without
+from symlayout.algebra.system import DIGIT, drop
 
 _MOST_TERMS = 24  # of a statement that makes boxes smaller
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, Self
 
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,

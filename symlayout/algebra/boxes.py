@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from math import inf
 
-from symlayout.polynomial import Extent, collapse, terms_of
-from symlayout.system import drop
+from symlayout.algebra.polynomial import Extent, collapse, terms_of
+from symlayout.algebra.system import drop
 
 Bound = float  # an int, or an infinity
 Sides = tuple[Bound, Bound]

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symlayout.divisions import Divisions
+from symlayout.algebra.divisions import Divisions
 from symlayout.errors import ShapeError
-from symlayout.intervals import Interval, at
-from symlayout.polynomial import (
+from symlayout.algebra.intervals import Interval, at
+from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     collapse,
@@ -26,7 +26,7 @@ from symlayout.polynomial import (
     terms_of,
     text,
 )
-from symlayout.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
+from symlayout.algebra.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 

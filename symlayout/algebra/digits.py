@@ -15,8 +15,8 @@ from math import gcd
 from typing import Any
 
 from symlayout.errors import InconclusiveError
-from symlayout.facts import Facts
-from symlayout.polynomial import (
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,
@@ -28,7 +28,7 @@ from symlayout.polynomial import (
     terms_of,
     without,
 )
-from symlayout.system import DIGIT
+from symlayout.algebra.system import DIGIT
 
 
 def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from math import gcd, inf
 
-from symlayout.boxes import (
+from symlayout.algebra.boxes import (
     Bound,
     Box,
     Form,
@@ -25,9 +25,9 @@ from symlayout.boxes import (
     tighter,
 )
 from symlayout.budgets import limits
-from symlayout.facts import Facts, Requirement
-from symlayout.polynomial import Extent, Poly, evaluate, names_of, symbol
-from symlayout.statements import Below, Statements, cancelling
+from symlayout.algebra.facts import Facts, Requirement
+from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
+from symlayout.algebra.statements import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the statements in one box

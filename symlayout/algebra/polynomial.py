@@ -108,7 +108,7 @@ class Poly:
         if len(self.terms) * len(other.terms) > MAX_PRODUCTS:
             raise ShapeError(
                 f"a product of {len(self.terms)} by {len(other.terms)} terms exceeds {MAX_PRODUCTS} in all\n"
-                "  help: give the factors names of their own, or raise symlayout.polynomial.MAX_PRODUCTS",
+                "  help: give the factors names of their own, or raise symlayout.algebra.polynomial.MAX_PRODUCTS",
                 "budget",
             )
         terms: dict[Monomial, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symlayout.errors import ShapeError
-from symlayout.polynomial import (
+from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,
@@ -16,7 +16,7 @@ from symlayout.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.system import DIGIT, System
+from symlayout.algebra.system import DIGIT, System
 
 Interval = tuple[int | None, int | None]
 

@@ -1,0 +1,1 @@
+"""Integer polynomials, and what is known of named integers: bounds, divisibility, equations."""
