@@ -46,7 +46,7 @@ from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
 from symlayout.prove import Proof, Verdict, prove_equal
-from symlayout.symbols import dim, dims
+from symlayout.language.symbols import dim, dims
 from symlayout.tensor import Tensor, operation, tensor
 from symlayout.witness import Witness
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
@@ -33,7 +33,7 @@ class Relation:
     @property
     def names(self) -> set[str]:
         """The dims that it is about."""
-        from symlayout.syntax import Tree, names_of
+        from symlayout.language.syntax import Tree, names_of
 
         found: set[str] = set()
         for side in (self.left, self.right):
@@ -42,7 +42,7 @@ class Relation:
 
     def about(self, dims: Mapping[str, Any]) -> Relation:
         """Return the relation with its names read: as *dims*, or else as dims that are at least 0."""
-        from symlayout.syntax import Tree, evaluate
+        from symlayout.language.syntax import Tree, evaluate
 
         named = {name: dims[name] if name in dims else symbols.dim(name) for name in self.names}
         left, right = (evaluate(e, named) if isinstance(e, Tree) else e for e in (self.left, self.right))
@@ -139,7 +139,7 @@ def _read(relations: Any) -> tuple[Relation, ...]:
     found: list[Relation] = []
     for r in relations:
         if isinstance(r, str):
-            from symlayout.parse import parse_relations
+            from symlayout.language.parse import parse_relations
 
             found += [Relation(c.left, c.sign, c.right, r.strip()) for c in parse_relations(r)]
         else:

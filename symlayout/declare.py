@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.algebra import digits
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import INT64_MAX, Facts

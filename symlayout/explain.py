@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symlayout import latex
+from symlayout.language import latex
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Dim, Facts, Requirement
-from symlayout.fold import Sum, atom, canonical, fold, fold_fixed, number
+from symlayout.language.fold import Sum, atom, canonical, fold, fold_fixed, number
 from symlayout.infer import requirements
-from symlayout.literal import Literal, literal
+from symlayout.language.literal import Literal, literal
 from symlayout.normalise import Read, Window, normalise, output_digits
-from symlayout.spell import spell
+from symlayout.language.spell import spell
 from symlayout.tensor import Tensor
 
 _MOST_PARTS = 6  # of one side that are written out

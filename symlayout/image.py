@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.algebra.digits import digit_name, floor_div
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.fold import fold_remainders
+from symlayout.language.fold import fold_remainders
 from symlayout.merge import is_fork
 from symlayout.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of

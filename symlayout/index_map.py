@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symlayout import facade, latex, symbols
+from symlayout import facade
+from symlayout.language import latex
+from symlayout.language import symbols
 from symlayout.arrays import same_fill
 from symlayout.algebra.digits import digit_name
 from symlayout.algebra.facts import Facts
-from symlayout.fold import Sum, fold
+from symlayout.language.fold import Sum, fold
 from symlayout.merge import Piece, merge, written
 from symlayout.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import symbol
-from symlayout.spell import axis_names, spell
+from symlayout.language.spell import axis_names, spell
 
 if TYPE_CHECKING:
     from symlayout.facade import Inverse

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.errors import InconclusiveError
 from symlayout.prove import Proof, Verdict, prove_equal
 from symlayout.tensor import Tensor, check_tensors

@@ -13,10 +13,10 @@ from symlayout import frontends, onnx_model
 from symlayout.errors import FormatError, ShapeError, UnknownOpError
 from symlayout.layers import Constant, Value, apply_layer, identifier
 from symlayout.onnx_model import Graph, Input, Node
-from symlayout.parse import evaluate, names_of, parse_shape
+from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.shape_nodes import OPS, ShapeNodes, exact_target, is_shape_node, settled
-from symlayout.symbols import dim
-from symlayout.syntax import Tree
+from symlayout.language.symbols import dim
+from symlayout.language.syntax import Tree
 from symlayout.tensor import Tensor, tensor
 
 MAX_NODES = 10_000  # that the outputs need, and inputs

@@ -15,7 +15,7 @@ from typing import Any
 from symlayout.arrays import same_fill
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.fold import Apply, Sum, atom, fold
+from symlayout.language.fold import Apply, Sum, atom, fold
 from symlayout.normalise import Guard, Read, Window, assume, output_digits
 from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
 from symlayout.tensor import Tensor

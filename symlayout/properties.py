@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.candidates import candidates
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown

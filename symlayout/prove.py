@@ -10,7 +10,7 @@ import enum
 from functools import cached_property
 from typing import Any
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.agree import agree
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown

@@ -22,7 +22,7 @@ from symlayout.frontends.attributes import at_least
 from symlayout.interpret import interpret
 from symlayout.layers import Constant, Value, apply_layer
 from symlayout.onnx_model import MAX_CONSTANT, dtype_of
-from symlayout.symbols import exact_quotients, extreme, quotients, same_products
+from symlayout.language.symbols import exact_quotients, extreme, quotients, same_products
 from symlayout.tensor import Tensor, tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out

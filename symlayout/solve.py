@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.declare import Operand, as_list
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import Facts
@@ -142,8 +142,8 @@ class _Goal:
 def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
     """Return what the entries of an output shape ask for, and declare their dims."""
     if isinstance(output_shape, str):
-        from symlayout.parse import evaluate, parse_shape
-        from symlayout.parse import names_of as dims_in
+        from symlayout.language.parse import evaluate, parse_shape
+        from symlayout.language.parse import names_of as dims_in
 
         trees = parse_shape(output_shape)
         dims = {name: symbols.dim(name, *limits) for name, limits in dims_in(*trees).items()}

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from symlayout import facade, symbols
+from symlayout import facade
+from symlayout.language import symbols
 from symlayout.arrays import element_type, fill_element
 from symlayout.declare import Declared, Operand, as_list
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.infer import bounds, requirements
-from symlayout.parse import evaluate, parse_shape
-from symlayout.parse import names_of as dims_in
+from symlayout.language.parse import evaluate, parse_shape
+from symlayout.language.parse import names_of as dims_in
 from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
 
 if TYPE_CHECKING:

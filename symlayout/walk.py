@@ -17,11 +17,11 @@ from typing import Any
 from symlayout import example
 from symlayout.declare import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.fold import atom
+from symlayout.language.fold import atom
 from symlayout.interpret import int_extents
-from symlayout.literal import Literal, literal
-from symlayout.spell import axis_names, spell
-from symlayout.symbols import whole
+from symlayout.language.literal import Literal, literal
+from symlayout.language.spell import axis_names, spell
+from symlayout.language.symbols import whole
 from symlayout.tensor import Tensor, check_tensors
 
 Coordinate = tuple[int, ...]

@@ -11,7 +11,7 @@ from symlayout import example
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
 from symlayout.infer import origins, requirements
-from symlayout.symbols import to_relation
+from symlayout.language.symbols import to_relation
 from symlayout.tensor import Tensor, check_tensors
 
 _TRIES = 2000

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout import symbols
+from symlayout.language import symbols
 from symlayout.arrays import same_fill
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts

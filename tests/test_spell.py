@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout import latex, symbols
-from symlayout.fold import Apply, Factor, Sum, atom, number
-from symlayout.spell import spell
+from symlayout.language import latex
+from symlayout.language import symbols
+from symlayout.language.fold import Apply, Factor, Sum, atom, number
+from symlayout.language.spell import spell
 
 NAMES = {"i0": 5, "i1": 2, "H": 7, "b": 3, "top": 1}
 

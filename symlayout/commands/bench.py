@@ -25,11 +25,11 @@ from symlayout import example
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
 from symlayout.errors import FormatError, ShapeError
-from symlayout.parse import evaluate, parse_step
+from symlayout.language.parse import evaluate, parse_step
 from symlayout.peers.program import Chain, Move
 from symlayout.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.peers.task import Call, Task, agrees
-from symlayout.syntax import Step
+from symlayout.language.syntax import Step
 from symlayout.timing import ratios, take_turns
 
 TARGET_BYTES = 1 << 20

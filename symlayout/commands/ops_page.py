@@ -16,7 +16,7 @@ import symlayout as sl
 from symlayout import show
 from symlayout.frontends import registry
 from symlayout.ops.slicing import getitem
-from symlayout.parse import evaluate, names_of, parse_shape, parse_step
+from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 
 INDEX = "x[...]"
 FRAMEWORKS = ("openvino", "tensorflow", "onnx", "torch")

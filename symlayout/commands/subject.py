@@ -15,8 +15,8 @@ import symlayout as sl
 from symlayout.elements import WHOLE, Whole, nibbles
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
-from symlayout.parse import evaluate, names_of, parse_shape, parse_step, pointed
-from symlayout.syntax import Step
+from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed
+from symlayout.language.syntax import Step
 
 MODELS = (".xml", ".onnx")
 MAX_STDIN = 1 << 20

@@ -16,7 +16,7 @@ from symlayout.bind import bind_shapes
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts
-from symlayout.fold import fold
+from symlayout.language.fold import fold
 from symlayout.interop.shape_function import ShapeFunction, Size
 from symlayout.normalise import Window
 from symlayout.algebra.polynomial import Extent

@@ -1,0 +1,1 @@
+"""Text, SymPy and LaTeX, in and out."""
