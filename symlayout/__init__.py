@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symlayout.adjoint import Adjoint, adjoint
-from symlayout.assume import assume
+from symlayout.tensors.assume import assume
 from symlayout.budgets import limits
 from symlayout.check import check
 from symlayout.compile import Kernel, compile
@@ -47,14 +47,14 @@ from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
 from symlayout.prove import Proof, Verdict, prove_equal
 from symlayout.language.symbols import dim, dims
-from symlayout.tensor import Tensor, operation, tensor
+from symlayout.tensors.tensor import Tensor, operation, tensor
 from symlayout.witness import Witness
 
 if TYPE_CHECKING:
     from symlayout.image import Image
     from symlayout.picture import Picture
     from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
-    from symlayout.solve import Solution, Status, solve_shape
+    from symlayout.tensors.solve import Solution, Status, solve_shape
     from symlayout.walk import Trace, trace
     from symlayout.why import Reason, reasons
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from symlayout.compose import demand_shape
+from symlayout.tensors.compose import demand_shape
 from symlayout.cut import Range, Region, cut
-from symlayout.declare import Case, Declared, Fill, Operand, Windows, index_map
+from symlayout.tensors.declare import Case, Declared, Fill, Operand, Windows, index_map
 from symlayout.algebra.digits import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.faces import Face, Number, face
@@ -22,7 +22,7 @@ from symlayout.normalise import Read, normalise
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
 from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
-from symlayout.tensor import Tensor, apply
+from symlayout.tensors.tensor import Tensor, apply
 
 _MOST_PIECES = 32
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.arrays import fill_element, same_fill
+from symlayout.tensors.arrays import fill_element, same_fill
 from symlayout.check import encode
-from symlayout.declare import Case
+from symlayout.tensors.declare import Case
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 
 
 class Claim:

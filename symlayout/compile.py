@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.adjoint import Adjoint, check_numbers
-from symlayout.arrays import element_type
-from symlayout.bind import bind_shapes, dim_values
+from symlayout.tensors.arrays import element_type
+from symlayout.tensors.bind import bind_shapes, dim_values
 from symlayout.call import (
     Plan,
     check_threads,
@@ -27,7 +27,7 @@ from symlayout.index_map import IndexMap
 from symlayout.interpret import int_extents, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.remember import Call, Memory, memory
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS

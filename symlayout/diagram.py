@@ -9,7 +9,7 @@ from symlayout import show
 from symlayout.errors import InconclusiveError
 from symlayout.lower import lower
 from symlayout.svg import Canvas, shortened, width_of
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 from symlayout_codegen.ir.cir import evaluate
 from symlayout_codegen.ir.nest import Affine, Digit, Local, Piece
 

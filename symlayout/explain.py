@@ -14,11 +14,11 @@ from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.language.fold import Sum, atom, canonical, fold, fold_fixed, number
-from symlayout.infer import requirements
+from symlayout.tensors.infer import requirements
 from symlayout.language.literal import Literal, literal
 from symlayout.normalise import Read, Window, normalise, output_digits
 from symlayout.language.spell import spell
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 
 _MOST_PARTS = 6  # of one side that are written out
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symlayout.index_map import IndexMap as IndexMap
     from symlayout.inverse import Inverse as Inverse
     from symlayout.picture import Picture as Picture
-    from symlayout.tensor import Tensor
+    from symlayout.tensors.tensor import Tensor
 
 
 def index_map_of(t: Tensor) -> IndexMap:

@@ -32,7 +32,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
 )
 from symlayout.refine import Box, refine
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout import facade
 from symlayout.language import latex
 from symlayout.language import symbols
-from symlayout.arrays import same_fill
+from symlayout.tensors.arrays import same_fill
 from symlayout.algebra.digits import digit_name
 from symlayout.algebra.facts import Facts
 from symlayout.language.fold import Sum, fold
@@ -21,7 +21,7 @@ from symlayout.language.spell import axis_names, spell
 if TYPE_CHECKING:
     from symlayout.facade import Inverse
     from symlayout.image import Image
-    from symlayout.tensor import Tensor
+    from symlayout.tensors.tensor import Tensor
 
 
 class IndexMap:
@@ -151,12 +151,12 @@ class IndexMap:
         --------
         >>> from symlayout.ops.flip import flip
         >>> from symlayout.ops.transpose import transpose
-        >>> from symlayout.tensor import tensor
+        >>> from symlayout.tensors.tensor import tensor
         >>> turned = transpose(tensor("N, C")).index_map
         >>> turned.compose(flip(tensor("H, W"), 0).index_map)
         (i0, i1) -> (i1, C - i0 - 1)
         """
-        from symlayout.compose import compose
+        from symlayout.tensors.compose import compose
 
         if not isinstance(other, IndexMap):
             raise TypeError(f"compose takes an index map, not {type(other).__name__}")
@@ -191,7 +191,7 @@ class IndexMap:
         r"""Return the map in LaTeX, with ``cases`` where parts of the domain differ.
 
         >>> from symlayout.ops.transpose import transpose
-        >>> from symlayout.tensor import tensor
+        >>> from symlayout.tensors.tensor import tensor
         >>> print(transpose(tensor("N, C", name="x")).index_map.latex())
         (i_{0}, i_{1}) \mapsto x[i_{1}, i_{0}]
         """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout.language import symbols
 from symlayout.errors import InconclusiveError
 from symlayout.prove import Proof, Verdict, prove_equal
-from symlayout.tensor import Tensor, check_tensors
+from symlayout.tensors.tensor import Tensor, check_tensors
 
 if TYPE_CHECKING:
     from symlayout.candidates import Candidate
@@ -116,7 +116,7 @@ def inverse(t: Tensor) -> Inverse:
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensor import tensor
+    >>> from symlayout.tensors.tensor import tensor
     >>> x = tensor("N", name="x")
     >>> inverse(pad(x, 1)).holds
     'left'

@@ -17,7 +17,7 @@ from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.shape_nodes import OPS, ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.language.symbols import dim
 from symlayout.language.syntax import Tree
-from symlayout.tensor import Tensor, tensor
+from symlayout.tensors.tensor import Tensor, tensor
 
 MAX_NODES = 10_000  # that the outputs need, and inputs
 

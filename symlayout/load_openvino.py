@@ -14,7 +14,7 @@ from symlayout.errors import FormatError
 from symlayout.layers import Constant, Value, apply_layer, identifier
 from symlayout.openvino_ir import Graph, Layer, Port
 from symlayout.shape_nodes import ShapeNodes, exact_target, is_shape_node, settled
-from symlayout.tensor import Tensor, tensor
+from symlayout.tensors.tensor import Tensor, tensor
 
 # Operations that compute shapes, by ONNX's names.
 _SHAPE_LAYERS = {

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
-from symlayout.arrays import same_fill
+from symlayout.tensors.arrays import same_fill
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.language.fold import Apply, Sum, atom, fold
 from symlayout.normalise import Guard, Read, Window, assume, output_digits
 from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 
 _MOST_PIECES = 27  # of a map, for looking at all pairs
 

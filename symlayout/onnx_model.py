@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.arrays import element_type
+from symlayout.tensors.arrays import element_type
 from symlayout.errors import ArrayError, FormatError
 from symlayout.model_file import open_model
 from symlayout.protobuf import Field, Reader, Schema

@@ -18,7 +18,7 @@ from symlayout.errors import SymlayoutError
 from symlayout.example import telling, with_sizes
 from symlayout.plain import text
 from symlayout.svg import CHAR, Canvas, shortened, wrapped
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 from symlayout.theme import escape
 from symlayout.walk import as_coordinate, check_inside, having
 from symlayout.write import write_file

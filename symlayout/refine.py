@@ -30,7 +30,7 @@ from symlayout.algebra.polynomial import (
     substitute,
 )
 from symlayout.algebra.system import DIGIT
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 
 _MAX_SPLITS = 64
 

@@ -23,7 +23,7 @@ from symlayout.interpret import interpret
 from symlayout.layers import Constant, Value, apply_layer
 from symlayout.onnx_model import MAX_CONSTANT, dtype_of
 from symlayout.language.symbols import exact_quotients, extreme, quotients, same_products
-from symlayout.tensor import Tensor, tensor
+from symlayout.tensors.tensor import Tensor, tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact

@@ -15,14 +15,14 @@ from math import prod
 from typing import Any
 
 from symlayout import example
-from symlayout.declare import Case
+from symlayout.tensors.declare import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.fold import atom
 from symlayout.interpret import int_extents
 from symlayout.language.literal import Literal, literal
 from symlayout.language.spell import axis_names, spell
 from symlayout.language.symbols import whole
-from symlayout.tensor import Tensor, check_tensors
+from symlayout.tensors.tensor import Tensor, check_tensors
 
 Coordinate = tuple[int, ...]
 
@@ -159,7 +159,7 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
     Examples
     --------
     >>> from symlayout.ops.flip import flip
-    >>> from symlayout.tensor import tensor
+    >>> from symlayout.tensors.tensor import tensor
     >>> print(trace(flip(tensor("N", name="x"), 0), (1,), dims={"N": 5}))
     N = 5
     output (5,) at (1,)

@@ -10,9 +10,9 @@ from typing import Any
 from symlayout import example
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
-from symlayout.infer import origins, requirements
+from symlayout.tensors.infer import origins, requirements
 from symlayout.language.symbols import to_relation
-from symlayout.tensor import Tensor, check_tensors
+from symlayout.tensors.tensor import Tensor, check_tensors
 
 _TRIES = 2000
 _VALUES = (1, 0, *example.LEAST[1:-1])  # an empty axis breaks many a rule
@@ -88,7 +88,7 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     Examples
     --------
     >>> from symlayout.ops.reshape import reshape
-    >>> from symlayout.tensor import tensor
+    >>> from symlayout.tensors.tensor import tensor
     >>> (reason,) = reasons(reshape(tensor("N", name="x"), (2, -1)))
     >>> reason.relation, reason.operation, reason.breaks
     (Eq(Mod(N, 2), 0), 'reshape', {'N': 1})

@@ -17,7 +17,7 @@ import symlayout as sl
 from symlayout import show
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
-from symlayout.infer import origins
+from symlayout.tensors.infer import origins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

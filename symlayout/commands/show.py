@@ -22,7 +22,7 @@ from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
 from symlayout.errors import InconclusiveError
 from symlayout.picture import assignments, picture
-from symlayout.tensor import Tensor
+from symlayout.tensors.tensor import Tensor
 from symlayout.write import write_file
 
 

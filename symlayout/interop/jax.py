@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 import symlayout as sl
-from symlayout.arrays import fill_element
-from symlayout.bind import bind_shapes
+from symlayout.tensors.arrays import fill_element
+from symlayout.tensors.bind import bind_shapes
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts

@@ -1,0 +1,1 @@
+"""Declared index maps and the lazy chain of them: shapes, requirements, bounds."""
