@@ -8,7 +8,7 @@ first symbol is made, and cffi when the first kernel is.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from symlayout.adjoint import Adjoint, adjoint
+from symlayout.maps.adjoint import Adjoint, adjoint
 from symlayout.tensors.assume import assume
 from symlayout.budgets import limits
 from symlayout.check import check
@@ -25,8 +25,8 @@ from symlayout.errors import (
 )
 from symlayout.frontends import onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
-from symlayout.index_map import IndexMap
-from symlayout.interpret import interpret
+from symlayout.maps.index_map import IndexMap
+from symlayout.maps.interpret import interpret
 from symlayout.inverse import Inverse, inverse
 from symlayout.load import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
@@ -51,7 +51,7 @@ from symlayout.tensors.tensor import Tensor, operation, tensor
 from symlayout.witness import Witness
 
 if TYPE_CHECKING:
-    from symlayout.image import Image
+    from symlayout.maps.image import Image
     from symlayout.picture import Picture
     from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.tensors.solve import Solution, Status, solve_shape

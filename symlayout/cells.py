@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import InconclusiveError
-from symlayout.interpret import gathers
-from symlayout.normalise import Window, normalise
+from symlayout.maps.interpret import gathers
+from symlayout.maps.normalise import Window, normalise
 from symlayout.algebra.polynomial import Extent, terms_of
-from symlayout.refine import Box, refine
+from symlayout.maps.refine import Box, refine
 from symlayout.algebra.system import DIGIT
 from symlayout.tensors.tensor import Tensor
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.adjoint import Adjoint, check_numbers
+from symlayout.maps.adjoint import Adjoint, check_numbers
 from symlayout.tensors.arrays import element_type
 from symlayout.tensors.bind import bind_shapes, dim_values
 from symlayout.call import (
@@ -23,8 +23,8 @@ from symlayout.call import (
 )
 from symlayout.elements import BYTE, WHOLE, Whole, nibbles
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
-from symlayout.index_map import IndexMap
-from symlayout.interpret import int_extents, match_arrays, result_type
+from symlayout.maps.index_map import IndexMap
+from symlayout.maps.interpret import int_extents, match_arrays, result_type
 from symlayout.lower import lower
 from symlayout.remember import Call, Memory, memory
 from symlayout.tensors.tensor import Tensor

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.adjoint import Adjoint
+from symlayout.maps.adjoint import Adjoint
 from symlayout.tensors.arrays import fill_element
 from symlayout.tensors.declare import Declared, Operand, index_map
 from symlayout.errors import ArrayError, ShapeError, shown
-from symlayout.interpret import interpret
+from symlayout.maps.interpret import interpret
 from symlayout.tensors.tensor import Tensor, core_operation
 
 Array = np.ndarray[Any, Any]

@@ -16,7 +16,7 @@ from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.language.fold import Sum, atom, canonical, fold, fold_fixed, number
 from symlayout.tensors.infer import requirements
 from symlayout.language.literal import Literal, literal
-from symlayout.normalise import Read, Window, normalise, output_digits
+from symlayout.maps.normalise import Read, Window, normalise, output_digits
 from symlayout.language.spell import spell
 from symlayout.tensors.tensor import Tensor
 

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from symlayout.adjoint import Adjoint
+from symlayout.maps.adjoint import Adjoint
 from symlayout.tensors.arrays import same_fill
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.halve import Part, halve
-from symlayout.index_map import index_map_of
-from symlayout.normalise import NOTHING, Read, Window, normalise
+from symlayout.maps.index_map import index_map_of
+from symlayout.maps.normalise import NOTHING, Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.prelude import Prelude
-from symlayout.refine import Box, divisor, output_box, refine, where
+from symlayout.maps.refine import Box, divisor, output_box, refine, where
 from symlayout.algebra.system import DIGIT
 from symlayout.tensors.tensor import Tensor, same_size
 from symlayout_codegen.ir.cir import Expr, Literal, mul

@@ -18,10 +18,10 @@ from symlayout.language import symbols
 from symlayout.candidates import candidates
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.interpret import gathers, int_extents
+from symlayout.maps.interpret import gathers, int_extents
 from symlayout.inverse import like
-from symlayout.merge import is_fork
-from symlayout.normalise import Read, Window, assume, normalise, output_digits
+from symlayout.maps.merge import is_fork
+from symlayout.maps.normalise import Read, Window, assume, normalise, output_digits
 from symlayout.algebra.polynomial import symbol
 from symlayout.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.algebra.sizes import sizes

@@ -18,7 +18,7 @@ from symlayout import example
 from symlayout.tensors.declare import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.fold import atom
-from symlayout.interpret import int_extents
+from symlayout.maps.interpret import int_extents
 from symlayout.language.literal import Literal, literal
 from symlayout.language.spell import axis_names, spell
 from symlayout.language.symbols import whole

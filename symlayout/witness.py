@@ -16,8 +16,8 @@ from symlayout.language import symbols
 from symlayout.tensors.arrays import same_fill
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.interpret import gathers
-from symlayout.normalise import output_digits
+from symlayout.maps.interpret import gathers
+from symlayout.maps.normalise import output_digits
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.sizes import sizes
 from symlayout.tensors.tensor import Tensor

@@ -12,7 +12,7 @@ import pytest
 
 from symlayout.errors import FormatError, MissingFileError, ShapeError, SymlayoutError, UnknownOpError
 from symlayout.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
-from symlayout.interpret import interpret
+from symlayout.maps.interpret import interpret
 from symlayout.load import load
 
 ROOT = Path(__file__).parent.parent

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 import symlayout as sl
-from symlayout.adjoint import Adjoint
+from symlayout.maps.adjoint import Adjoint
 from symlayout.tensors.arrays import element_type
 from symlayout.tensors.bind import bind_shapes
 from symlayout.errors import ArrayError, FormatError, shown

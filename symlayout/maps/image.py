@@ -16,8 +16,8 @@ from symlayout.algebra.digits import digit_name, floor_div
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.language.fold import fold_remainders
-from symlayout.merge import is_fork
-from symlayout.normalise import Read, Window, normalise
+from symlayout.maps.merge import is_fork
+from symlayout.maps.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
 from symlayout.algebra.system import DIGIT
 from symlayout.tensors.tensor import Tensor

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import ArrayError, InconclusiveError, shown
 from symlayout.algebra.facts import Facts
-from symlayout.normalise import Read, normalise
+from symlayout.maps.normalise import Read, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
-from symlayout.refine import Box, refine
+from symlayout.maps.refine import Box, refine
 from symlayout.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from symlayout.index_map import IndexMap
+    from symlayout.maps.index_map import IndexMap
 
 
 @dataclass(frozen=True, slots=True)

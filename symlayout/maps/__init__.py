@@ -1,0 +1,1 @@
+"""A chain as one composed index map, and its meaning in NumPy."""
