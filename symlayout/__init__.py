@@ -12,7 +12,7 @@ from symlayout.maps.adjoint import Adjoint, adjoint
 from symlayout.tensors.assume import assume
 from symlayout.budgets import limits
 from symlayout.check import check
-from symlayout.compile import Kernel, compile
+from symlayout.run.compile import Kernel, compile
 from symlayout.errors import (
     ArrayError,
     CompilerError,

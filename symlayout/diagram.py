@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from symlayout import show
 from symlayout.errors import InconclusiveError
-from symlayout.lower import lower
+from symlayout.run.lower import lower
 from symlayout.svg import Canvas, shortened, width_of
 from symlayout.tensors.tensor import Tensor
 from symlayout_codegen.ir.cir import evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.lower import lower
+from symlayout.run.lower import lower
 from symlayout.tensors.tensor import Tensor
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.lower import lower
+from symlayout.run.lower import lower
 from symlayout_codegen import simulate
 from tests import oracle
 from tests.chains import build, symbolic

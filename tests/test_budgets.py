@@ -16,7 +16,7 @@ import sympy
 
 import symlayout as sl
 from symlayout import limits
-from symlayout.lower import lower
+from symlayout.run.lower import lower
 from symlayout_codegen.ir import budget
 from symlayout_codegen.passes.schedule import schedule
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.lower import lower
+from symlayout.run.lower import lower
 from symlayout_codegen import PreconditionFailed, compile_nest
 from symlayout_codegen.ir.cir import evaluate
 from symlayout_codegen.ir.nest import Precondition

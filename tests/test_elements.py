@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
-from symlayout import call
-from symlayout.elements import NIBBLES
-from symlayout.emit import Unit, emit
+from symlayout.run import call
+from symlayout.run.elements import NIBBLES
+from symlayout.run.emit import Unit, emit
 from tests.halves import check_halves, cut, joined
 from tests.strategies import DYNAMIC, Case, cases
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
-from symlayout import call
+from symlayout.run import call
 from symlayout_codegen.jit.pool import run
 from tests.chains import build
 from tests.strategies import Case, cases

@@ -16,11 +16,11 @@ from symlayout.tensors.arrays import same_fill
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.halve import Part, halve
+from symlayout.run.halve import Part, halve
 from symlayout.maps.index_map import index_map_of
 from symlayout.maps.normalise import NOTHING, Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
-from symlayout.prelude import Prelude
+from symlayout.run.prelude import Prelude
 from symlayout.maps.refine import Box, divisor, output_box, refine, where
 from symlayout.algebra.system import DIGIT
 from symlayout.tensors.tensor import Tensor, same_size

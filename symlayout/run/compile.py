@@ -14,19 +14,19 @@ import numpy as np
 from symlayout.maps.adjoint import Adjoint, check_numbers
 from symlayout.tensors.arrays import element_type
 from symlayout.tensors.bind import bind_shapes, dim_values
-from symlayout.call import (
+from symlayout.run.call import (
     Plan,
     check_threads,
     contiguous_strides,
     element_strides,
     worthwhile,
 )
-from symlayout.elements import BYTE, WHOLE, Whole, nibbles
+from symlayout.run.elements import BYTE, WHOLE, Whole, nibbles
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.index_map import IndexMap
 from symlayout.maps.interpret import int_extents, match_arrays, result_type
-from symlayout.lower import lower
-from symlayout.remember import Call, Memory, memory
+from symlayout.run.lower import lower
+from symlayout.run.remember import Call, Memory, memory
 from symlayout.tensors.tensor import Tensor
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.forks import held_off

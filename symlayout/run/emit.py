@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from string import Template
 
-from symlayout.elements import WHOLE, Whole
+from symlayout.run.elements import WHOLE, Whole
 from symlayout.errors import FormatError, shown
-from symlayout.lower import lower
+from symlayout.run.lower import lower
 from symlayout.tensors.tensor import Tensor
 from symlayout_codegen.emit.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
 from symlayout_codegen.ir.nest import Nest
