@@ -52,11 +52,11 @@ from symlayout.witness import Witness
 
 if TYPE_CHECKING:
     from symlayout.maps.image import Image
-    from symlayout.picture import Picture
+    from symlayout.show.picture import Picture
     from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.tensors.solve import Solution, Status, solve_shape
-    from symlayout.walk import Trace, trace
-    from symlayout.why import Reason, reasons
+    from symlayout.show.walk import Trace, trace
+    from symlayout.show.why import Reason, reasons
 
 __version__ = "0.1.0"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symlayout.maps.index_map import IndexMap as IndexMap
     from symlayout.inverse import Inverse as Inverse
-    from symlayout.picture import Picture as Picture
+    from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.tensor import Tensor
 
 
@@ -39,13 +39,13 @@ def inverse(t: Tensor) -> Inverse:
 
 def picture(t: Tensor, dims: Mapping[Any, Any] | None, at: Sequence[int] | None) -> Picture:
     """Return `symlayout.Tensor.show`."""
-    from symlayout.picture import picture
+    from symlayout.show.picture import picture
 
     return picture(t, dims, at)
 
 
 def picture_of_tensor(t: Tensor) -> str | None:
     """Return the picture of *t* as HTML for a notebook, None where there is none."""
-    from symlayout.picture import of_tensor
+    from symlayout.show.picture import of_tensor
 
     return of_tensor(t)

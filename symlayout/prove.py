@@ -125,7 +125,7 @@ class Proof:
         return explain_latex(*self._sides, self._facts, self._conclusion())
 
     def _repr_html_(self) -> str:
-        from symlayout.picture import of_claim
+        from symlayout.show.picture import of_claim
 
         dims = {} if self.witness is None else self.witness.dims
         coord = None if self.witness is None else self.witness.coord

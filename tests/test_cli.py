@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout import cli, example
+from symlayout import cli
+from symlayout.show import example
 from symlayout.commands import cache_folder, subject
 from symlayout.commands.schemas import ERROR, SCHEMAS
 from tests.valid import assert_valid

@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 
 import symlayout as sl
-from symlayout import cli, example
-from symlayout.cells import MAX_CELLS, cells
-from symlayout.theme import escape, style
+from symlayout import cli
+from symlayout.show import example
+from symlayout.show.cells import MAX_CELLS, cells
+from symlayout.show.theme import escape, style
 from tests import chains, strategies
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"

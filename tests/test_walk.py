@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import symlayout as sl
 from symlayout.commands import ops_page, subject
-from symlayout.walk import number_of
+from symlayout.show.walk import number_of
 from tests import chains, strategies
 
 SYMBOLIC = [

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout import example
+from symlayout.show import example
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
 from symlayout.errors import FormatError, ShapeError

@@ -17,11 +17,11 @@ import argparse
 from typing import Any
 
 import symlayout as sl
-from symlayout import show
+from symlayout.show import show
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
-from symlayout.picture import assignments
-from symlayout.walk import number_of
+from symlayout.show.picture import assignments
+from symlayout.show.walk import number_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import symlayout as sl
-from symlayout import show
+from symlayout.show import show
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
 from symlayout.tensors.infer import origins

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import symlayout as sl
-from symlayout import show
+from symlayout.show import show
 from symlayout.frontends import registry
 from symlayout.ops.slicing import getitem
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 import symlayout as sl
-from symlayout import show
+from symlayout.show import show
 from symlayout.commands import subject
 from symlayout.commands.report import Report
 

@@ -16,14 +16,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-from symlayout import show
-from symlayout.cells import cells
+from symlayout.show import show
+from symlayout.show.cells import cells
 from symlayout.commands import subject
 from symlayout.commands.report import Report, columns
 from symlayout.errors import InconclusiveError
-from symlayout.picture import assignments, picture
+from symlayout.show.picture import assignments, picture
 from symlayout.tensors.tensor import Tensor
-from symlayout.write import write_file
+from symlayout.show.write import write_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

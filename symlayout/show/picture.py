@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symlayout import diagram, panels, show
-from symlayout.cells import Cells, cells
+from symlayout.show import diagram
+from symlayout.show import panels
+from symlayout.show import show
+from symlayout.show.cells import Cells, cells
 from symlayout.errors import SymlayoutError
-from symlayout.example import telling, with_sizes
-from symlayout.plain import text
-from symlayout.svg import CHAR, Canvas, shortened, wrapped
+from symlayout.show.example import telling, with_sizes
+from symlayout.show.plain import text
+from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
 from symlayout.tensors.tensor import Tensor
-from symlayout.theme import escape
-from symlayout.walk import as_coordinate, check_inside, having
-from symlayout.write import write_file
+from symlayout.show.theme import escape
+from symlayout.show.walk import as_coordinate, check_inside, having
+from symlayout.show.write import write_file
 
 WIDTH = 460.0  # of a picture: readable on a telephone
 _MARGIN = 14.0

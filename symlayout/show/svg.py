@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from symlayout.theme import CLASS, escape, fallback, style
+from symlayout.show.theme import CLASS, escape, fallback, style
 
 CHAR = 6.35  # width of a character of the monospaced face at 10.5 px
 

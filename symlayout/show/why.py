@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout import example
+from symlayout.show import example
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
 from symlayout.tensors.infer import origins, requirements

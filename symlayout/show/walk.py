@@ -14,7 +14,7 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from symlayout import example
+from symlayout.show import example
 from symlayout.tensors.declare import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.fold import atom

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from symlayout import show
+from symlayout.show import show
 from symlayout.errors import InconclusiveError
 from symlayout.run.lower import lower
-from symlayout.svg import Canvas, shortened, width_of
+from symlayout.show.svg import Canvas, shortened, width_of
 from symlayout.tensors.tensor import Tensor
 from symlayout_codegen.ir.cir import evaluate
 from symlayout_codegen.ir.nest import Affine, Digit, Local, Piece

@@ -8,11 +8,11 @@ from math import prod
 
 import numpy as np
 
-from symlayout import show
-from symlayout.arrange import Arranged, arrange
-from symlayout.cells import Cells, Grid
-from symlayout.svg import CHAR, Canvas, shortened, wrapped
-from symlayout.theme import hue
+from symlayout.show import show
+from symlayout.show.arrange import Arranged, arrange
+from symlayout.show.cells import Cells, Grid
+from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
+from symlayout.show.theme import hue
 
 _HEIGHTS = (32.0, 28.0, 25.0, 22.0)  # of a cell: the first that the paper has room for
 _DIGIT = 6.6  # width of a digit in a cell

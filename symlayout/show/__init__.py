@@ -1,0 +1,1 @@
+"""Pictures and accounts of maps, for people."""
