@@ -45,10 +45,10 @@ from symlayout.ops.split import array_split, split
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
-from symlayout.prove import Proof, Verdict, prove_equal
+from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.language.symbols import dim, dims
 from symlayout.tensors.tensor import Tensor, operation, tensor
-from symlayout.witness import Witness
+from symlayout.proof.witness import Witness
 
 if TYPE_CHECKING:
     from symlayout.maps.image import Image

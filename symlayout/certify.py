@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.agree import Absurd, Agreed, Masked, Tree, agree
+from symlayout.proof.agree import Absurd, Agreed, Masked, Tree, agree
 from symlayout.budgets import limits
 from symlayout.check import Refused, encode, seal
 from symlayout.claim import Claim

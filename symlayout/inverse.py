@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.language import symbols
 from symlayout.errors import InconclusiveError
-from symlayout.prove import Proof, Verdict, prove_equal
+from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.tensors.tensor import Tensor, check_tensors
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from symlayout.inverse import like
 from symlayout.maps.merge import is_fork
 from symlayout.maps.normalise import Read, Window, assume, normalise, output_digits
 from symlayout.algebra.polynomial import symbol
-from symlayout.prove import DEFAULT_BUDGET, Verdict, prove_equal
+from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.algebra.sizes import sizes
 from symlayout.tensors.tensor import Tensor, check_tensors
 

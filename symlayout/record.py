@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Any
 
-from symlayout.agree import Path
+from symlayout.proof.agree import Path
 from symlayout.check import encode
 from symlayout.claim import Claim
 from symlayout.algebra.digits import floor_div

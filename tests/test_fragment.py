@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.agree import agree
-from symlayout.prove import prove_equal
+from symlayout.proof.agree import agree
+from symlayout.proof.prove import prove_equal
 
 FACTORS: tuple[Any, ...] = (*sl.dims("a b c", min=1), *sl.dims("m n"), 2, 3)
 Axes = list[list[int]]  # the places in FACTORS of each axis's factors, major ones first

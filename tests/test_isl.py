@@ -12,7 +12,8 @@ from functools import partial
 import pytest
 
 import symlayout as sl
-from symlayout import Verdict, isl, limits
+from symlayout import Verdict, limits
+from symlayout.proof import isl
 from tests.brute import Invalid
 from tests.claim import Claim
 from tests.test_claims import CLAIMS, build
@@ -199,7 +200,7 @@ def test_the_prover_asks_isl_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch
     def stuck(*_: object, **__: object) -> None:
         raise sl.InconclusiveError("the sides agree", [])
 
-    monkeypatch.setattr(importlib.import_module("symlayout.prove"), "agree", stuck)
+    monkeypatch.setattr(importlib.import_module("symlayout.proof.prove"), "agree", stuck)
     x = sl.tensor("N", name="x")
     same = sl.flip(sl.flip(x))
     assert sl.prove_equal(same, x, budget=0).verdict is sl.Verdict.UNKNOWN

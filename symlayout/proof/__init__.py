@@ -1,0 +1,1 @@
+"""Equality of two chains: verdict, witness, certificate."""
