@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout.maps.adjoint import Adjoint, adjoint
 from symlayout.tensors.assume import assume
 from symlayout.budgets import limits
-from symlayout.check import check
+from symlayout.proof.certificate.check import check
 from symlayout.run.compile import Kernel, compile
 from symlayout.errors import (
     ArrayError,

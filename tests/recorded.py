@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symlayout.algebra.polynomial import Extent, Poly, symbol
-from symlayout.record import Recorder
+from symlayout.proof.certificate.record import Recorder
 from symlayout.algebra.system import Dim
 
 

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 import symlayout as sl
-from symlayout.check import refusal
-from symlayout.claim import Claim
+from symlayout.proof.certificate.check import refusal
+from symlayout.proof.certificate.claim import Claim
 from tests.brute import Invalid
 from tests.certified import EndlessError, Meaning, falsity
 from tests.fuzz_check import alterations, at, certificate, few, run, sealed, sites, words_of

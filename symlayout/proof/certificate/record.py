@@ -7,8 +7,8 @@ from math import gcd
 from typing import Any
 
 from symlayout.proof.agree import Path
-from symlayout.check import encode
-from symlayout.claim import Claim
+from symlayout.proof.certificate.check import encode
+from symlayout.proof.certificate.claim import Claim
 from symlayout.algebra.digits import floor_div
 from symlayout.algebra.polynomial import (
     Extent,
@@ -18,7 +18,7 @@ from symlayout.algebra.polynomial import (
     substitute,
     symbol,
 )
-from symlayout.solving_notes import SolvingNotes
+from symlayout.proof.certificate.solving_notes import SolvingNotes
 from symlayout.algebra.system import DIGIT, Dim
 
 

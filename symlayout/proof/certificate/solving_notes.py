@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout.check import Refused, encode
+from symlayout.proof.certificate.check import Refused, encode
 from symlayout.algebra.divisions import Fraction
 from symlayout.algebra.inequalities import Derivation
-from symlayout.notes import Notes
+from symlayout.proof.certificate.notes import Notes
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
