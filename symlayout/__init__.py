@@ -27,7 +27,7 @@ from symlayout.frontends import onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
 from symlayout.maps.index_map import IndexMap
 from symlayout.maps.interpret import interpret
-from symlayout.inverse import Inverse, inverse
+from symlayout.inverses.inverse import Inverse, inverse
 from symlayout.load import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
@@ -53,7 +53,7 @@ from symlayout.proof.witness import Witness
 if TYPE_CHECKING:
     from symlayout.maps.image import Image
     from symlayout.show.picture import Picture
-    from symlayout.properties import Finding, is_identity, is_injective, is_surjective, reads_all
+    from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.tensors.solve import Solution, Status, solve_shape
     from symlayout.show.walk import Trace, trace
     from symlayout.show.why import Reason, reasons

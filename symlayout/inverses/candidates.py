@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from symlayout.tensors.compose import demand_shape
-from symlayout.cut import Range, Region, cut
+from symlayout.inverses.cut import Range, Region, cut
 from symlayout.tensors.declare import Case, Declared, Fill, Operand, Windows, index_map
 from symlayout.algebra.digits import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.faces import Face, Number, face
+from symlayout.inverses.faces import Face, Number, face
 from symlayout.algebra.facts import Facts
 from symlayout.maps.normalise import Read, normalise
 from symlayout.ops.axes import ravel

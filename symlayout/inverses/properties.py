@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from symlayout.language import symbols
-from symlayout.candidates import candidates
+from symlayout.inverses.candidates import candidates
 from symlayout.algebra.digits import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.maps.interpret import gathers, int_extents
-from symlayout.inverse import like
+from symlayout.inverses.inverse import like
 from symlayout.maps.merge import is_fork
 from symlayout.maps.normalise import Read, Window, assume, normalise, output_digits
 from symlayout.algebra.polynomial import symbol

@@ -1,0 +1,1 @@
+"""Inverses of index maps, and what is proved of them."""
