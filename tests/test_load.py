@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from symlayout.errors import FormatError, MissingFileError, ShapeError, SymlayoutError, UnknownOpError
-from symlayout.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
+from symlayout.frontends.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from symlayout.maps.interpret import interpret
-from symlayout.load import load
+from symlayout.frontends.models.load import load
 
 ROOT = Path(__file__).parent.parent
 MODELS = ROOT / "examples" / "models"

@@ -2,7 +2,7 @@
 
 The file is a stranger's: whatever it says is checked before it is used, and whatever does not hold together is a
 `FormatError`.  Attributes and constants are read when they are asked for.  What operations mean is not known here
-(see `symlayout.load_onnx`).
+(see `symlayout.frontends.models.load_onnx`).
 
 Left out: the shapes between the nodes (``value_info``), which are another program's inference; local functions,
 whose nodes have a domain; sequences, maps, optionals and sparse tensors.  Format: ONNX, ``onnx.proto3``, IR
@@ -22,8 +22,8 @@ import numpy as np
 
 from symlayout.tensors.arrays import element_type
 from symlayout.errors import ArrayError, FormatError
-from symlayout.model_file import open_model
-from symlayout.protobuf import Field, Reader, Schema
+from symlayout.frontends.models.model_file import open_model
+from symlayout.frontends.models.protobuf import Field, Reader, Schema
 
 MAX_BYTES = 256 << 20
 MAX_RANK = 64  # NumPy's

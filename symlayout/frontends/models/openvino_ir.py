@@ -2,7 +2,7 @@
 
 The file is a stranger's: whatever it says is checked before it is used, and whatever does not hold together
 is a `FormatError`.  Of the ``.bin`` only the constants that are asked for are read.  What operations mean is
-not known here (see `symlayout.load_openvino`).
+not known here (see `symlayout.frontends.models.load_openvino`).
 
 Left out: the shapes that OpenVINO wrote beside each port, which are its own inference; the ``rt_info``; and
 bodies of loops, whose layers are not in the main graph.  Format: OpenVINO, "Operation sets" and "Intermediate
@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from symlayout import hardened_xml
+from symlayout.frontends.models import hardened_xml
 from symlayout.errors import FormatError
-from symlayout.hardened_xml import Element
-from symlayout.model_file import open_model
+from symlayout.frontends.models.hardened_xml import Element
+from symlayout.frontends.models.model_file import open_model
 
 MAX_RANK = 64  # NumPy's
 MAX_CONSTANT = 4096  # elements of a constant that is read: attributes have a few per axis

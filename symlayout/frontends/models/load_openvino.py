@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout import frontends, openvino_ir
+from symlayout import frontends
+from symlayout.frontends.models import openvino_ir
 from symlayout.errors import FormatError
-from symlayout.layers import Constant, Value, apply_layer, identifier
-from symlayout.openvino_ir import Graph, Layer, Port
-from symlayout.shape_nodes import ShapeNodes, exact_target, is_shape_node, settled
+from symlayout.frontends.models.layers import Constant, Value, apply_layer, identifier
+from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
+from symlayout.frontends.models.shape_nodes import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.tensor import Tensor, tensor
 
 # Operations that compute shapes, by ONNX's names.
@@ -30,7 +31,7 @@ _MOVES = (
 
 
 def load_openvino(file: Path) -> dict[str, Tensor]:
-    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it: see `symlayout.load.load`."""
+    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it: see `symlayout.frontends.models.load.load`."""
     graph = openvino_ir.read(file)
     names, values = settled(lambda exact: _evaluated(graph, exact))
     outputs: dict[str, Tensor] = {}

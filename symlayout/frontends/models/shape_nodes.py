@@ -20,8 +20,8 @@ from symlayout import frontends
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError
 from symlayout.frontends.attributes import at_least
 from symlayout.maps.interpret import interpret
-from symlayout.layers import Constant, Value, apply_layer
-from symlayout.onnx_model import MAX_CONSTANT, dtype_of
+from symlayout.frontends.models.layers import Constant, Value, apply_layer
+from symlayout.frontends.models.onnx_model import MAX_CONSTANT, dtype_of
 from symlayout.language.symbols import exact_quotients, extreme, quotients, same_products
 from symlayout.tensors.tensor import Tensor, tensor
 

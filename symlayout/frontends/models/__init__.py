@@ -1,0 +1,1 @@
+"""Model files: the outputs of a model as chains."""
