@@ -17,7 +17,7 @@ from benchmarks.cases import Case
 from symlayout.peers.program import Chain, output_shape
 from symlayout.peers.rivals import RIVALS
 from symlayout.peers.task import Array, Call, Task, agrees
-from symlayout.timing import Spread, ratios, take_turns
+from symlayout.commands.timing import Spread, ratios, take_turns
 
 OURS, SPECIALISED, MEMCPY = "symlayout", "specialised", "memcpy"
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from symlayout.cli import main
+from symlayout.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,7 +19,7 @@ from benchmarks.report import Run, as_json, as_markdown
 from symlayout.peers.arrays import numpy
 from symlayout.peers.program import Chain, UnsupportedError, output_shape, trace
 from symlayout.peers.task import Task, agrees
-from symlayout.timing import Spread, ratios, take_turns
+from symlayout.commands.timing import Spread, ratios, take_turns
 
 CHAINS: list[tuple[Chain, tuple[int, ...]]] = [
     (lambda op, x: op.space_to_batch(x, (2, 3), ((1, 1), (0, 2))), (2, 4, 7, 3)),

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout import cli
+from symlayout.commands import cli
 from symlayout.show import example
 from symlayout.commands import cache_folder, subject
 from symlayout.commands.schemas import ERROR, SCHEMAS

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 import symlayout as sl
-from symlayout import cli
+from symlayout.commands import cli
 from symlayout.show import example
 from symlayout.show.cells import MAX_CELLS, cells
 from symlayout.show.theme import escape, style

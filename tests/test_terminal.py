@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from symlayout import cli
+from symlayout.commands import cli
 from symlayout.commands import paint, subject
 from symlayout.commands.completion import SHELLS, make
 from symlayout.commands.describe import describe_all

@@ -30,7 +30,7 @@ from symlayout.peers.program import Chain, Move
 from symlayout.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.peers.task import Call, Task, agrees
 from symlayout.language.syntax import Step
-from symlayout.timing import ratios, take_turns
+from symlayout.commands.timing import ratios, take_turns
 
 TARGET_BYTES = 1 << 20
 LARGEST_BYTES = 1 << 32

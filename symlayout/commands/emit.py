@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from symlayout.catalogue import kernels
+from symlayout.commands.catalogue import kernels
 from symlayout.commands import subject
 from symlayout.commands.report import Report
 from symlayout.run.emit import Unit, emit

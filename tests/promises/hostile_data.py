@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import symlayout as sl
-from symlayout import cli
+from symlayout.commands import cli
 from symlayout.proof.certificate.check import seal
 from symlayout_codegen.jit import cache
 from tests.promises.alter import Item, changed, mutated
