@@ -21,7 +21,7 @@ import symlayout as sl
 from symlayout.commands import cli
 from symlayout.show import example
 from symlayout.commands import cache_folder, subject
-from symlayout.commands.schemas import ERROR, SCHEMAS
+from symlayout.commands.output.schemas import ERROR, SCHEMAS
 from tests.valid import assert_valid
 
 ROOT = Path(__file__).parent.parent

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from symlayout.commands import cli
-from symlayout.commands import paint, subject
-from symlayout.commands.completion import SHELLS, make
-from symlayout.commands.describe import describe_all
-from symlayout.commands.progress import progress
-from symlayout.commands.schemas import SCHEMAS
+from symlayout.commands import subject
+from symlayout.commands.output import paint
+from symlayout.commands.output.completion import SHELLS, make
+from symlayout.commands.output.describe import describe_all
+from symlayout.commands.output.progress import progress
+from symlayout.commands.output.schemas import SCHEMAS
 from tests.valid import problems
 
 ROOT = Path(__file__).parent.parent

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 import symlayout as sl
-from symlayout.commands import ops_page, subject
+from symlayout.commands import subject
+from symlayout.commands.output import ops_page
 from symlayout.show.walk import number_of
 from tests import chains, strategies
 

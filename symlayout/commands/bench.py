@@ -23,7 +23,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.show import example
 from symlayout.commands import subject
-from symlayout.commands.report import Report, columns
+from symlayout.commands.output.report import Report, columns
 from symlayout.errors import FormatError, ShapeError
 from symlayout.language.parse import evaluate, parse_step
 from symlayout.peers.program import Chain, Move

@@ -17,7 +17,7 @@ from datetime import datetime
 
 from symlayout.commands import cache_folder
 from symlayout.commands.cache_folder import Entry
-from symlayout.commands.report import Report, columns
+from symlayout.commands.output.report import Report, columns
 from symlayout_codegen.jit import cache as store
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -18,7 +18,7 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.commands import cache_folder
-from symlayout.commands.report import Report, columns
+from symlayout.commands.output.report import Report, columns
 from symlayout.errors import CompilerError
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.jit.cache import cache_root

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from symlayout.commands.catalogue import kernels
 from symlayout.commands import subject
-from symlayout.commands.report import Report
+from symlayout.commands.output.report import Report
 from symlayout.run.emit import Unit, emit
 from symlayout.show.write import write_file
 

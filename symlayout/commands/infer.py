@@ -16,7 +16,7 @@ from typing import Any
 import symlayout as sl
 from symlayout.show import show
 from symlayout.commands import subject
-from symlayout.commands.report import Report, columns
+from symlayout.commands.output.report import Report, columns
 from symlayout.tensors.infer import origins
 
 

@@ -13,8 +13,9 @@ import argparse
 import inspect
 from dataclasses import asdict, dataclass
 
-from symlayout.commands import ops_page, subject
-from symlayout.commands.report import Report, columns
+from symlayout.commands import subject
+from symlayout.commands.output import ops_page
+from symlayout.commands.output.report import Report, columns
 from symlayout.frontends import registry
 
 

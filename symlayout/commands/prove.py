@@ -16,7 +16,7 @@ import argparse
 import symlayout as sl
 from symlayout.show import show
 from symlayout.commands import subject
-from symlayout.commands.report import Report
+from symlayout.commands.output.report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

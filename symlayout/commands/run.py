@@ -26,7 +26,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.tensors.bind import bind_shapes
 from symlayout.commands import subject
-from symlayout.commands.report import Report
+from symlayout.commands.output.report import Report
 from symlayout.errors import ArrayError, FormatError
 from symlayout.interop.chunked import apply_chunked, bytes_of
 from symlayout.show.write import write_with

@@ -19,7 +19,7 @@ from pathlib import Path
 from symlayout.show import show
 from symlayout.show.cells import cells
 from symlayout.commands import subject
-from symlayout.commands.report import Report, columns
+from symlayout.commands.output.report import Report, columns
 from symlayout.errors import InconclusiveError
 from symlayout.show.picture import assignments, picture
 from symlayout.tensors.tensor import Tensor

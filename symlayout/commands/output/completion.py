@@ -12,8 +12,8 @@ import argparse
 import shlex
 from collections.abc import Sequence
 
-from symlayout.commands.describe import Described, describe_all
-from symlayout.commands.report import Report
+from symlayout.commands.output.describe import Described, describe_all
+from symlayout.commands.output.report import Report
 from symlayout.commands.subject import CORE_OPS
 from symlayout.frontends import registry
 

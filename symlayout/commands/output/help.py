@@ -13,9 +13,9 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from symlayout.commands.describe import Described, describe_all
-from symlayout.commands.report import Report, columns
-from symlayout.commands.schemas import ERROR, SCHEMAS, Schema
+from symlayout.commands.output.describe import Described, describe_all
+from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.schemas import ERROR, SCHEMAS, Schema
 from symlayout.errors import UnknownOpError
 
 HEAD = """# The command line
