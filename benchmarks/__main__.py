@@ -15,7 +15,7 @@ from benchmarks.cases import cases
 from benchmarks.measure import Row, measure
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown, duration, publish, summary
-from symlayout.peers.rivals import RIVALS, installed
+from symlayout.commands.peers.rivals import RIVALS, installed
 
 ROOT = Path(__file__).parent.parent
 

@@ -1,6 +1,6 @@
 """What is measured: chains of operations, shapes, element sizes and states of memory, as rows.
 
-A chain is written once, as a function of a namespace and an array; `symlayout.peers.program` says how it is run by
+A chain is written once, as a function of a namespace and an array; `symlayout.commands.peers.program` says how it is run by
 symlayout and by the peers.  Sizes are those of the larger side, about.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symlayout.peers.program import Chain, Shape, output_shape
+from symlayout.commands.peers.program import Chain, Shape, output_shape
 
 DTYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64"}
 KIB, MIB = 1 << 10, 1 << 20

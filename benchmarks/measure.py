@@ -14,9 +14,9 @@ import numpy as np
 
 import symlayout as sl
 from benchmarks.cases import Case
-from symlayout.peers.program import Chain, output_shape
-from symlayout.peers.rivals import RIVALS
-from symlayout.peers.task import Array, Call, Task, agrees
+from symlayout.commands.peers.program import Chain, output_shape
+from symlayout.commands.peers.rivals import RIVALS
+from symlayout.commands.peers.task import Array, Call, Task, agrees
 from symlayout.commands.timing import Spread, ratios, take_turns
 
 OURS, SPECIALISED, MEMCPY = "symlayout", "specialised", "memcpy"

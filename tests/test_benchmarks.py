@@ -16,9 +16,9 @@ from benchmarks.goals import goals
 from benchmarks.measure import Row, measure
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown
-from symlayout.peers.arrays import numpy
-from symlayout.peers.program import Chain, UnsupportedError, output_shape, trace
-from symlayout.peers.task import Task, agrees
+from symlayout.commands.peers.arrays import numpy
+from symlayout.commands.peers.program import Chain, UnsupportedError, output_shape, trace
+from symlayout.commands.peers.task import Task, agrees
 from symlayout.commands.timing import Spread, ratios, take_turns
 
 CHAINS: list[tuple[Chain, tuple[int, ...]]] = [

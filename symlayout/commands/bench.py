@@ -26,9 +26,9 @@ from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import FormatError, ShapeError
 from symlayout.language.parse import evaluate, parse_step
-from symlayout.peers.program import Chain, Move
-from symlayout.peers.rivals import OF_FRAMEWORK, RIVALS, installed
-from symlayout.peers.task import Call, Task, agrees
+from symlayout.commands.peers.program import Chain, Move
+from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
+from symlayout.commands.peers.task import Call, Task, agrees
 from symlayout.language.syntax import Step
 from symlayout.commands.timing import ratios, take_turns
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 
-from symlayout.peers import arrays, graphs
-from symlayout.peers.task import Call, Task
+from symlayout.commands.peers import arrays, graphs
+from symlayout.commands.peers.task import Call, Task
 
 Prepare = Callable[[Task], Call]
 

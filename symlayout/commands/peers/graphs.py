@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.peers.program import UnsupportedError
-from symlayout.peers.task import Call, Limits, Task, Verbs
+from symlayout.commands.peers.program import UnsupportedError
+from symlayout.commands.peers.task import Call, Limits, Task, Verbs
 
 
 def onnxruntime(task: Task) -> Call:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.peers.program import Chain, Move, Shape, UnsupportedError, trace
+from symlayout.commands.peers.program import Chain, Move, Shape, UnsupportedError, trace
 
 Array = np.ndarray[Any, Any]
 Call = Callable[[], Any]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from symlayout.peers.program import Move
-from symlayout.peers.task import Call, Function, Limits, Task, Verbs, replay
+from symlayout.commands.peers.program import Move
+from symlayout.commands.peers.task import Call, Function, Limits, Task, Verbs, replay
 
 
 def numpy(task: Task) -> Call:
