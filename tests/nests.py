@@ -5,8 +5,8 @@ Each is made by a function of its digits, without the algebra, so that these tes
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
-from symlayout_codegen.ir.expressions import ONE
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
+from symlayout_codegen.ir.queries import ONE
 from symlayout_codegen.ir.nest import (
     Add,
     Affine,

@@ -17,7 +17,7 @@ import sympy
 import symlayout as sl
 from symlayout import limits
 from symlayout.run.lower import lower
-from symlayout_codegen.ir import budget
+from symlayout_codegen.ir import text_budget
 from symlayout_codegen.passes.schedule import schedule
 
 compiling = sys.modules["symlayout.compile"]  # the package has a function of this name
@@ -134,9 +134,9 @@ def test_a_text_is_refused_as_soon_as_it_is_too_long(monkeypatch: pytest.MonkeyP
             yield "four"
 
     with pytest.raises(sl.CompilerError):
-        budget.within(lines())
+        text_budget.within(lines())
     assert read == [0, 1, 2]
-    assert budget.within(iter(["four", "four"])) == "four\nfour\n"
+    assert text_budget.within(iter(["four", "four"])) == "four\nfour\n"
 
 
 def test_quotients_too_deep_within_each_other_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:

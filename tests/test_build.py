@@ -30,7 +30,7 @@ from symlayout_codegen.jit import build
 from symlayout_codegen.jit import compiler
 from symlayout_codegen.jit.build import cache_key, kernel_flags
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL
-from symlayout_codegen.ir.cir import Name
+from symlayout_codegen.ir.integer_expressions import Name
 from symlayout_codegen.jit.compiler import find_compiler
 from symlayout_codegen.jit.identity import code_hash, identity
 from symlayout_codegen.limits import limits

@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout.run.lower import lower
 from symlayout_codegen import PreconditionFailed, compile_nest
-from symlayout_codegen.ir.cir import evaluate
+from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Precondition
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
-from symlayout_codegen.ir.cir import Literal, add
+from symlayout_codegen.ir.integer_expressions import Literal, add
 from symlayout_codegen.jit.load import foreign_functions
 from symlayout_codegen.ir.nest import Add, Affine, Digit, Piece, Term
 from tests import nests

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from symlayout_codegen.passes import strips
 from symlayout_codegen.passes.align import aligned
-from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
 from symlayout_codegen.passes.exact import exact
-from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, names, subtract
+from symlayout_codegen.ir.queries import ONE, ZERO, Facts, names, subtract
 from symlayout_codegen.passes.hoist import hoist
-from symlayout_codegen.ir.loops import (
+from symlayout_codegen.ir.statements import (
     Accumulate,
     AccumulateRows,
     Axis,

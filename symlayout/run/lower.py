@@ -24,7 +24,7 @@ from symlayout.run.prelude import Prelude
 from symlayout.maps.refine import Box, divisor, output_box, refine, where
 from symlayout.algebra.system import DIGIT
 from symlayout.tensors.tensor import Tensor, same_size
-from symlayout_codegen.ir.cir import Expr, Literal, mul
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
 from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.ir.nest import Window as NestWindow
 

@@ -13,7 +13,7 @@ from symlayout.algebra.digits import is_digital
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Definition, Facts
 from symlayout.algebra.polynomial import Extent, exact_quotient, symbol, terms_of
-from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.ir.nest import Local, Precondition
 
 

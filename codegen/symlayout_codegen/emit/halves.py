@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symlayout_codegen.ir.cir import Expr, Literal
-from symlayout_codegen.ir.loops import (
+from symlayout_codegen.ir.integer_expressions import Expr, Literal
+from symlayout_codegen.ir.statements import (
     Accumulate,
     AccumulateRows,
     Axis,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symlayout_codegen.ir.budget import within
+from symlayout_codegen.ir.text_budget import within
 from symlayout_codegen.ir.choice import MODEL
-from symlayout_codegen.ir.cir import (
+from symlayout_codegen.ir.integer_expressions import (
     Expr,
     FloorDiv,
     FloorMod,
@@ -23,10 +23,10 @@ from symlayout_codegen.ir.cir import (
     add,
 )
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.ir.expressions import ONE, Facts, names, negate
+from symlayout_codegen.ir.queries import ONE, Facts, names, negate
 from symlayout_codegen.emit.halves import half_leaf
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
-from symlayout_codegen.ir.loops import (
+from symlayout_codegen.ir.statements import (
     Accumulate,
     AccumulateRows,
     Axis,

@@ -29,7 +29,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from symlayout_codegen.ir.cir import Expr, Literal, add, evaluate
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, evaluate
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 from symlayout_codegen.jit.build import build, cache_key, kernel_flags
 from symlayout_codegen.jit.cache import SOURCE
 from symlayout_codegen.ir.choice import MODEL, Choice
-from symlayout_codegen.ir.cir import evaluate
+from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.jit.compiler import find_compiler
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime

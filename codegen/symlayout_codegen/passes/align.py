@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from symlayout_codegen.ir.cir import Expr, Literal, add, mul
-from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, mul
+from symlayout_codegen.ir.queries import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
 from symlayout_codegen.ir.nest import Affine, Piece, Window
 
 

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from symlayout_codegen.passes.align import Aligned, aligned
-from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.ir.expressions import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
-from symlayout_codegen.ir.loops import (
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.queries import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
+from symlayout_codegen.ir.statements import (
     MOST_STREAMS,
     Accumulate,
     Body,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise, permutations
 
-from symlayout_codegen.ir.cir import mul
-from symlayout_codegen.ir.expressions import ONE, ZERO, equal
+from symlayout_codegen.ir.integer_expressions import mul
+from symlayout_codegen.ir.queries import ONE, ZERO, equal
 from symlayout_codegen.ir.nest import Affine, Piece, Window
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symlayout_codegen.ir.expressions import names
-from symlayout_codegen.ir.loops import Body, Deal, If, Interval, Let, Loop, Statement, Transpose, expressions
+from symlayout_codegen.ir.queries import names
+from symlayout_codegen.ir.statements import Body, Deal, If, Interval, Let, Loop, Statement, Transpose, expressions
 
 
 def distribute(body: Body) -> Body:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.ir.expressions import ZERO, expanded, names
-from symlayout_codegen.ir.factor import factored
-from symlayout_codegen.ir.loops import Body, If, Interval, Let, Loop, Share, Statement, mapped
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.queries import ZERO, expanded, names
+from symlayout_codegen.ir.factor_polynomial import factored
+from symlayout_codegen.ir.statements import Body, If, Interval, Let, Loop, Share, Statement, mapped
 from symlayout_codegen.passes.rename import identifier
 
 CHEAP = 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from symlayout_codegen.ir.cir import Literal, add, mul
-from symlayout_codegen.ir.expressions import ONE, equal, linear, names, subtract
-from symlayout_codegen.ir.loops import Accumulate, Axis, Body, Copy, Fill, If, Leaf, Loop, Statement, Transpose
+from symlayout_codegen.ir.integer_expressions import Literal, add, mul
+from symlayout_codegen.ir.queries import ONE, equal, linear, names, subtract
+from symlayout_codegen.ir.statements import Accumulate, Axis, Body, Copy, Fill, If, Leaf, Loop, Statement, Transpose
 
 
 def select(body: Body) -> Body:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.ir.cir import Expr, Literal, add, mul
-from symlayout_codegen.ir.expressions import Facts, expanded, negate, subtract
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, mul
+from symlayout_codegen.ir.queries import Facts, expanded, negate, subtract
 from symlayout_codegen.ir.nest import Affine, Piece, Window
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.expressions import ONE, ZERO, equal, magnitude
+from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude
 from symlayout_codegen.ir.nest import Piece
 from symlayout_codegen.passes.unroll import is_short
 

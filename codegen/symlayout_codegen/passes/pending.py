@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symlayout_codegen.ir.cir import Expr
+from symlayout_codegen.ir.integer_expressions import Expr
 from symlayout_codegen.ir.nest import Window
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.ir.expressions import names
-from symlayout_codegen.ir.loops import Body, If, Interval, Let, Loop, Share, Statement, expressions
+from symlayout_codegen.ir.queries import names
+from symlayout_codegen.ir.statements import Body, If, Interval, Let, Loop, Share, Statement, expressions
 
 
 def prune(body: Body) -> Body:

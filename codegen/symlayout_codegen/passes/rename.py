@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from symlayout_codegen.ir.cir import Expr, Name
-from symlayout_codegen.ir.expressions import substitute
+from symlayout_codegen.ir.integer_expressions import Expr, Name
+from symlayout_codegen.ir.queries import substitute
 from symlayout_codegen.ir.nest import Affine, Carried, Guard, Local, Nest, Piece, Precondition, Window
 
 PARTED = "_part"

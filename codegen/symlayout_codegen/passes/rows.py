@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.ir.cir import Literal, add, mul
-from symlayout_codegen.ir.expressions import ONE, ZERO, equal, linear, names, subtract
-from symlayout_codegen.ir.loops import (
+from symlayout_codegen.ir.integer_expressions import Literal, add, mul
+from symlayout_codegen.ir.queries import ONE, ZERO, equal, linear, names, subtract
+from symlayout_codegen.ir.statements import (
     Accumulate,
     AccumulateRows,
     Axis,

@@ -26,16 +26,16 @@ from dataclasses import dataclass
 
 from symlayout_codegen.passes.align import align
 from symlayout_codegen.passes.bound import Bounder
-from symlayout_codegen.ir.budget import check_nest
+from symlayout_codegen.ir.text_budget import check_nest
 from symlayout_codegen.ir.choice import MODEL, Choice
-from symlayout_codegen.ir.cir import Expr, Name
+from symlayout_codegen.ir.integer_expressions import Expr, Name
 from symlayout_codegen.passes.coalesce import coalesce
 from symlayout_codegen.passes.distribute import distribute
 from symlayout_codegen.passes.exact import exact
-from symlayout_codegen.ir.expressions import Facts
+from symlayout_codegen.ir.queries import Facts
 from symlayout_codegen.passes.hoist import hoist
 from symlayout_codegen.passes.leaves import select
-from symlayout_codegen.ir.loops import Body, Let, Statement
+from symlayout_codegen.ir.statements import Body, Let, Statement
 from symlayout_codegen.passes.narrow import narrow
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.passes.order import long_inside, order

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symlayout_codegen.ir.cir import Literal, Name, add, mul
-from symlayout_codegen.ir.expressions import ZERO, equal, floor_div, linear, minimum, subtract
-from symlayout_codegen.ir.loops import Body, Copy, CopyRows, Fill, FillRows, If, Let, Loop, Statement
+from symlayout_codegen.ir.integer_expressions import Literal, Name, add, mul
+from symlayout_codegen.ir.queries import ZERO, equal, floor_div, linear, minimum, subtract
+from symlayout_codegen.ir.statements import Body, Copy, CopyRows, Fill, FillRows, If, Let, Loop, Statement
 from symlayout_codegen.passes.rename import identifier
 
 LONGEST = 16

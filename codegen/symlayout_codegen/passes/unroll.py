@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from symlayout_codegen.ir.cir import Expr, Literal
-from symlayout_codegen.ir.expressions import substitute
-from symlayout_codegen.ir.loops import Body, Fill, If, Leaf, Loop, Statement
+from symlayout_codegen.ir.integer_expressions import Expr, Literal
+from symlayout_codegen.ir.queries import substitute
+from symlayout_codegen.ir.statements import Body, Fill, If, Leaf, Loop, Statement
 
 SHORT = 4
 """A loop of at most this many single copies is written out."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from symlayout_codegen.ir.cir import Expr, Literal, mul
-from symlayout_codegen.ir.expressions import ONE, ZERO
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
+from symlayout_codegen.ir.queries import ONE, ZERO
 
 
 @dataclass(frozen=True, slots=True)

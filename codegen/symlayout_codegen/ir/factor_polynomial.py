@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout_codegen.ir.cir import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.ir.expressions import expanded
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.queries import expanded
 
 _Monomials = dict[tuple[str, ...], int]
 

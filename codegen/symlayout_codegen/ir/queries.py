@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
-from symlayout_codegen.ir.cir import (
+from symlayout_codegen.ir.integer_expressions import (
     Expr,
     FloorDiv,
     FloorMod,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symlayout_codegen.ir.cir import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.limits import limits
 from symlayout_codegen.ir.nest import Affine, Nest, Piece
