@@ -32,7 +32,7 @@ from symlayout_codegen.ir.statements import (
     Statement,
 )
 from symlayout_codegen.ir.nest import Affine, Piece, Window
-from symlayout_codegen.passes.pending import Bound, Open, Pending, Target
+from symlayout_codegen.passes.bounding_state import Bound, Open, Pending, Target
 from symlayout_codegen.passes.rename import identifier
 
 
