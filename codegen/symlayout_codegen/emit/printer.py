@@ -24,7 +24,7 @@ from symlayout_codegen.ir.integer_expressions import (
 )
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.ir.queries import ONE, Facts, names, negate
-from symlayout_codegen.emit.halves import half_leaf
+from symlayout_codegen.emit.print_nibbles import half_leaf
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
 from symlayout_codegen.ir.statements import (
     Accumulate,
