@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-import symlayout_codegen.jit.identity
+import symlayout_codegen.jit.cache_identity
 import symlayout_codegen.jit.kernel
 from symlayout_codegen import CompilerError, compile_nest
 from symlayout_codegen.jit import build
@@ -32,7 +32,7 @@ from symlayout_codegen.jit.build import cache_key, kernel_flags
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL
 from symlayout_codegen.ir.integer_expressions import Name
 from symlayout_codegen.jit.compiler import find_compiler
-from symlayout_codegen.jit.identity import code_hash, identity
+from symlayout_codegen.jit.cache_identity import code_hash, identity
 from symlayout_codegen.limits import limits
 from symlayout_codegen.jit.load import Functions, load_functions
 from symlayout_codegen.ir.nest import Add
@@ -300,7 +300,7 @@ def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.Mon
     }
     texts = [identity(nest, 4, MODEL), identity(nest, 8, MODEL), identity(nest, 4, CANDIDATES[1])]
     texts += [identity(replace(nest, **{name: value}), 4, MODEL) for name, value in other.items()]
-    monkeypatch.setattr(symlayout_codegen.jit.identity, "_CODE", "other code")
+    monkeypatch.setattr(symlayout_codegen.jit.cache_identity, "_CODE", "other code")
     texts.append(identity(nest, 4, MODEL))
     assert len(set(texts)) == len(texts)
 
@@ -319,10 +319,10 @@ def test_the_hash_of_the_code_covers_all_files_in_all_folders(tmp_path: Path) ->
 
 
 def test_the_hash_of_the_code_covers_the_files_that_are_imported() -> None:
-    hashed = symlayout_codegen.jit.identity._PACKAGE
+    hashed = symlayout_codegen.jit.cache_identity._PACKAGE
     loaded = [m for name, m in sys.modules.items() if name.split(".")[0] == "symlayout_codegen"]
     assert all(Path(m.__file__ or "").is_relative_to(hashed) for m in loaded)
-    assert code_hash(hashed) == symlayout_codegen.jit.identity._CODE
+    assert code_hash(hashed) == symlayout_codegen.jit.cache_identity._CODE
 
 
 def test_facts_have_no_order_in_an_identity() -> None:
@@ -333,7 +333,7 @@ def test_facts_have_no_order_in_an_identity() -> None:
 
 def test_where_the_code_cannot_be_told_the_text_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_nest(nests.transpose(), 4)
-    monkeypatch.setattr(symlayout_codegen.jit.identity, "_CODE", "")
+    monkeypatch.setattr(symlayout_codegen.jit.cache_identity, "_CODE", "")
     assert identity(nests.transpose(), 4, MODEL) == ""
     kernel = compile_nest(nests.transpose(), 4)
     assert kernel.key in build._loaded

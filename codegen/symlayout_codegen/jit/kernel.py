@@ -17,7 +17,7 @@ from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.jit.compiler import find_compiler
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime
-from symlayout_codegen.jit.identity import identity
+from symlayout_codegen.jit.cache_identity import identity
 from symlayout_codegen.jit.load import Function, foreign_functions
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.jit.pool import run
