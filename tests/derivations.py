@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.inequalities import Derivation, Factor
+from symlayout.algebra.nonnegative import Derivation, Factor
 from symlayout.algebra.polynomial import Extent, evaluate
 
 

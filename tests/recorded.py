@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symlayout.algebra.polynomial import Extent, Poly, symbol
 from symlayout.proof.certificate.record import Recorder
-from symlayout.algebra.system import Dim
+from symlayout.algebra.fact_store import Dim
 
 
 class Told(Recorder):

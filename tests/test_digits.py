@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from symlayout.algebra.digits import Coordinate, floor_div, floor_mod
+from symlayout.algebra.floor_normal_form import Coordinate, floor_div, floor_mod
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, evaluate, names_of, symbol
@@ -178,7 +178,7 @@ def test_a_divisor_that_may_be_0_is_inconclusive() -> None:
 
 
 def test_a_floor_that_later_facts_divide_is_divided() -> None:
-    from symlayout.algebra.digits import renew
+    from symlayout.algebra.floor_normal_form import renew
 
     facts = facts_of()
     floor = floor_div(facts, H + 1, 2)

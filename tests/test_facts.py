@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from symlayout.algebra import digits
+from symlayout.algebra import floor_normal_form
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
@@ -72,7 +72,7 @@ class Random:
             facts.require_nonnegative(facts.reduce(divisor.e) - 1, "divisor")
             self.raw.append(lambda p: t.at(p) % divisor.at(p) == 0)
             quotient = facts.divide(t.e, divisor.e, "divide")
-            digits.renew(facts)
+            floor_normal_form.renew(facts)
             self.pool.append(Term(facts.reduce(quotient), lambda p: exact(t.at(p), divisor.at(p))))
         elif kind == "nonnegative":
             self.raw.append(lambda p: t.at(p) >= 0)
@@ -82,7 +82,7 @@ class Random:
             facts.require_zero(t.e, "zero")
         elif kind == "floor":
             k = rnd.choice((2, 3, 4))
-            self.pool.append(Term(digits.floor_div(facts, t.e, k), lambda p: t.at(p) // k))
+            self.pool.append(Term(floor_normal_form.floor_div(facts, t.e, k), lambda p: t.at(p) // k))
         else:
             other = self.term(1)
             largest = kind == "max"
@@ -236,7 +236,7 @@ def test_constants_divided_by_one_dim_bound_it_whatever_their_sign() -> None:
 
 def test_a_dim_is_not_solved_by_what_is_made_of_it() -> None:
     facts = facts_of(Dim("H", 1))
-    half = digits.floor_div(facts, H, 3)
+    half = floor_normal_form.floor_div(facts, H, 3)
     facts.require_nonnegative(half - 4, "large")
     quotient = facts.divide(H, half - 3, "circular")
     for h in range(1, 60):
@@ -248,7 +248,7 @@ def test_a_dim_is_not_solved_by_what_is_made_of_it() -> None:
 def test_values_outside_the_requirements_may_be_missing_but_do_not_fail() -> None:
     facts = facts_of(Dim("H"), Dim("W"))
     facts.require_nonnegative(W - 1, "divisor")
-    digits.floor_div(facts, H, W)
+    floor_normal_form.floor_div(facts, H, W)
     facts.divide(H, W, "exact")
     values = facts.values({"H": 3, "W": 0})
     assert values["H"] == 3
@@ -382,7 +382,7 @@ HULLS = (
     Hull("falling", Dim("H", 1, 9), lambda f: 5 - 2 * H, lambda h: [5 - 2 * h]),
     Hull("half", Dim("H", 1, 9), lambda f: f.divide(H + 1, 2, "two"), lambda h: [(h + 1) // 2] if h % 2 else []),
     Hull("square", Dim("H", 0, 7), lambda f: H * H + H, lambda h: [h * h + h]),
-    Hull("floor", Dim("H", 1, 9), lambda f: digits.floor_div(f, H + 1, 3), lambda h: [(h + 1) // 3]),
+    Hull("floor", Dim("H", 1, 9), lambda f: floor_normal_form.floor_div(f, H + 1, 3), lambda h: [(h + 1) // 3]),
     Hull("max", Dim("H", 0, 9), lambda f: f.maximum(H - 3, 0), lambda h: [max(h - 3, 0)]),
     Hull("min", Dim("H", 0, 9), lambda f: f.minimum(H, 5), lambda h: [min(h, 5)]),
     Hull(

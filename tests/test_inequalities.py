@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from symlayout.algebra import digits
+from symlayout.algebra import floor_normal_form
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
-from symlayout.algebra.samples import Samples
+from symlayout.algebra.sample_points import Samples
 from tests.derivations import identities
 
 Point = dict[str, int]
@@ -53,15 +53,15 @@ def random_facts(rnd: random.Random, facts: Facts) -> tuple[Facts, list[Point]]:
     for k in range(rnd.randint(0, 2)):
         extent = some(rnd, names, 1)
         facts.assume_nonnegative(extent - 1)
-        facts.add_digit(digits.digit_name(k), extent)
-        points = [p | {digits.digit_name(k): v} for p in points for v in range(evaluate(extent, p))]
-        names.append(digits.digit_name(k))
+        facts.add_digit(floor_normal_form.digit_name(k), extent)
+        points = [p | {floor_normal_form.digit_name(k): v} for p in points for v in range(evaluate(extent, p))]
+        names.append(floor_normal_form.digit_name(k))
     for _ in range(rnd.randint(0, 2)):
         divisor = rnd.choice((2, 3, 4, symbol(rnd.choice(names))))
         facts.assume_nonnegative(divisor - 1)
         points = [p for p in points if evaluate(divisor, p) >= 1]
         numerator = some(rnd, names)
-        quotient = digits.floor_div(facts, numerator, divisor)
+        quotient = floor_normal_form.floor_div(facts, numerator, divisor)
         points = [with_floors(facts, p) for p in points]
         for p in points:
             assert evaluate(facts.reduce(quotient), p) == evaluate(numerator, p) // evaluate(divisor, p)
@@ -112,15 +112,15 @@ def test_a_derivation_is_an_identity_of_what_is_not_negative() -> None:
 def test_a_quotient_is_not_bounded_by_the_high_end_of_a_falling_digit() -> None:
     facts, n = Facts(), symbol("n")
     facts.declare(Dim("n", 1, None))
-    j, i = (facts.add_digit(digits.digit_name(k), n) for k in range(2))
-    quotient = digits.floor_div(facts, 2 * j - 2 * i + 2, 3)  # 2 where j is 2 and i is 0
+    j, i = (facts.add_digit(floor_normal_form.digit_name(k), n) for k in range(2))
+    quotient = floor_normal_form.floor_div(facts, 2 * j - 2 * i + 2, 3)  # 2 where j is 2 and i is 0
     assert not facts.nonnegative(1 - quotient)
 
 
 def test_the_square_of_what_has_no_least_value_has_no_largest() -> None:
     facts, n = Facts(), symbol("n")
     facts.declare(Dim("n", 0, None))
-    quotient = digits.floor_div(facts, 5 - n, 3)
+    quotient = floor_normal_form.floor_div(facts, 5 - n, 3)
     assert facts.interval(quotient * quotient)[1] is None
 
 

@@ -11,7 +11,7 @@ from symlayout.proof.certificate.check import Refused
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.polynomial import Extent, evaluate, exact_quotient, symbol
 from symlayout.proof.certificate.solving_notes import _bezout
-from symlayout.algebra.system import Dim
+from symlayout.algebra.fact_store import Dim
 from tests.recorded import Told
 from tests.test_facts import BOUNDS, Bound
 from tests.test_inequalities import random_facts, some

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symlayout.algebra.divisions import Divisions
+from symlayout.algebra.solve_divisibility import Divisions
 from symlayout.errors import ShapeError
 from symlayout.algebra.intervals import Interval, at
 from symlayout.algebra.polynomial import (
@@ -26,7 +26,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
     text,
 )
-from symlayout.algebra.system import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
+from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 

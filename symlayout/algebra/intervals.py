@@ -16,7 +16,7 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.algebra.system import DIGIT, System
+from symlayout.algebra.fact_store import DIGIT, System
 
 Interval = tuple[int | None, int | None]
 

@@ -13,7 +13,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.tensors.arrays import fill_element
 from symlayout.tensors.bind import bind_shapes
-from symlayout.algebra.digits import digit_name
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts
 from symlayout.language.fold import fold

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from symlayout.tensors.compose import demand_shape
 from symlayout.inverses.cut import Range, Region, cut
 from symlayout.tensors.declare import Case, Declared, Fill, Operand, Windows, index_map
-from symlayout.algebra.digits import is_digital
+from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.faces import Face, Number, face
 from symlayout.algebra.facts import Facts

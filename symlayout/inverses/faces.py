@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from symlayout.algebra.digits import is_digital
+from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Facts
 from symlayout.maps.normalise import Read, Window

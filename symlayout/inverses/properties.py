@@ -16,7 +16,7 @@ import numpy as np
 
 from symlayout.language import symbols
 from symlayout.inverses.candidates import candidates
-from symlayout.algebra.digits import digit_name
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.maps.interpret import gathers, int_extents
 from symlayout.inverses.inverse import like
@@ -24,7 +24,7 @@ from symlayout.maps.merge import is_fork
 from symlayout.maps.normalise import Read, Window, assume, normalise, output_digits
 from symlayout.algebra.polynomial import symbol
 from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
-from symlayout.algebra.sizes import sizes
+from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.tensors.tensor import Tensor, check_tensors
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symlayout.algebra import digits
+from symlayout.algebra import floor_normal_form
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.language.fold import Factor, Sum, fold_fixed
@@ -301,14 +301,14 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
 
     parts = [to_fraction(argument, facts, what) for argument in e.args]
     if isinstance(e, sympy.floor):
-        return digits.floor_div(facts, *parts[0])
+        return floor_normal_form.floor_div(facts, *parts[0])
     if isinstance(e, sympy.ceiling):
         n, d = parts[0]
-        return digits.floor_div(facts, n + d - 1, d)
+        return floor_normal_form.floor_div(facts, n + d - 1, d)
     values = [facts.divide(n, d, "non_divisible", what) for n, d in parts]
     if isinstance(e, sympy.Mod):
         _require_positive(values[1], e, facts, what)
-        return digits.floor_mod(facts, *values)
+        return floor_normal_form.floor_mod(facts, *values)
     return functools.reduce(facts.minimum if isinstance(e, sympy.Min) else facts.maximum, values)
 
 

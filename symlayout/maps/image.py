@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from symlayout.language import symbols
-from symlayout.algebra.digits import digit_name, floor_div
+from symlayout.algebra.floor_normal_form import digit_name, floor_div
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.language.fold import fold_remainders
 from symlayout.maps.merge import is_fork
 from symlayout.maps.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.tensors.tensor import Tensor
 
 

@@ -10,7 +10,7 @@ from symlayout import facade
 from symlayout.language import latex
 from symlayout.language import symbols
 from symlayout.tensors.arrays import same_fill
-from symlayout.algebra.digits import digit_name
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.facts import Facts
 from symlayout.language.fold import Sum, fold
 from symlayout.maps.merge import Piece, merge, written

@@ -12,7 +12,7 @@ from typing import Any
 
 from symlayout.budgets import limits
 from symlayout.tensors.declare import Case
-from symlayout.algebra.digits import Coordinate, axis_digits
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent

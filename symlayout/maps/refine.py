@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symlayout.budgets import limits
-from symlayout.algebra.digits import digit_name, floor_div, is_digital
+from symlayout.algebra.floor_normal_form import digit_name, floor_div, is_digital
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.maps.normalise import Read, Window, normalise, output_digits
@@ -29,7 +29,7 @@ from symlayout.algebra.polynomial import (
     product,
     substitute,
 )
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.tensors.tensor import Tensor
 
 _MAX_SPLITS = 64

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symlayout.language import latex
-from symlayout.algebra.digits import digit_name
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.language.fold import Sum, atom, canonical, fold, fold_fixed, number

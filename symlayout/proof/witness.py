@@ -19,7 +19,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.maps.interpret import gathers
 from symlayout.maps.normalise import output_digits
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
-from symlayout.algebra.sizes import sizes
+from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.tensors.tensor import Tensor
 
 _CHEAP = 40  # candidates looked at for each one evaluated

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from symlayout.algebra.facts import Facts
 from symlayout.maps.normalise import Guard, Window
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 
 
 @dataclass(frozen=True, slots=True)

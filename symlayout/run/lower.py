@@ -13,7 +13,7 @@ from functools import partial
 
 from symlayout.maps.adjoint import Adjoint
 from symlayout.tensors.arrays import same_fill
-from symlayout.algebra.digits import digit_name
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.run.halve import Part, halve
@@ -22,7 +22,7 @@ from symlayout.maps.normalise import NOTHING, Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
 from symlayout.run.prelude import Prelude
 from symlayout.maps.refine import Box, divisor, output_box, refine, where
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.tensors.tensor import Tensor, same_size
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
 from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece

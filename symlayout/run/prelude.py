@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from symlayout.algebra.digits import is_digital
+from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Definition, Facts
 from symlayout.algebra.polynomial import Extent, exact_quotient, symbol, terms_of

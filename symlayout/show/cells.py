@@ -17,7 +17,7 @@ from symlayout.maps.interpret import gathers
 from symlayout.maps.normalise import Window, normalise
 from symlayout.algebra.polynomial import Extent, terms_of
 from symlayout.maps.refine import Box, refine
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.tensors.tensor import Tensor
 
 MAX_CELLS = 512  # of a grid that is shown as a whole

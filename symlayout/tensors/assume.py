@@ -17,7 +17,7 @@ from symlayout.tensors.declare import Declared, Operand, as_list, index_map, is_
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
-from symlayout.algebra.system import describe_dim
+from symlayout.algebra.fact_store import describe_dim
 from symlayout.tensors.tensor import ASSUMED, Tensor, core_operation
 
 
@@ -164,7 +164,7 @@ def assumption(x: Operand, *relations: Relation) -> Declared:
                 raise
             first, *rest = str(error).removeprefix(f"{x.where}: ").splitlines()
             raise ShapeError("\n".join((f"the assumption {r.text} fails: {first}", *rest)), "infeasible") from error
-    from symlayout.algebra.search import can_hold
+    from symlayout.algebra.branch_and_bound import can_hold
 
     if relations and not can_hold(x.facts):
         known = ", ".join((*map(describe_dim, x.facts.dims.values()), *map(str, x.facts.requirements)))

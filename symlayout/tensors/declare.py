@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout.language import symbols
-from symlayout.algebra import digits
+from symlayout.algebra import floor_normal_form
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import INT64_MAX, Facts
 from symlayout.algebra.polynomial import Extent, Poly, names_of, substitute
@@ -189,14 +189,14 @@ class Operand:
         facts = self._own()
         quotient = facts.divide(numerator, denominator, kind, self.where)
         if facts.floors:
-            digits.renew(facts)
+            floor_normal_form.renew(facts)
         return facts.reduce(quotient)
 
     def floor_div(self, numerator: Extent, denominator: Extent) -> Extent:
         """Return ``floor(numerator / denominator)`` for a denominator that is >= 1."""
         if type(numerator) is int and type(denominator) is int:
             return numerator // denominator
-        return digits.floor_div(self._own(), numerator, denominator)
+        return floor_normal_form.floor_div(self._own(), numerator, denominator)
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
         """Return the larger of two extents."""

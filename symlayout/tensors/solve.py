@@ -15,7 +15,7 @@ from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import Facts
 from symlayout.tensors.infer import requirements
 from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
-from symlayout.algebra.search import Search, can_hold, searches
+from symlayout.algebra.branch_and_bound import Search, can_hold, searches
 from symlayout.tensors.tensor import Tensor, check_tensors
 
 _BUDGET = 2000  # boxes that one search looks at

@@ -13,7 +13,7 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.run.elements import WHOLE
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 from tests import brute
 from tests.fuzz.chains import Chain, Drawn, Point
 from tests.fuzz.compare import Case, Subject, Wrong, compare, shape_of

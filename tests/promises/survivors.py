@@ -13,17 +13,17 @@ EXPLAINED: dict[str, str] = {
     ' "sched_getaffinity") else os.cpu_count() or 1': "a guess, on a system that does not say how many it has",
     "symlayout/proof/certificate/check.py: Context._rule_point: True -> False in self.nonnegative.update(e - 1 - i for e, i in"
     " zip(extents, self.point, strict=True))": "the point has a digit for each extent, by the line before",
-    "symlayout/algebra/derived.py: Derived._excess: e.terms[lead] < 0 -> e.terms[lead] <= 0": "no coefficient is 0",
-    "symlayout/algebra/digits.py: _candidates: fact.names & rest.names -> fact.names | rest.names": (
+    "symlayout/algebra/defined_symbols.py: Derived._excess: e.terms[lead] < 0 -> e.terms[lead] <= 0": "no coefficient is 0",
+    "symlayout/algebra/floor_normal_form.py: _candidates: fact.names & rest.names -> fact.names | rest.names": (
         "more quotients are suggested; each is proved before it is used"
     ),
     "symlayout/algebra/facts.py: Facts.assume_inhabited: not self.nonnegative(e - 1) -> True": (
         "what is proved already is assumed once more"
     ),
-    "symlayout/algebra/inequalities.py: Inequalities._by_facts_first: 0 -> 1 in proof = self._prove(bound.bound, 0)": (
+    "symlayout/algebra/nonnegative.py: Inequalities._by_facts_first: 0 -> 1 in proof = self._prove(bound.bound, 0)": (
         "a budget: the search goes deeper, and every proof is as good"
     ),
-    "symlayout/algebra/inequalities.py: _remainder_apart: n[0] == DIGIT -> True": (
+    "symlayout/algebra/nonnegative.py: _remainder_apart: n[0] == DIGIT -> True": (
         "the bound holds for any symbol; it is tried for digits alone, whose shares are told apart"
     ),
     "symlayout/maps/normalise.py: _enter: e - 1 -> e + 1 #3": (

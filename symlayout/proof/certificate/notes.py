@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from symlayout.proof.certificate.check import Context, Refused, encode
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.inequalities import Derivation, Factor
+from symlayout.algebra.nonnegative import Derivation, Factor
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,

@@ -9,7 +9,7 @@ from typing import Any
 from symlayout.proof.agree import Path
 from symlayout.proof.certificate.check import encode
 from symlayout.proof.certificate.claim import Claim
-from symlayout.algebra.digits import floor_div
+from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,
@@ -19,7 +19,7 @@ from symlayout.algebra.polynomial import (
     symbol,
 )
 from symlayout.proof.certificate.solving_notes import SolvingNotes
-from symlayout.algebra.system import DIGIT, Dim
+from symlayout.algebra.fact_store import DIGIT, Dim
 
 
 class Recorder(SolvingNotes):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import gcd
 
 from symlayout.proof.certificate.check import Refused, encode
-from symlayout.algebra.divisions import Fraction
-from symlayout.algebra.inequalities import Derivation
+from symlayout.algebra.solve_divisibility import Fraction
+from symlayout.algebra.nonnegative import Derivation
 from symlayout.proof.certificate.notes import Notes
 from symlayout.algebra.polynomial import (
     Extent,

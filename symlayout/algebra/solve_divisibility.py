@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
-from symlayout.algebra.derived import Derived
+from symlayout.algebra.defined_symbols import Derived
 from symlayout.algebra.intervals import Interval, positive_part
 from symlayout.algebra.polynomial import (
     Extent,
@@ -23,7 +23,7 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.algebra.system import drop, parenthesised
+from symlayout.algebra.fact_store import drop, parenthesised
 
 
 class Fraction(NamedTuple):

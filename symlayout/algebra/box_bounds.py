@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 
 from symlayout.algebra.polynomial import Extent, collapse, terms_of
-from symlayout.algebra.system import drop
+from symlayout.algebra.fact_store import drop
 
 Bound = float  # an int, or an infinity
 Sides = tuple[Bound, Bound]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from math import gcd, inf
 
-from symlayout.algebra.boxes import (
+from symlayout.algebra.box_bounds import (
     Bound,
     Box,
     Form,
@@ -27,7 +27,7 @@ from symlayout.algebra.boxes import (
 from symlayout.budgets import limits
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
-from symlayout.algebra.statements import Below, Statements, cancelling
+from symlayout.algebra.constraints import Below, Statements, cancelling
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the statements in one box

@@ -28,7 +28,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
     without,
 )
-from symlayout.algebra.system import DIGIT
+from symlayout.algebra.fact_store import DIGIT
 
 
 def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:

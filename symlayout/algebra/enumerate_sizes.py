@@ -13,7 +13,7 @@ def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterat
 
     *least* has larger least values for some dims.  Requirements are not looked at.
 
-    >>> from symlayout.algebra.system import Dim
+    >>> from symlayout.algebra.fact_store import Dim
     >>> f = Facts()
     >>> f.declare(Dim("N", 1, 2)), f.declare(Dim("H", 0, None, 2))
     (None, None)

@@ -24,8 +24,8 @@ from symlayout.algebra.polynomial import (
     substitute,
     symbol,
 )
-from symlayout.algebra.samples import Samples
-from symlayout.algebra.system import DIGIT, drop
+from symlayout.algebra.sample_points import Samples
+from symlayout.algebra.fact_store import DIGIT, drop
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SHORT = 8  # terms of a goal that counts once; longer ones take longer
