@@ -46,7 +46,7 @@ from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
 from symlayout.proof.prove import Proof, Verdict, prove_equal
-from symlayout.language.symbols import dim, dims
+from symlayout.language.sympy_bridge import dim, dims
 from symlayout.tensors.tensor import Tensor, operation, tensor
 from symlayout.proof.witness import Witness
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import symlayout as sl
 from symlayout.language import latex
-from symlayout.language import symbols
-from symlayout.language.fold import Apply, Factor, Sum, atom, number
-from symlayout.language.spell import spell
+from symlayout.language import sympy_bridge
+from symlayout.language.readable import Apply, Factor, Sum, atom, number
+from symlayout.language.to_text import spell
 
 NAMES = {"i0": 5, "i1": 2, "H": 7, "b": 3, "top": 1}
 
@@ -68,7 +68,7 @@ def test_text_means_the_number(e: Sum) -> None:
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(TREES)
 def test_sympy_means_the_number(e: Sum) -> None:
-    assert int(symbols.written(e, lambda name: sympy.Integer(NAMES[name])).doit()) == evaluate(e)
+    assert int(sympy_bridge.written(e, lambda name: sympy.Integer(NAMES[name])).doit()) == evaluate(e)
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)

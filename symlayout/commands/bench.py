@@ -29,7 +29,7 @@ from symlayout.language.parse import evaluate, parse_step
 from symlayout.commands.peers.program import Chain, Move
 from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
-from symlayout.language.syntax import Step
+from symlayout.language.grammar_trees import Step
 from symlayout.commands.timing import ratios, take_turns
 
 TARGET_BYTES = 1 << 20

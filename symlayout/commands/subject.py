@@ -16,7 +16,7 @@ from symlayout.run.elements import WHOLE, Whole, nibbles
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed
-from symlayout.language.syntax import Step
+from symlayout.language.grammar_trees import Step
 
 MODELS = (".xml", ".onnx")
 MAX_STDIN = 1 << 20

@@ -13,7 +13,7 @@ from typing import Any
 
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import Facts
-from symlayout.language.symbols import fresh, to_extent, whole
+from symlayout.language.sympy_bridge import fresh, to_extent, whole
 
 MAX_VALUES = 1 << 16
 

@@ -16,7 +16,7 @@ from symlayout.tensors.bind import bind_shapes
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts
-from symlayout.language.fold import fold
+from symlayout.language.readable import fold
 from symlayout.interop.shape_function import ShapeFunction, Size
 from symlayout.maps.normalise import Window
 from symlayout.algebra.polynomial import Extent

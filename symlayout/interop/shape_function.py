@@ -12,7 +12,7 @@ from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.language.fold import Apply, Factor, Sum, fold_fixed
+from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
 from symlayout.tensors.tensor import Tensor
 

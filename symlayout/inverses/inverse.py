@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.errors import InconclusiveError
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.tensors.tensor import Tensor, check_tensors
@@ -63,14 +63,14 @@ class Inverse:
     def left_region(self) -> Any:
         """Where ``inverse(f(x))`` is proved to be *x*: a SymPy condition on the input's coordinate."""
         if self.left.verdict is Verdict.PROVED:
-            return symbols.everywhere()
+            return sympy_bridge.everywhere()
         return self(self.tensor).index_map.fixed
 
     @cached_property
     def right_region(self) -> Any:
         """Where ``f(inverse(z))`` is proved to be *z*: a SymPy condition on the output's coordinate."""
         if self.right.verdict is Verdict.PROVED:
-            return symbols.everywhere()
+            return sympy_bridge.everywhere()
         return self.tensor.replace({self._candidate.leaf.key: self(like(self.tensor))}).index_map.fixed
 
     def __call__(self, z: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.inverses.candidates import candidates
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
@@ -304,7 +304,7 @@ def _decide(what: str, t: Tensor, proved: bool, wrong: Callable[[Tensor], _Wrong
             found = None
         searched += 1
         if found is not None:
-            dims = {symbols.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
+            dims = {sympy_bridge.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
             return Finding(what, Verdict.REFUTED, dims, *found, searched)
         if not values:  # no dims: this was all
             return Finding(what, Verdict.PROVED, searched=1)

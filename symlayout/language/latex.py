@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.language.fold import Apply, Factor, Sum
-from symlayout.language.spell import ordered
+from symlayout.language.readable import Apply, Factor, Sum
+from symlayout.language.to_text import ordered
 
 _SPECIAL = {"_": r"\_", "%": r"\%", "#": r"\#", "&": r"\&", "$": r"\$", "{": r"\{", "}": r"\}", "\\": r"\backslash "}
 

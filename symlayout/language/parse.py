@@ -34,7 +34,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from symlayout.errors import FormatError
-from symlayout.language.syntax import (
+from symlayout.language.grammar_trees import (
     Chain,
     Comparison,
     Constant,

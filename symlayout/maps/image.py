@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.algebra.floor_normal_form import digit_name, floor_div
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.language.fold import fold_remainders
+from symlayout.language.readable import fold_remainders
 from symlayout.maps.merge import is_fork
 from symlayout.maps.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
@@ -106,7 +106,7 @@ def _range(pair: tuple[Any, Any] | None, axis: int, t: Tensor, facts: Facts) -> 
     extent = facts.reduce(t.extents[axis])
     if pair is None:
         return 0, extent
-    start, stop = (symbols.to_extent(end, facts, f"box of axis {axis}") for end in pair)
+    start, stop = (sympy_bridge.to_extent(end, facts, f"box of axis {axis}") for end in pair)
     rule = f"axis {axis}: {start}:{stop} is not a range of {facts.spell(extent)}"
     for inside in (start, stop - start, extent - stop):
         facts.require_nonnegative(inside, "crop_exceeds", "image", rule=rule)
@@ -122,7 +122,7 @@ def _united(leaf: Tensor, parts: list[_Part]) -> Image:
     if len(known) == 1:
         return Image(leaf.name, boxes[known[0]], parts[known[0]].exact)
     ends = [list(zip(*axis, strict=True)) for axis in zip(*(boxes[k] or () for k in known), strict=True)]
-    united = tuple((symbols.extreme("min", starts), symbols.extreme("max", stops)) for starts, stops in ends)
+    united = tuple((sympy_bridge.extreme("min", starts), sympy_bridge.extreme("max", stops)) for starts, stops in ends)
     return Image(leaf.name, united, all(parts[k].exact and parts[k].reads for k in known))
 
 
@@ -185,7 +185,7 @@ class _Part:
         if any(self.facts.nonnegative(start - stop) for start, stop in ranges):
             return None
         return tuple(
-            (symbols.to_sympy(start, self.facts), symbols.to_sympy(stop, self.facts)) for start, stop in ranges
+            (sympy_bridge.to_sympy(start, self.facts), sympy_bridge.to_sympy(stop, self.facts)) for start, stop in ranges
         )
 
     # ------------------------------------------------------------------ what cuts the ranges

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout import facade
 from symlayout.language import latex
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.tensors.arrays import same_fill
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.facts import Facts
-from symlayout.language.fold import Sum, fold
+from symlayout.language.readable import Sum, fold
 from symlayout.maps.merge import Piece, merge, written
 from symlayout.maps.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import symbol
-from symlayout.language.spell import axis_names, spell
+from symlayout.language.to_text import axis_names, spell
 
 if TYPE_CHECKING:
     from symlayout.facade import Inverse
@@ -247,7 +247,7 @@ class IndexMap:
         """Return an expression as an int or a SymPy expression over `indices`."""
         index = dict(zip(self.names, self.indices, strict=True))
         dims = self._t.facts.dims
-        value = symbols.written(e, lambda name: index[name] if name in index else symbols.symbol_of(dims[name]))
+        value = sympy_bridge.written(e, lambda name: index[name] if name in index else sympy_bridge.symbol_of(dims[name]))
         return int(value) if value.is_Integer else value
 
 

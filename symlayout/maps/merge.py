@@ -15,7 +15,7 @@ from typing import Any
 from symlayout.tensors.arrays import same_fill
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.language.fold import Apply, Sum, atom, fold
+from symlayout.language.readable import Apply, Sum, atom, fold
 from symlayout.maps.normalise import Guard, Read, Window, assume, output_digits
 from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
 from symlayout.tensors.tensor import Tensor

@@ -10,7 +10,7 @@ import enum
 from functools import cached_property
 from typing import Any
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.proof.agree import agree
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
@@ -89,7 +89,7 @@ class Proof:
     def requires(self) -> tuple[Any, ...]:
         """The conditions of validity of both sides, as SymPy relations: the claim is about dims that meet them."""
         facts = self._facts
-        return tuple(symbols.to_relation(r, facts) for r in requirements(facts))
+        return tuple(sympy_bridge.to_relation(r, facts) for r in requirements(facts))
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:

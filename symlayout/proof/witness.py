@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.tensors.arrays import same_fill
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
@@ -124,7 +124,7 @@ class Search:
         """Return a witness at one point of D, and whether all its elements were compared."""
         self._spent += 1 + self._steps // _STEPS
         left, right = self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
-        dims = {symbols.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
+        dims = {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
         if left.extents != right.extents:
             return Witness(dims, None, left.extents, right.extents), True
         size = product(left.extents)

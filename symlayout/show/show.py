@@ -34,7 +34,7 @@ def interval(low: int | None, high: int | None) -> str:
 def relation(r: Any) -> str:
     """Return a requirement in the operators of the shape language: ``H % 2 == 0``, ``2*b >= H + 1``.
 
-    >>> from symlayout.language.symbols import dim
+    >>> from symlayout.language.sympy_bridge import dim
     >>> relation(dim("H") >= 3)
     'H >= 3'
     """
@@ -49,7 +49,7 @@ def relation(r: Any) -> str:
 def words(r: Any) -> str:
     """Return a requirement in plain words.
 
-    >>> from symlayout.language.symbols import dim
+    >>> from symlayout.language.sympy_bridge import dim
     >>> words(dim("H") >= 3)
     'H is at least 3'
     """

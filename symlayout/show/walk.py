@@ -17,11 +17,11 @@ from typing import Any
 from symlayout.show import example
 from symlayout.tensors.declare import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.language.fold import atom
+from symlayout.language.readable import atom
 from symlayout.maps.interpret import int_extents
-from symlayout.language.literal import Literal, literal
-from symlayout.language.spell import axis_names, spell
-from symlayout.language.symbols import whole
+from symlayout.language.unsimplified import Literal, literal
+from symlayout.language.to_text import axis_names, spell
+from symlayout.language.sympy_bridge import whole
 from symlayout.tensors.tensor import Tensor, check_tensors
 
 Coordinate = tuple[int, ...]

@@ -11,7 +11,7 @@ from symlayout.show import example
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
 from symlayout.tensors.infer import origins, requirements
-from symlayout.language.symbols import to_relation
+from symlayout.language.sympy_bridge import to_relation
 from symlayout.tensors.tensor import Tensor, check_tensors
 
 _TRIES = 2000

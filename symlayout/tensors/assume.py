@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.tensors.declare import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
@@ -33,7 +33,7 @@ class Relation:
     @property
     def names(self) -> set[str]:
         """The dims that it is about."""
-        from symlayout.language.syntax import Tree, names_of
+        from symlayout.language.grammar_trees import Tree, names_of
 
         found: set[str] = set()
         for side in (self.left, self.right):
@@ -42,9 +42,9 @@ class Relation:
 
     def about(self, dims: Mapping[str, Any]) -> Relation:
         """Return the relation with its names read: as *dims*, or else as dims that are at least 0."""
-        from symlayout.language.syntax import Tree, evaluate
+        from symlayout.language.grammar_trees import Tree, evaluate
 
-        named = {name: dims[name] if name in dims else symbols.dim(name) for name in self.names}
+        named = {name: dims[name] if name in dims else sympy_bridge.dim(name) for name in self.names}
         left, right = (evaluate(e, named) if isinstance(e, Tree) else e for e in (self.left, self.right))
         return Relation(left, self.sign, right, self.text)
 
@@ -119,7 +119,7 @@ class _Within:
 
 
 def _dims_of(x: Tensor) -> dict[str, Any]:
-    return {name: symbols.symbol_of(d) for name, d in x.facts.dims.items()}
+    return {name: sympy_bridge.symbol_of(d) for name, d in x.facts.dims.items()}
 
 
 def _symbols_in(value: Any) -> Iterator[Any]:
@@ -143,7 +143,7 @@ def _read(relations: Any) -> tuple[Relation, ...]:
 
             found += [Relation(c.left, c.sign, c.right, r.strip()) for c in parse_relations(r)]
         else:
-            found += [Relation(left, sign, right, str(r)) for left, sign, right in symbols.relations_of(r)]
+            found += [Relation(left, sign, right, str(r)) for left, sign, right in sympy_bridge.relations_of(r)]
     return tuple(found)
 
 
@@ -176,9 +176,9 @@ def assumption(x: Operand, *relations: Relation) -> Declared:
 
 def _demand(x: Operand, r: Relation) -> None:
     left, right = r.left, r.right
-    if symbols.remainder_of(left) is None:
+    if sympy_bridge.remainder_of(left) is None:
         left, right = right, left
-    if r.sign == "==" and (pair := symbols.remainder_of(left)) is not None:
+    if r.sign == "==" and (pair := sympy_bridge.remainder_of(left)) is not None:
         value, modulus = (_extent(x, e) for e in pair)
         residue = _extent(x, right)
         x.require(modulus - 1, "infeasible", "the modulus {} is not positive", modulus)
@@ -204,7 +204,7 @@ def _extent(x: Operand, e: Any) -> Extent:
 def _fraction(x: Operand, e: Any) -> tuple[Extent, Extent]:
     """Return a side as numerator and denominator in the symbols of *x*, and demand that it has a meaning."""
     apart = Facts()
-    n, d = symbols.to_fraction(e, apart, "an assumption")
+    n, d = sympy_bridge.to_fraction(e, apart, "an assumption")
     for needed in apart.requirements:
         value = x.translate(needed.value, apart)
         if needed.relation == "divides":

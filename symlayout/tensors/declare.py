@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.algebra import floor_normal_form
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import INT64_MAX, Facts
@@ -119,13 +119,13 @@ class Operand:
             ``attr_dtype`` if it is none of these, ``dim_conflict`` if a dim's bounds differ.
         """
         if type(value) is int:
-            return symbols.whole(value, what)
+            return sympy_bridge.whole(value, what)
         if not hasattr(value, "free_symbols"):
-            return symbols.to_extent(value, self._facts, what)
+            return sympy_bridge.to_extent(value, self._facts, what)
         if not self._values:
-            return symbols.to_extent(value, self._own(), what)
+            return sympy_bridge.to_extent(value, self._own(), what)
         apart = Facts()
-        return self.translate(symbols.to_extent(value, apart, what), apart)
+        return self.translate(sympy_bridge.to_extent(value, apart, what), apart)
 
     def translate(self, e: Extent, facts: Facts) -> Extent:
         """Return an extent of another system in the symbols of this one, with bound dims replaced."""

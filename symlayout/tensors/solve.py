@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.tensors.declare import Operand, as_list
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import Facts
@@ -146,8 +146,8 @@ def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
         from symlayout.language.parse import names_of as dims_in
 
         trees = parse_shape(output_shape)
-        dims = {name: symbols.dim(name, *limits) for name, limits in dims_in(*trees).items()}
-        dims |= {name: symbols.symbol_of(d) for name, d in y.facts.dims.items()}
+        dims = {name: sympy_bridge.dim(name, *limits) for name, limits in dims_in(*trees).items()}
+        dims |= {name: sympy_bridge.symbol_of(d) for name, d in y.facts.dims.items()}
         entries = [evaluate(tree, dims) for tree in trees]
     else:
         entries = as_list(output_shape)
@@ -160,8 +160,8 @@ def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
         ends = entry if isinstance(entry, (tuple, list)) else (entry, entry)
         if len(ends) != 2:
             raise ShapeError(f"axis {axis}: {shown(entry)} is not an interval (lo, hi)", "length_mismatch")
-        low = symbols.to_extent(ends[0], facts, f"axis {axis}")
-        high = None if ends[1] is None else symbols.to_extent(ends[1], facts, f"axis {axis}")
+        low = sympy_bridge.to_extent(ends[0], facts, f"axis {axis}")
+        high = None if ends[1] is None else sympy_bridge.to_extent(ends[1], facts, f"axis {axis}")
         if isinstance(low, int) and low < 0:
             raise ShapeError(f"axis {axis}: extent {low} is negative", "infeasible")
         said = [facts.spell(e) for e in (low, high) if e is not None]
@@ -286,13 +286,13 @@ def _written(
     known = x.facts
 
     def written(e: Extent) -> Any:
-        return symbols.to_sympy(known.reduce(e), known)
+        return sympy_bridge.to_sympy(known.reduce(e), known)
 
-    symbol_of = {name: symbols.symbol_of(d) for name, d in facts.dims.items()}
+    symbol_of = {name: sympy_bridge.symbol_of(d) for name, d in facts.dims.items()}
     return Solution(
         status,
         {symbol_of[name]: written(bound.get(name, symbol(name))) for name in y.facts.dims},
-        tuple(symbols.to_relation(r, known) for r in requirements(known)),
+        tuple(sympy_bridge.to_relation(r, known) for r in requirements(known)),
         None if points is None else tuple({symbol_of[name]: p[name] for name in y.facts.dims} for p in points),
         {name: tuple(map(written, extents)) for name, extents in shapes.items()},
         reason,

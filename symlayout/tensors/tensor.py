@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import facade
-from symlayout.language import symbols
+from symlayout.language import sympy_bridge
 from symlayout.tensors.arrays import element_type, fill_element
 from symlayout.tensors.declare import Declared, Operand, as_list
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
@@ -101,14 +101,14 @@ class Tensor:
         (3, 2*h)
         """
         if "shape" not in self._cache:
-            self._cache["shape"] = tuple(symbols.to_sympy(e, self.facts) for e in self.extents)
+            self._cache["shape"] = tuple(sympy_bridge.to_sympy(e, self.facts) for e in self.extents)
         shape: tuple[Any, ...] = self._cache["shape"]
         return shape
 
     @property
     def requires(self) -> tuple[Any, ...]:
         """What must hold of the dims, as SymPy relations; minimal, in the order of the steps."""
-        return tuple(symbols.to_relation(r, self.facts) for r in requirements(self.facts))
+        return tuple(sympy_bridge.to_relation(r, self.facts) for r in requirements(self.facts))
 
     def bounds(self) -> list[Interval]:
         """Return ``(lo, hi)`` of each extent over all dims that meet the requirements; hi None is unbounded."""
@@ -192,7 +192,7 @@ class Tensor:
         apart = Facts()
         for key, value in values.items():
             name = key if isinstance(key, str) else key.name
-            bound[name] = symbols.to_extent(value, apart, name)
+            bound[name] = sympy_bridge.to_extent(value, apart, name)
             if (dim := self.facts.dims.get(name)) is not None:
                 check_bound(dim, bound[name])
         if apart.requirements:
@@ -357,12 +357,12 @@ def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
     if isinstance(entry, (tuple, list)):
         if len(entry) != 2:
             raise ShapeError(f"axis {axis}: {shown(entry)} is not an interval (lo, hi)", "length_mismatch")
-        low = symbols.to_extent(entry[0], facts, f"axis {axis}")
-        high = None if entry[1] is None else symbols.to_extent(entry[1], facts, f"axis {axis}")
+        low = sympy_bridge.to_extent(entry[0], facts, f"axis {axis}")
+        high = None if entry[1] is None else sympy_bridge.to_extent(entry[1], facts, f"axis {axis}")
         if not isinstance(low, int) or not (high is None or isinstance(high, int)):
             raise ShapeError(f"axis {axis}: the bounds of an interval are integers", "attr_dtype")
         return _interval(low, high, axis, label, facts)
-    return symbols.to_extent(entry, facts, f"axis {axis}")
+    return sympy_bridge.to_extent(entry, facts, f"axis {axis}")
 
 
 def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -> Extent:
@@ -377,7 +377,7 @@ def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -
 
 def _parsed(text: str) -> list[Any]:
     entries = parse_shape(text)
-    named = {name: symbols.dim(name, *limits) for name, limits in dims_in(*entries).items()}
+    named = {name: sympy_bridge.dim(name, *limits) for name, limits in dims_in(*entries).items()}
     return [evaluate(entry, named) for entry in entries]
 
 

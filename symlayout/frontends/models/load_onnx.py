@@ -16,8 +16,8 @@ from symlayout.frontends.models.layers import Constant, Value, apply_layer, iden
 from symlayout.frontends.models.onnx_model import Graph, Input, Node
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.frontends.models.shape_nodes import OPS, ShapeNodes, exact_target, is_shape_node, settled
-from symlayout.language.symbols import dim
-from symlayout.language.syntax import Tree
+from symlayout.language.sympy_bridge import dim
+from symlayout.language.grammar_trees import Tree
 from symlayout.tensors.tensor import Tensor, tensor
 
 MAX_NODES = 10_000  # that the outputs need, and inputs

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from symlayout.algebra.facts import Facts
-from symlayout.language.fold import Apply, Factor, Sum, fold
+from symlayout.language.readable import Apply, Factor, Sum, fold
 from symlayout.algebra.polynomial import Extent
 
 
