@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symlayout.maps.adjoint import Adjoint, adjoint
-from symlayout.tensors.assume import assume
+from symlayout.tensors.assumptions import assume
 from symlayout.budgets import limits
 from symlayout.proof.certificate.check import check
 from symlayout.run.compile import Kernel, compile
@@ -47,14 +47,14 @@ from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.language.sympy_bridge import dim, dims
-from symlayout.tensors.tensor import Tensor, operation, tensor
+from symlayout.tensors.chain import Tensor, operation, tensor
 from symlayout.proof.witness import Witness
 
 if TYPE_CHECKING:
     from symlayout.maps.image import Image
     from symlayout.show.picture import Picture
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
-    from symlayout.tensors.solve import Solution, Status, solve_shape
+    from symlayout.tensors.shape_solver import Solution, Status, solve_shape
     from symlayout.show.walk import Trace, trace
     from symlayout.show.why import Reason, reasons
 

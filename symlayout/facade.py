@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symlayout.maps.index_map import IndexMap as IndexMap
     from symlayout.inverses.inverse import Inverse as Inverse
     from symlayout.show.picture import Picture as Picture
-    from symlayout.tensors.tensor import Tensor
+    from symlayout.tensors.chain import Tensor
 
 
 def index_map_of(t: Tensor) -> IndexMap:

@@ -283,7 +283,7 @@ def test_a_product_of_coordinates_is_no_stride() -> None:
 
     @sl.operation
     def product(x: Any) -> Any:
-        from symlayout.tensors.declare import index_map
+        from symlayout.tensors.declaration import index_map
 
         return index_map((3, 3), lambda i, j: (i * j,))
 

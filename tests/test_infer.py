@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.tensors.infer import requirements
+from symlayout.tensors.requirements import requirements
 from tests import brute
 from tests.brute import Chain
 from tests.fuzz_prove import Claim, build, check_requirements, most, random_chain, random_dims

@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 import symlayout as sl
-from symlayout.tensors.declare import Declared, Fill, Operand, index_map
+from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 
 
 @sl.operation

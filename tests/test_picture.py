@@ -218,7 +218,7 @@ HOSTILE = '<script>alert("x")</script>&\x00\ud800]]>-->'
 
 def test_the_users_text_is_not_markup() -> None:
     """A name of an input is an identifier; that of an operation is whatever a declaration is called."""
-    from symlayout.tensors.declare import Declared, Operand, index_map
+    from symlayout.tensors.declaration import Declared, Operand, index_map
 
     def mirrored(x: Operand) -> Declared:
         (n,) = x.shape

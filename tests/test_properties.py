@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
 from symlayout import Verdict
-from symlayout.tensors.declare import Declared, Operand, index_map
+from symlayout.tensors.declaration import Declared, Operand, index_map
 from tests import oracle
 from tests.chains import build, symbolic
 from tests.strategies import DYNAMIC, Case, cases

@@ -17,7 +17,7 @@ import symlayout as sl
 from symlayout.show import show
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
-from symlayout.tensors.infer import origins
+from symlayout.tensors.requirements import origins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.bind import bind_shapes
+from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report
 from symlayout.errors import ArrayError, FormatError

@@ -22,7 +22,7 @@ from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import InconclusiveError
 from symlayout.show.picture import assignments, picture
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 from symlayout.show.write import write_file
 
 

@@ -9,7 +9,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_tensors
 from symlayout.frontends.registry import register
 from symlayout.ops.concatenate import concatenate
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @register("onnx:Concat", "openvino:Concat-1", joint=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.ops.pad import pad
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 def padded(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 def require_rank(name: str, x: Any, least: int, most: int | None = None) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.ops.slicing import getitem
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _INT64 = 2**63
 

@@ -22,8 +22,8 @@ from typing import Any, TextIO
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.arrays import check_dtype, element_type
-from symlayout.tensors.bind import bind_shapes
+from symlayout.tensors.element_types import check_dtype, element_type
+from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, FormatError, ShapeError
 
 Box = tuple[tuple[int, int], ...]  # a half-open range for each axis

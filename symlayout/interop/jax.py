@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.arrays import fill_element
-from symlayout.tensors.bind import bind_shapes
+from symlayout.tensors.element_types import fill_element
+from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts

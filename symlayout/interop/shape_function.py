@@ -14,7 +14,7 @@ from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 Size = Any  # an int, or what stands for one
 
@@ -47,7 +47,7 @@ class ShapeFunction:
     Examples
     --------
     >>> from symlayout.ops.space_depth import space_to_depth
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> shape = ShapeFunction(space_to_depth(tensor("N, C, H, W"), 2))
     >>> shape.of(shape.dims([(1, 3, 4, 6)]))
     (1, 12, 2, 3)

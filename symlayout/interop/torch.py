@@ -12,8 +12,8 @@ import torch
 
 import symlayout as sl
 from symlayout.maps.adjoint import Adjoint
-from symlayout.tensors.arrays import element_type
-from symlayout.tensors.bind import bind_shapes
+from symlayout.tensors.element_types import element_type
+from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, FormatError, shown
 from symlayout.interop.shape_function import ShapeFunction
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from symlayout.tensors.compose import demand_shape
+from symlayout.tensors.substitute_input import demand_shape
 from symlayout.inverses.cut import Range, Region, cut
-from symlayout.tensors.declare import Case, Declared, Fill, Operand, Windows, index_map
+from symlayout.tensors.declaration import Case, Declared, Fill, Operand, Windows, index_map
 from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.faces import Face, Number, face
@@ -22,7 +22,7 @@ from symlayout.maps.normalise import Read, normalise
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
 from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
-from symlayout.tensors.tensor import Tensor, apply
+from symlayout.tensors.chain import Tensor, apply
 
 _MOST_PIECES = 32
 

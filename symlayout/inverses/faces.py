@@ -32,7 +32,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
 )
 from symlayout.maps.refine import Box, refine
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @dataclass(frozen=True, slots=True)

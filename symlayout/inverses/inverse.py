@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout.language import sympy_bridge
 from symlayout.errors import InconclusiveError
 from symlayout.proof.prove import Proof, Verdict, prove_equal
-from symlayout.tensors.tensor import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_tensors
 
 if TYPE_CHECKING:
     from symlayout.inverses.candidates import Candidate
@@ -116,7 +116,7 @@ def inverse(t: Tensor) -> Inverse:
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> x = tensor("N", name="x")
     >>> inverse(pad(x, 1)).holds
     'left'

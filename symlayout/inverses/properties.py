@@ -25,7 +25,7 @@ from symlayout.maps.normalise import Read, Window, assume, normalise, output_dig
 from symlayout.algebra.polynomial import symbol
 from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.algebra.enumerate_sizes import sizes
-from symlayout.tensors.tensor import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_tensors
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have
 _CHEAP = 40  # sizes looked at for each one evaluated
@@ -101,7 +101,7 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     Examples
     --------
     >>> from symlayout.ops.tile import tile
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> print(is_injective(tile(tensor("N", name="x"), 2)))
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
@@ -154,7 +154,7 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
     Examples
     --------
     >>> from symlayout.ops.concatenate import concatenate
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> x, w = tensor("N, 3", name="x"), tensor("N, C", name="w")
     >>> y = concatenate([x[:, :2], w], 1)
     >>> reads_all(y, "w").verdict, str(reads_all(y))

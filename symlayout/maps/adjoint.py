@@ -20,7 +20,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.maps.normalise import Read, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
 from symlayout.maps.refine import Box, refine
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +125,7 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
     Examples
     --------
     >>> from symlayout.ops.tile import repeat
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> adjoint(repeat(tensor("N", name="x"), 3)).shape
     (N,)
     """

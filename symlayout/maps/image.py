@@ -20,7 +20,7 @@ from symlayout.maps.merge import is_fork
 from symlayout.maps.normalise import Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
 from symlayout.algebra.fact_store import DIGIT
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> image(pad(tensor((8, 8), name="x"), 1), [(0, 4), None])
     (Image(source='x', box=((0, 3), (0, 8)), exact=True),)
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout import facade
 from symlayout.language import latex
 from symlayout.language import sympy_bridge
-from symlayout.tensors.arrays import same_fill
+from symlayout.tensors.element_types import same_fill
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.facts import Facts
 from symlayout.language.readable import Sum, fold
@@ -21,7 +21,7 @@ from symlayout.language.to_text import axis_names, spell
 if TYPE_CHECKING:
     from symlayout.facade import Inverse
     from symlayout.maps.image import Image
-    from symlayout.tensors.tensor import Tensor
+    from symlayout.tensors.chain import Tensor
 
 
 class IndexMap:
@@ -151,12 +151,12 @@ class IndexMap:
         --------
         >>> from symlayout.ops.flip import flip
         >>> from symlayout.ops.transpose import transpose
-        >>> from symlayout.tensors.tensor import tensor
+        >>> from symlayout.tensors.chain import tensor
         >>> turned = transpose(tensor("N, C")).index_map
         >>> turned.compose(flip(tensor("H, W"), 0).index_map)
         (i0, i1) -> (i1, C - i0 - 1)
         """
-        from symlayout.tensors.compose import compose
+        from symlayout.tensors.substitute_input import compose
 
         if not isinstance(other, IndexMap):
             raise TypeError(f"compose takes an index map, not {type(other).__name__}")
@@ -191,7 +191,7 @@ class IndexMap:
         r"""Return the map in LaTeX, with ``cases`` where parts of the domain differ.
 
         >>> from symlayout.ops.transpose import transpose
-        >>> from symlayout.tensors.tensor import tensor
+        >>> from symlayout.tensors.chain import tensor
         >>> print(transpose(tensor("N, C", name="x")).index_map.latex())
         (i_{0}, i_{1}) \mapsto x[i_{1}, i_{0}]
         """

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
-from symlayout.tensors.arrays import same_fill
+from symlayout.tensors.element_types import same_fill
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.language.readable import Apply, Sum, atom, fold
 from symlayout.maps.normalise import Guard, Read, Window, assume, output_digits
 from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _MOST_PIECES = 27  # of a map, for looking at all pairs
 

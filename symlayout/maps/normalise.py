@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symlayout.budgets import limits
-from symlayout.tensors.declare import Case
+from symlayout.tensors.declaration import Case
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
-from symlayout.tensors.tensor import Tensor, same_size
+from symlayout.tensors.chain import Tensor, same_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from symlayout.algebra.polynomial import (
     substitute,
 )
 from symlayout.algebra.fact_store import DIGIT
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _MAX_SPLITS = 64
 

@@ -1,1 +1,1 @@
-"""The core operations: one declaration each, in coordinates (see `symlayout.tensors.declare`)."""
+"""The core operations: one declaration each, in coordinates (see `symlayout.tensors.declaration`)."""

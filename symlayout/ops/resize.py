@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
-from symlayout.tensors.declare import Declared, Operand, as_list, index_map, is_list
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent
-from symlayout.tensors.tensor import core_operation
+from symlayout.tensors.chain import core_operation
 
 MODES = ("asymmetric", "half_pixel")
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.tensors.declare import Declared, Fill, Operand, index_map
+from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import linear, mixed_radix
 from symlayout.algebra.polynomial import Extent, product
-from symlayout.tensors.tensor import core_operation
+from symlayout.tensors.chain import core_operation
 
 
 @core_operation

@@ -14,11 +14,11 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.language.readable import Sum, atom, canonical, fold, fold_fixed, number
-from symlayout.tensors.infer import requirements
+from symlayout.tensors.requirements import requirements
 from symlayout.language.unsimplified import Literal, literal
 from symlayout.maps.normalise import Read, Window, normalise, output_digits
 from symlayout.language.to_text import spell
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _MOST_PARTS = 6  # of one side that are written out
 

@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.tensors.arrays import same_fill
+from symlayout.tensors.element_types import same_fill
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.polynomial import terms_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def decide(left: Tensor, right: Tensor) -> Judgement:
     """Return whether *left* and *right* are equal wherever both are valid, if isl can tell.
 
     >>> from symlayout.ops.flip import flip
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> x = tensor("2*h, W", name="x")
     >>> decide(flip(flip(x, 0), 0), x).equal  # doctest: +SKIP
     True

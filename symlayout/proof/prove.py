@@ -15,8 +15,8 @@ from symlayout.proof.agree import agree
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.algebra.facts import Facts
-from symlayout.tensors.infer import requirements
-from symlayout.tensors.tensor import Tensor, check_tensors
+from symlayout.tensors.requirements import requirements
+from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.proof.witness import Search, Witness
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
@@ -178,7 +178,7 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     Examples
     --------
     >>> from symlayout.ops.transpose import transpose
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> x = tensor("N, C", name="x")
     >>> prove_equal(transpose(transpose(x)), x).verdict
     <Verdict.PROVED: 'proved'>

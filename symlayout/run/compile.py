@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.maps.adjoint import Adjoint, check_numbers
-from symlayout.tensors.arrays import element_type
-from symlayout.tensors.bind import bind_shapes, dim_values
+from symlayout.tensors.element_types import element_type
+from symlayout.tensors.bind_dims import bind_shapes, dim_values
 from symlayout.run.call import (
     Plan,
     check_threads,
@@ -27,7 +27,7 @@ from symlayout.maps.index_map import IndexMap
 from symlayout.maps.interpret import int_extents, match_arrays, result_type
 from symlayout.run.lower import lower
 from symlayout.run.remember import Call, Memory, memory
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS

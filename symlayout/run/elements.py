@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from symlayout.maps.adjoint import Adjoint
-from symlayout.tensors.arrays import fill_element
-from symlayout.tensors.declare import Declared, Operand, index_map
+from symlayout.tensors.element_types import fill_element
+from symlayout.tensors.declaration import Declared, Operand, index_map
 from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout.maps.interpret import interpret
-from symlayout.tensors.tensor import Tensor, core_operation
+from symlayout.tensors.chain import Tensor, core_operation
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)

@@ -9,7 +9,7 @@ from string import Template
 from symlayout.run.elements import WHOLE, Whole
 from symlayout.errors import FormatError, shown
 from symlayout.run.lower import lower
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 from symlayout_codegen.emit.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
 from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.emit.printer import print_kernel

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from symlayout.maps.adjoint import Adjoint
-from symlayout.tensors.arrays import same_fill
+from symlayout.tensors.element_types import same_fill
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
@@ -23,7 +23,7 @@ from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of,
 from symlayout.run.prelude import Prelude
 from symlayout.maps.refine import Box, divisor, output_box, refine, where
 from symlayout.algebra.fact_store import DIGIT
-from symlayout.tensors.tensor import Tensor, same_size
+from symlayout.tensors.chain import Tensor, same_size
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
 from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.ir.nest import Window as NestWindow

@@ -18,7 +18,7 @@ from symlayout.maps.normalise import Window, normalise
 from symlayout.algebra.polynomial import Extent, terms_of
 from symlayout.maps.refine import Box, refine
 from symlayout.algebra.fact_store import DIGIT
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 MAX_CELLS = 512  # of a grid that is shown as a whole
 _CUT_CELLS = 64  # of the output where it is cut

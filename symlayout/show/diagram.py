@@ -9,7 +9,7 @@ from symlayout.show import show
 from symlayout.errors import InconclusiveError
 from symlayout.run.lower import lower
 from symlayout.show.svg import Canvas, shortened, width_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Affine, Digit, Local, Piece
 

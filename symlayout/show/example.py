@@ -11,7 +11,7 @@ from typing import Any
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.algebra.facts import Dim
 from symlayout.algebra.polynomial import names_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 MAX_CELLS = 512  # of each tensor of a small example
 _PLEASANT = 80  # as many as a picture shows well

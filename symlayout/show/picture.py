@@ -20,7 +20,7 @@ from symlayout.errors import SymlayoutError
 from symlayout.show.example import telling, with_sizes
 from symlayout.show.plain import text
 from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 from symlayout.show.theme import escape
 from symlayout.show.walk import as_coordinate, check_inside, having
 from symlayout.show.write import write_file

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.run.lower import lower
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 def shape(extents: Sequence[Any]) -> str:

@@ -15,14 +15,14 @@ from math import prod
 from typing import Any
 
 from symlayout.show import example
-from symlayout.tensors.declare import Case
+from symlayout.tensors.declaration import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.readable import atom
 from symlayout.maps.interpret import int_extents
 from symlayout.language.unsimplified import Literal, literal
 from symlayout.language.to_text import axis_names, spell
 from symlayout.language.sympy_bridge import whole
-from symlayout.tensors.tensor import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_tensors
 
 Coordinate = tuple[int, ...]
 
@@ -159,7 +159,7 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
     Examples
     --------
     >>> from symlayout.ops.flip import flip
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> print(trace(flip(tensor("N", name="x"), 0), (1,), dims={"N": 5}))
     N = 5
     output (5,) at (1,)

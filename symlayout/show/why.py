@@ -10,9 +10,9 @@ from typing import Any
 from symlayout.show import example
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
-from symlayout.tensors.infer import origins, requirements
+from symlayout.tensors.requirements import origins, requirements
 from symlayout.language.sympy_bridge import to_relation
-from symlayout.tensors.tensor import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_tensors
 
 _TRIES = 2000
 _VALUES = (1, 0, *example.LEAST[1:-1])  # an empty axis breaks many a rule
@@ -88,7 +88,7 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     Examples
     --------
     >>> from symlayout.ops.reshape import reshape
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> (reason,) = reasons(reshape(tensor("N", name="x"), (2, -1)))
     >>> reason.relation, reason.operation, reason.breaks
     (Eq(Mod(N, 2), 0), 'reshape', {'N': 1})

@@ -11,7 +11,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.declare import Declared, Fill, Operand, index_map
+from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 
 
 @sl.operation

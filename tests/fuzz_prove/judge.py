@@ -15,7 +15,7 @@ from typing import Any
 from sympy import Integer
 
 import symlayout as sl
-from symlayout.tensors.infer import requirements
+from symlayout.tensors.requirements import requirements
 from tests import brute
 from tests.brute import Chain, Expression
 from tests.fuzz_prove.claims import Claim, Family

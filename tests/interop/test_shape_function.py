@@ -108,7 +108,7 @@ def test_shapes_and_demands_are_those_of_binding(name: str) -> None:
 
 
 def bound(y: sl.Tensor, shapes: list[tuple[int, ...]], given: dict[str, int]) -> dict[str, int]:
-    from symlayout.tensors.bind import bind_shapes
+    from symlayout.tensors.bind_dims import bind_shapes
 
     return bind_shapes(y, shapes, given)
 

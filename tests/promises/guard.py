@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.arrays import byte_bounds
+from symlayout.tensors.element_types import byte_bounds
 from tests import oracle
 from tests.chains import build, check, symbolic
 from tests.promises.corpus import each_chain

@@ -12,7 +12,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.errors import FormatError, SymlayoutError
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _LONGEST_NAME = 80  # of a leaf: names in a file have no limit
 

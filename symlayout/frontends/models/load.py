@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from symlayout.errors import FormatError
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 

@@ -18,7 +18,7 @@ from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.frontends.models.shape_nodes import OPS, ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.language.sympy_bridge import dim
 from symlayout.language.grammar_trees import Tree
-from symlayout.tensors.tensor import Tensor, tensor
+from symlayout.tensors.chain import Tensor, tensor
 
 MAX_NODES = 10_000  # that the outputs need, and inputs
 

@@ -15,7 +15,7 @@ from symlayout.errors import FormatError
 from symlayout.frontends.models.layers import Constant, Value, apply_layer, identifier
 from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
 from symlayout.frontends.models.shape_nodes import ShapeNodes, exact_target, is_shape_node, settled
-from symlayout.tensors.tensor import Tensor, tensor
+from symlayout.tensors.chain import Tensor, tensor
 
 # Operations that compute shapes, by ONNX's names.
 _SHAPE_LAYERS = {

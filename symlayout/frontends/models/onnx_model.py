@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.tensors.arrays import element_type
+from symlayout.tensors.element_types import element_type
 from symlayout.errors import ArrayError, FormatError
 from symlayout.frontends.models.model_file import open_model
 from symlayout.frontends.models.protobuf import Field, Reader, Schema

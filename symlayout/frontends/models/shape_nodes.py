@@ -23,7 +23,7 @@ from symlayout.maps.interpret import interpret
 from symlayout.frontends.models.layers import Constant, Value, apply_layer
 from symlayout.frontends.models.onnx_model import MAX_CONSTANT, dtype_of
 from symlayout.language.sympy_bridge import exact_quotients, extreme, quotients, same_products
-from symlayout.tensors.tensor import Tensor, tensor
+from symlayout.tensors.chain import Tensor, tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact

@@ -8,7 +8,7 @@ from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
 from symlayout.ops import space_depth
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _MODES = {"DCR": "blocks_first", "CRD": "depth_first"}
 

@@ -16,7 +16,7 @@ from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.split import split_ceil, split_sizes
 from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose as core_transpose
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @register("onnx:Transpose")

@@ -9,7 +9,7 @@ from symlayout.frontends.pads import padded
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
 from symlayout.frontends.slices import sliced
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _PADS = ("constant", "edge", "reflect", "symmetric")
 

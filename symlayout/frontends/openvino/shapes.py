@@ -17,7 +17,7 @@ from symlayout.ops.roll import roll as core_roll
 from symlayout.ops.split import split as core_split
 from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose as core_transpose
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _BROADCASTS = ("numpy", "explicit", "bidirectional")
 

@@ -10,7 +10,7 @@ from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
 from symlayout.ops import space_batch, space_depth
 from symlayout.ops.split import split_sizes
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 # data_format: rank, axis of the depth, axes of height and width.  NCHW_VECT_C holds channel 4*i + j at
 # [:, i, :, :, j], so that whole groups of four move as NCHW and the last axis stays.

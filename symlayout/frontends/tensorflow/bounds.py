@@ -12,7 +12,7 @@ from symlayout.frontends.registry import register
 from symlayout.frontends.slices import slice_of
 from symlayout.ops.pad import pad as core_pad
 from symlayout.ops.slicing import getitem
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _MIRRORS = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 

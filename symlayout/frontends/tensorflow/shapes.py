@@ -16,7 +16,7 @@ from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
 from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose as core_transpose
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @register("tensorflow:Transpose")

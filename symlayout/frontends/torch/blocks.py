@@ -9,7 +9,7 @@ from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
 from symlayout.ops import space_depth
 from symlayout.ops.channel_shuffle import channel_shuffle as core_channel_shuffle
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @register("torch:pixel_shuffle")

@@ -11,7 +11,7 @@ from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import AttributeNameError, register
 from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.ops.window import window
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}  # NumPy's names
 

@@ -14,7 +14,7 @@ from symlayout.ops.reshape import reshape as core_reshape
 from symlayout.ops.roll import roll as core_roll
 from symlayout.ops.tile import tile as core_tile
 from symlayout.ops.transpose import transpose
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 @register("torch:permute")

@@ -14,7 +14,7 @@ from symlayout.proof.certificate.claim import Claim
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Facts
 from symlayout.proof.certificate.record import Recorder, data_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, Any]:

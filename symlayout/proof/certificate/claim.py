@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.tensors.arrays import fill_element, same_fill
+from symlayout.tensors.element_types import fill_element, same_fill
 from symlayout.proof.certificate.check import encode
-from symlayout.tensors.declare import Case
+from symlayout.tensors.declaration import Case
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
-from symlayout.tensors.tensor import Tensor
+from symlayout.tensors.chain import Tensor
 
 
 class Claim:

@@ -7,7 +7,7 @@ from typing import Any
 
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
-from symlayout.tensors.tensor import Tensor, check_bound
+from symlayout.tensors.chain import Tensor, check_bound
 
 
 def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any, Any] | None = None) -> dict[str, int]:

@@ -10,13 +10,13 @@ from math import prod
 from typing import Any
 
 from symlayout.language import sympy_bridge
-from symlayout.tensors.declare import Operand, as_list
+from symlayout.tensors.declaration import Operand, as_list
 from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import Facts
-from symlayout.tensors.infer import requirements
+from symlayout.tensors.requirements import requirements
 from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
 from symlayout.algebra.branch_and_bound import Search, can_hold, searches
-from symlayout.tensors.tensor import Tensor, check_tensors
+from symlayout.tensors.chain import Tensor, check_tensors
 
 _BUDGET = 2000  # boxes that one search looks at
 _MOST_POINTS = 1000  # solutions that are listed one by one
@@ -112,7 +112,7 @@ def solve_shape(y: Tensor, output_shape: Any) -> Solution:
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> print(solve_shape(pad(tensor("H, W", name="x"), [(1, 2), (0, 0)]), (10, None)))
     family: H = 7
     """

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from symlayout.language import sympy_bridge
-from symlayout.tensors.declare import Declared, Operand, as_list, index_map, is_list
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.algebra.fact_store import describe_dim
-from symlayout.tensors.tensor import ASSUMED, Tensor, core_operation
+from symlayout.tensors.chain import ASSUMED, Tensor, core_operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
 
     Examples
     --------
-    >>> from symlayout.tensors.tensor import tensor
+    >>> from symlayout.tensors.chain import tensor
     >>> assume(tensor("H, W", name="x"), "H % 4 == 0", "H % 6 == 0", "H == 2*W").requires
     (Eq(Mod(H, 12), 0), Eq(H, 2*W))
     >>> with assume("H >= 3"):

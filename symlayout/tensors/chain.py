@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import facade
 from symlayout.language import sympy_bridge
-from symlayout.tensors.arrays import element_type, fill_element
-from symlayout.tensors.declare import Declared, Operand, as_list
+from symlayout.tensors.element_types import element_type, fill_element
+from symlayout.tensors.declaration import Declared, Operand, as_list
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
-from symlayout.tensors.infer import bounds, requirements
+from symlayout.tensors.requirements import bounds, requirements
 from symlayout.language.parse import evaluate, parse_shape
 from symlayout.language.parse import names_of as dims_in
 from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
@@ -410,7 +410,7 @@ def operation(
 
     Examples
     --------
-    >>> from symlayout.tensors.declare import index_map
+    >>> from symlayout.tensors.declaration import index_map
     >>> @operation
     ... def mirror(x):
     ...     (n,) = x.shape
