@@ -8,7 +8,7 @@ first symbol is made, and cffi when the first kernel is.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from symlayout.maps.adjoint import Adjoint, adjoint
+from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.tensors.assumptions import assume
 from symlayout.budgets import limits
 from symlayout.proof.certificate.check import check
@@ -25,8 +25,8 @@ from symlayout.errors import (
 )
 from symlayout.frontends import onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
-from symlayout.maps.index_map import IndexMap
-from symlayout.maps.interpret import interpret
+from symlayout.maps.composed_map import IndexMap
+from symlayout.maps.interpreter import interpret
 from symlayout.inverses.inverse import Inverse, inverse
 from symlayout.frontends.models.load import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
@@ -51,7 +51,7 @@ from symlayout.tensors.chain import Tensor, operation, tensor
 from symlayout.proof.witness import Witness
 
 if TYPE_CHECKING:
-    from symlayout.maps.image import Image
+    from symlayout.maps.box_image import Image
     from symlayout.show.picture import Picture
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.tensors.shape_solver import Solution, Status, solve_shape

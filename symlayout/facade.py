@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symlayout.maps.index_map import IndexMap as IndexMap
+    from symlayout.maps.composed_map import IndexMap as IndexMap
     from symlayout.inverses.inverse import Inverse as Inverse
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def index_map_of(t: Tensor) -> IndexMap:
     """Return `symlayout.Tensor.index_map`."""
-    from symlayout.maps.index_map import index_map_of
+    from symlayout.maps.composed_map import index_map_of
 
     return index_map_of(t)
 

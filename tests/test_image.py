@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
-from symlayout.maps.interpret import gathers
+from symlayout.maps.interpreter import gathers
 from tests.chains import build
 from tests.strategies import Case, cases
 

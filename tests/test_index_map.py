@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
-from symlayout.maps.normalise import normalise
+from symlayout.maps.compose_chain import normalise
 from tests import oracle
 from tests.chains import build
 from tests.strategies import STEPS, Case, cases

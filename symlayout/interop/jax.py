@@ -18,7 +18,7 @@ from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts
 from symlayout.language.readable import fold
 from symlayout.interop.shape_function import ShapeFunction, Size
-from symlayout.maps.normalise import Window
+from symlayout.maps.compose_chain import Window
 from symlayout.algebra.polynomial import Extent
 
 Array = Any  # a jax.Array, or what stands for one while JAX traces

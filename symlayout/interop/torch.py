@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 import symlayout as sl
-from symlayout.maps.adjoint import Adjoint
+from symlayout.maps.adjoint_map import Adjoint
 from symlayout.tensors.element_types import element_type
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, FormatError, shown

@@ -18,7 +18,7 @@ from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.faces import Face, Number, face
 from symlayout.algebra.facts import Facts
-from symlayout.maps.normalise import Read, normalise
+from symlayout.maps.compose_chain import Read, normalise
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
 from symlayout.algebra.polynomial import Extent, collapse, product, terms_of

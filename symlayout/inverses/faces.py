@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Facts
-from symlayout.maps.normalise import Read, Window
+from symlayout.maps.compose_chain import Read, Window
 from symlayout.ops.reshape import linear
 from symlayout.algebra.polynomial import (
     Extent,
@@ -31,7 +31,7 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.maps.refine import Box, refine
+from symlayout.maps.split_digits import Box, refine
 from symlayout.tensors.chain import Tensor
 
 

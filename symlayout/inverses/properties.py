@@ -18,10 +18,10 @@ from symlayout.language import sympy_bridge
 from symlayout.inverses.candidates import candidates
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.maps.interpret import gathers, int_extents
+from symlayout.maps.interpreter import gathers, int_extents
 from symlayout.inverses.inverse import like
-from symlayout.maps.merge import is_fork
-from symlayout.maps.normalise import Read, Window, assume, normalise, output_digits
+from symlayout.maps.merge_pieces import is_fork
+from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
 from symlayout.algebra.polynomial import symbol
 from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.algebra.enumerate_sizes import sizes

@@ -16,7 +16,7 @@ from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.language.readable import Sum, atom, canonical, fold, fold_fixed, number
 from symlayout.tensors.requirements import requirements
 from symlayout.language.unsimplified import Literal, literal
-from symlayout.maps.normalise import Read, Window, normalise, output_digits
+from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
 from symlayout.language.to_text import spell
 from symlayout.tensors.chain import Tensor
 

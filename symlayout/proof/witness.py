@@ -16,8 +16,8 @@ from symlayout.language import sympy_bridge
 from symlayout.tensors.element_types import same_fill
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.maps.interpret import gathers
-from symlayout.maps.normalise import output_digits
+from symlayout.maps.interpreter import gathers
+from symlayout.maps.compose_chain import output_digits
 from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.tensors.chain import Tensor

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.maps.adjoint import Adjoint, check_numbers
+from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.tensors.element_types import element_type
 from symlayout.tensors.bind_dims import bind_shapes, dim_values
 from symlayout.run.call import (
@@ -23,8 +23,8 @@ from symlayout.run.call import (
 )
 from symlayout.run.elements import BYTE, WHOLE, Whole, nibbles
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
-from symlayout.maps.index_map import IndexMap
-from symlayout.maps.interpret import int_extents, match_arrays, result_type
+from symlayout.maps.composed_map import IndexMap
+from symlayout.maps.interpreter import int_extents, match_arrays, result_type
 from symlayout.run.lower import lower
 from symlayout.run.remember import Call, Memory, memory
 from symlayout.tensors.chain import Tensor

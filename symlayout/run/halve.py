@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from symlayout.algebra.facts import Facts
-from symlayout.maps.normalise import Guard, Window
+from symlayout.maps.compose_chain import Guard, Window
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
 from symlayout.algebra.fact_store import DIGIT
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import InconclusiveError
-from symlayout.maps.interpret import gathers
-from symlayout.maps.normalise import Window, normalise
+from symlayout.maps.interpreter import gathers
+from symlayout.maps.compose_chain import Window, normalise
 from symlayout.algebra.polynomial import Extent, terms_of
-from symlayout.maps.refine import Box, refine
+from symlayout.maps.split_digits import Box, refine
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.tensors.chain import Tensor
 

@@ -18,7 +18,7 @@ from symlayout.show import example
 from symlayout.tensors.declaration import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.readable import atom
-from symlayout.maps.interpret import int_extents
+from symlayout.maps.interpreter import int_extents
 from symlayout.language.unsimplified import Literal, literal
 from symlayout.language.to_text import axis_names, spell
 from symlayout.language.sympy_bridge import whole

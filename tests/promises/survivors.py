@@ -26,7 +26,7 @@ EXPLAINED: dict[str, str] = {
     "symlayout/algebra/nonnegative.py: _remainder_apart: n[0] == DIGIT -> True": (
         "the bound holds for any symbol; it is tried for digits alone, whose shares are told apart"
     ),
-    "symlayout/maps/normalise.py: _enter: e - 1 -> e + 1 #3": (
+    "symlayout/maps/compose_chain.py: _enter: e - 1 -> e + 1 #3": (
         "the extent of an axis that is read inside is at least 1, as the coordinate's two bounds say already"
     ),
     "symlayout/run/remember.py: _several.several: raise _failure(plan, native, status) -> pass": (

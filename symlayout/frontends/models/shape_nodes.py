@@ -19,7 +19,7 @@ import numpy as np
 from symlayout import frontends
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError
 from symlayout.frontends.attributes import at_least
-from symlayout.maps.interpret import interpret
+from symlayout.maps.interpreter import interpret
 from symlayout.frontends.models.layers import Constant, Value, apply_layer
 from symlayout.frontends.models.onnx_model import MAX_CONSTANT, dtype_of
 from symlayout.language.sympy_bridge import exact_quotients, extreme, quotients, same_products

@@ -16,8 +16,8 @@ from symlayout.algebra.floor_normal_form import digit_name, floor_div
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.language.readable import fold_remainders
-from symlayout.maps.merge import is_fork
-from symlayout.maps.normalise import Read, Window, normalise
+from symlayout.maps.merge_pieces import is_fork
+from symlayout.maps.compose_chain import Read, Window, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.tensors.chain import Tensor

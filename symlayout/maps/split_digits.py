@@ -19,7 +19,7 @@ from symlayout.budgets import limits
 from symlayout.algebra.floor_normal_form import digit_name, floor_div, is_digital
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
-from symlayout.maps.normalise import Read, Window, normalise, output_digits
+from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,

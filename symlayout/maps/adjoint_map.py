@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import ArrayError, InconclusiveError, shown
 from symlayout.algebra.facts import Facts
-from symlayout.maps.normalise import Read, normalise
+from symlayout.maps.compose_chain import Read, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
-from symlayout.maps.refine import Box, refine
+from symlayout.maps.split_digits import Box, refine
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from symlayout.maps.index_map import IndexMap
+    from symlayout.maps.composed_map import IndexMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from symlayout.tensors.element_types import same_fill
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
 from symlayout.language.readable import Apply, Sum, atom, fold
-from symlayout.maps.normalise import Guard, Read, Window, assume, output_digits
+from symlayout.maps.compose_chain import Guard, Read, Window, assume, output_digits
 from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
 from symlayout.tensors.chain import Tensor
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.maps.adjoint import Adjoint, check_numbers
+from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.tensors.element_types import as_array, check_dtype, fill_element
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, InconclusiveError

@@ -13,14 +13,14 @@ from symlayout.tensors.element_types import same_fill
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.facts import Facts
 from symlayout.language.readable import Sum, fold
-from symlayout.maps.merge import Piece, merge, written
-from symlayout.maps.normalise import Read, Window, normalise
+from symlayout.maps.merge_pieces import Piece, merge, written
+from symlayout.maps.compose_chain import Read, Window, normalise
 from symlayout.algebra.polynomial import symbol
 from symlayout.language.to_text import axis_names, spell
 
 if TYPE_CHECKING:
     from symlayout.facade import Inverse
-    from symlayout.maps.image import Image
+    from symlayout.maps.box_image import Image
     from symlayout.tensors.chain import Tensor
 
 
@@ -165,14 +165,14 @@ class IndexMap:
     def image(self, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:
         """Return what the elements of an output box read: one `Image` for each input, in order of first use.
 
-        The same as `symlayout.maps.image.image`, which says more.
+        The same as `symlayout.maps.box_image.image`, which says more.
 
         Parameters
         ----------
         box : sequence of (start, stop) or None
             For each axis of the output a half-open range of ints, dims or expressions; None is the whole axis.
         """
-        from symlayout.maps.image import image
+        from symlayout.maps.box_image import image
 
         return image(self._t, box)
 
