@@ -12,7 +12,7 @@ from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.tensors.assumptions import assume
 from symlayout.budgets import limits
 from symlayout.proof.certificate.check import check
-from symlayout.run.compile import Kernel, compile
+from symlayout.run.kernel import Kernel, compile
 from symlayout.errors import (
     ArrayError,
     CompilerError,

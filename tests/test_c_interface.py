@@ -11,7 +11,7 @@ import pytest
 
 from symlayout.commands.catalogue import kernels
 from symlayout.commands import subject
-from symlayout.run.emit import Unit, emit
+from symlayout.run.standalone_c import Unit, emit
 from symlayout_codegen.status import MEANING, status_name
 from tests.compile_generated import WARNINGS
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
-from symlayout.run import call
-from symlayout.run.elements import NIBBLES
-from symlayout.run.emit import Unit, emit
+from symlayout.run import call_plan
+from symlayout.run.storage import NIBBLES
+from symlayout.run.standalone_c import Unit, emit
 from tests.halves import check_halves, cut, joined
 from tests.strategies import DYNAMIC, Case, cases
 
@@ -43,8 +43,8 @@ def random_bytes(*shape: int) -> np.ndarray[Any, Any]:
 @pytest.fixture(autouse=True)
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small arrays be worth several threads, on a machine of any size."""
-    monkeypatch.setattr(call, "GRAIN", 1)
-    monkeypatch.setattr(call, "processors", lambda: 8)
+    monkeypatch.setattr(call_plan, "GRAIN", 1)
+    monkeypatch.setattr(call_plan, "processors", lambda: 8)
 
 
 @settings(quick, max_examples=30)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
-from symlayout.run import call
+from symlayout.run import call_plan
 from symlayout_codegen.jit.pool import run
 from tests.chains import build
 from tests.strategies import Case, cases
@@ -25,8 +25,8 @@ IMAGE = np.random.default_rng(0).integers(1, 256, (3, 5, 64, 66), np.uint8)
 @pytest.fixture(autouse=True)
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small arrays be worth several threads, on a machine of any size; end what hangs."""
-    monkeypatch.setattr(call, "GRAIN", 16)
-    monkeypatch.setattr(call, "processors", lambda: 8)
+    monkeypatch.setattr(call_plan, "GRAIN", 16)
+    monkeypatch.setattr(call_plan, "processors", lambda: 8)
 
 
 # --- the pool ---------------------------------------------------------------------------------
@@ -207,11 +207,11 @@ def test_a_child_has_threads_of_its_own() -> None:
 
 def test_small_arrays_take_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert call.worthwhile(4, 100) == 1
-    assert call.worthwhile(1, 1 << 40) == 1
-    monkeypatch.setattr(call, "processors", lambda: 3)
-    assert call.worthwhile(8, 1 << 40) == 3
-    assert call.worthwhile(3, 2 * call.GRAIN) == 2
+    assert call_plan.worthwhile(4, 100) == 1
+    assert call_plan.worthwhile(1, 1 << 40) == 1
+    monkeypatch.setattr(call_plan, "processors", lambda: 3)
+    assert call_plan.worthwhile(8, 1 << 40) == 3
+    assert call_plan.worthwhile(3, 2 * call_plan.GRAIN) == 2
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.run.elements import WHOLE, Whole, nibbles
+from symlayout.run.storage import WHOLE, Whole, nibbles
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.run.elements import WHOLE
+from symlayout.run.storage import WHOLE
 from symlayout.algebra.fact_store import DIGIT
 from tests import brute
 from tests.fuzz.chains import Chain, Drawn, Point

@@ -21,7 +21,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import symlayout as sl
-from symlayout.run.remember import Remembered
+from symlayout.run.repeat_calls import Remembered
 
 Array = np.ndarray[Any, Any]
 Refusal = tuple[type[Exception], str]

@@ -9,7 +9,7 @@ EXPLAINED: dict[str, str] = {
     "codegen/symlayout_codegen/jit/cache.py: load_note: status.st_size > _MANIFEST_BYTES -> status.st_size >="
     " _MANIFEST_BYTES": "a budget, of one less",
     "symlayout/proof/agree.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
-    "symlayout/run/call.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"
+    "symlayout/run/call_plan.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"
     ' "sched_getaffinity") else os.cpu_count() or 1': "a guess, on a system that does not say how many it has",
     "symlayout/proof/certificate/check.py: Context._rule_point: True -> False in self.nonnegative.update(e - 1 - i for e, i in"
     " zip(extents, self.point, strict=True))": "the point has a digit for each extent, by the line before",
@@ -29,7 +29,7 @@ EXPLAINED: dict[str, str] = {
     "symlayout/maps/compose_chain.py: _enter: e - 1 -> e + 1 #3": (
         "the extent of an axis that is read inside is at least 1, as the coordinate's two bounds say already"
     ),
-    "symlayout/run/remember.py: _several.several: raise _failure(plan, native, status) -> pass": (
+    "symlayout/run/repeat_calls.py: _several.several: raise _failure(plan, native, status) -> pass": (
         "the status is decided by the arguments, with which the first call, which is remembered, had none"
     ),
     "symlayout/proof/certificate/notes.py: Notes._by_floors: continue -> pass #2": (

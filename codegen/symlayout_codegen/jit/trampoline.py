@@ -1,6 +1,6 @@
 """Build the trampoline: a small module in C that makes the remembered calls of kernels.
 
-It does what `symlayout.run.remember` does in Python, in a fifth of the time.  It needs the headers of Python and NumPy,
+It does what `symlayout.run.repeat_calls` does in Python, in a fifth of the time.  It needs the headers of Python and NumPy,
 is built once for both of them, and kept in the cache as kernels are.  Everything works without it: where it cannot be
 built, nobody is told who does not ask (`state`).  ``SYMLAYOUT_TRAMPOLINE=0`` does without it.
 """

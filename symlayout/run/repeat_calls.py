@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from symlayout.run.call import Array, Plan
+from symlayout.run.call_plan import Array, Plan
 from symlayout.errors import ShapeError
 from symlayout_codegen.jit import trampoline
 

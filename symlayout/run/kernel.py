@@ -14,19 +14,19 @@ import numpy as np
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.tensors.element_types import element_type
 from symlayout.tensors.bind_dims import bind_shapes, dim_values
-from symlayout.run.call import (
+from symlayout.run.call_plan import (
     Plan,
     check_threads,
     contiguous_strides,
     element_strides,
     worthwhile,
 )
-from symlayout.run.elements import BYTE, WHOLE, Whole, nibbles
+from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import int_extents, match_arrays, result_type
 from symlayout.run.lower import lower
-from symlayout.run.remember import Call, Memory, memory
+from symlayout.run.repeat_calls import Call, Memory, memory
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.forks import held_off

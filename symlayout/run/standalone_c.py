@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from string import Template
 
-from symlayout.run.elements import WHOLE, Whole
+from symlayout.run.storage import WHOLE, Whole
 from symlayout.errors import FormatError, shown
 from symlayout.run.lower import lower
 from symlayout.tensors.chain import Tensor
