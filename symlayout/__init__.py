@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from symlayout.show.picture import Picture
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.tensors.shape_solver import Solution, Status, solve_shape
-    from symlayout.show.walk import Trace, trace
-    from symlayout.show.why import Reason, reasons
+    from symlayout.show.trace_element import Trace, trace
+    from symlayout.show.requirement_reasons import Reason, reasons
 
 __version__ = "0.1.0"
 

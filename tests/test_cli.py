@@ -19,7 +19,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.commands import cli
-from symlayout.show import example
+from symlayout.show import small_sizes
 from symlayout.commands import cache_folder, subject
 from symlayout.commands.output.schemas import ERROR, SCHEMAS
 from tests.valid import assert_valid
@@ -228,7 +228,7 @@ def test_show_prints_map_digits_and_picture(symlayout: Command) -> None:
 @pytest.mark.parametrize("shape", ["N, 2*h, 3*w", "H, W", "7, b>=3", "?, 4..6"])
 def test_small_dims_satisfy_the_chain(shape: str) -> None:
     (t,) = subject.build([shape, "[..., ::2]"])
-    bound, dims = example.small(t)
+    bound, dims = small_sizes.small(t)
     assert all(isinstance(e, int) and e > 0 for e in bound.shape)
     assert dims
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 import symlayout as sl
 from symlayout.commands import subject
 from symlayout.commands.output import ops_page
-from symlayout.show.walk import number_of
+from symlayout.show.trace_element import number_of
 from tests import chains, strategies
 
 SYMBOLIC = [

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.show import example
+from symlayout.show import small_sizes
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import FormatError, ShapeError
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 def enlarged(t: sl.Tensor, itemsize: int) -> tuple[sl.Tensor, dict[str, int]]:
     """Return *t* with its dims bound so that its larger side has about `TARGET_BYTES`, and the dims."""
-    bound, values = example.small(t) if t.facts.dims else (t, {})
+    bound, values = small_sizes.small(t) if t.facts.dims else (t, {})
     growing = True
     while growing:
         growing = False

@@ -17,11 +17,11 @@ import argparse
 from typing import Any
 
 import symlayout as sl
-from symlayout.show import show
+from symlayout.show import wording
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.show.picture import assignments
-from symlayout.show.walk import number_of
+from symlayout.show.trace_element import number_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,10 +92,10 @@ def requirements(stages: list[tuple[str, sl.Tensor]]) -> Report:
         if reason.breaks:
             rows.append(("else", f"{assignments(reason.breaks)}: {reason.message}"))
         rows.append(("error", f"ShapeError ({reason.kind})"))
-        blocks.append(f"{show.words(reason.relation)}\n" + "\n".join(f"  {r}" for r in columns(rows).splitlines()))
+        blocks.append(f"{wording.words(reason.relation)}\n" + "\n".join(f"  {r}" for r in columns(rows).splitlines()))
         data.append(
             {
-                "requires": show.relation(reason.relation), "words": show.words(reason.relation), "asked_by": steps,
+                "requires": wording.relation(reason.relation), "words": wording.words(reason.relation), "asked_by": steps,
                 "kind": reason.kind, "because": reason.rule, "breaks": reason.breaks, "message": reason.message,
             }
         )  # fmt: skip

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import symlayout as sl
-from symlayout.show import show
+from symlayout.show import wording
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.tensors.requirements import origins
@@ -35,14 +35,14 @@ def run(arguments: argparse.Namespace) -> Report:
     asked_by = [
         [name_of_step(k, texts[k]) for k in numbers] for numbers in origins(t.facts, [x.facts for x in tensors])
     ]
-    requires = [f"{show.words(r)}  [{'; '.join(steps)}]" for r, steps in zip(t.requires, asked_by, strict=True)]
-    intervals = [f"axis {k}: {show.interval(low, high)}" for k, (low, high) in enumerate(bounds)]
+    requires = [f"{wording.words(r)}  [{'; '.join(steps)}]" for r, steps in zip(t.requires, asked_by, strict=True)]
+    intervals = [f"axis {k}: {wording.interval(low, high)}" for k, (low, high) in enumerate(bounds)]
     rows = [
-        ("shape", show.shape(t.shape)),
+        ("shape", wording.shape(t.shape)),
         ("requires", "\n".join(requires) or "nothing"),
         ("bounds", "\n".join(intervals) or "no axes"),
     ]
-    data = {**show.facts(t), "bounds": [list(interval) for interval in bounds], "asked_by": asked_by}
+    data = {**wording.facts(t), "bounds": [list(interval) for interval in bounds], "asked_by": asked_by}
     if arguments.solve is None:
         return Report(columns(rows), data)
     solution = sl.solve_shape(t, arguments.solve)
@@ -59,12 +59,12 @@ def name_of_step(number: int, text: str) -> str:
 def solution_rows(solution: sl.Solution) -> list[tuple[str, str]]:
     """Return a solution for people."""
     rows = [("solve", solution.status.value + (f": {solution.reason}" if solution.reason else ""))]
-    rows += [(name, show.shape(extents)) for name, extents in solution.inputs.items()]
+    rows += [(name, wording.shape(extents)) for name, extents in solution.inputs.items()]
     values = [f"{dim} = {value}" for dim, value in solution.dims.items() if dim != value]
     if values:
         rows.append(("where", "\n".join(values)))
     if solution.relations:
-        rows.append(("if", "\n".join(map(show.words, solution.relations))))
+        rows.append(("if", "\n".join(map(wording.words, solution.relations))))
     return rows
 
 
@@ -74,7 +74,7 @@ def solution_data(solution: sl.Solution) -> Mapping[str, Any]:
     return {
         "status": solution.status.value,
         "dims": {str(dim): value if isinstance(value, int) else str(value) for dim, value in solution.dims.items()},
-        "relations": [show.relation(r) for r in solution.relations],
+        "relations": [wording.relation(r) for r in solution.relations],
         "points": None if points is None else [{str(dim): n for dim, n in point.items()} for point in points],
         "inputs": {
             name: [e if isinstance(e, int) else str(e) for e in extents] for name, extents in solution.inputs.items()

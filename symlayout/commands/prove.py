@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 import symlayout as sl
-from symlayout.show import show
+from symlayout.show import wording
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report
 
@@ -39,9 +39,9 @@ def run(arguments: argparse.Namespace) -> Report:
         }
     data = {
         "verdict": proof.verdict.value,
-        "left": show.facts(left),
-        "right": show.facts(right),
-        "requires": [show.relation(r) for r in proof.requires],
+        "left": wording.facts(left),
+        "right": wording.facts(right),
+        "requires": [wording.relation(r) for r in proof.requires],
         "same_requires": proof.same_requires,
         "witness": found,
         "explanation": proof.explain(),

@@ -29,7 +29,7 @@ from symlayout.commands import subject
 from symlayout.commands.output.report import Report
 from symlayout.errors import ArrayError, FormatError
 from symlayout.interop.chunked import apply_chunked, bytes_of
-from symlayout.show.write import write_with
+from symlayout.show.whole_file import write_with
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

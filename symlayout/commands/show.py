@@ -16,14 +16,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-from symlayout.show import show
-from symlayout.show.cells import cells
+from symlayout.show import wording
+from symlayout.show.read_numbers import cells
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import InconclusiveError
 from symlayout.show.picture import assignments, picture
 from symlayout.tensors.chain import Tensor
-from symlayout.show.write import write_file
+from symlayout.show.whole_file import write_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,15 +45,15 @@ def run(arguments: argparse.Namespace) -> Report:
     digits, without = _digits(t)
     chosen = assignments(drawn.dims)
     rows = [
-        ("shape", show.shape(t.shape)),
-        ("requires", "\n".join(map(show.words, t.requires)) or "nothing"),
+        ("shape", wording.shape(t.shape)),
+        ("requires", "\n".join(map(wording.words, t.requires)) or "nothing"),
         ("map", str(t.index_map)),
         ("digits", without or "\n".join(digits)),
         ("picture", (f"{chosen}\n" if chosen else "") + drawn.text),
     ]
     seen = cells(t.subs(drawn.dims))
     data = {
-        **show.facts(t),
+        **wording.facts(t),
         "index_map": str(t.index_map),
         "digits": digits,
         "dims": drawn.dims,
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> Report:
 def _digits(t: Tensor) -> tuple[list[str], str]:
     """Return the digits of *t*; or none, and why."""
     try:
-        return show.digits(t), ""
+        return wording.digits(t), ""
     except InconclusiveError as error:
         return [], f"none: {str(error).splitlines()[0]}"
 

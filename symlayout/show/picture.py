@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symlayout.show import diagram
-from symlayout.show import panels
-from symlayout.show import show
-from symlayout.show.cells import Cells, cells
+from symlayout.show import chain_diagram
+from symlayout.show import map_panels
+from symlayout.show import wording
+from symlayout.show.read_numbers import Cells, cells
 from symlayout.errors import SymlayoutError
-from symlayout.show.example import telling, with_sizes
-from symlayout.show.plain import text
+from symlayout.show.small_sizes import telling, with_sizes
+from symlayout.show.cell_text import text
 from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
 from symlayout.tensors.chain import Tensor
 from symlayout.show.theme import escape
-from symlayout.show.walk import as_coordinate, check_inside, having
-from symlayout.show.write import write_file
+from symlayout.show.trace_element import as_coordinate, check_inside, having
+from symlayout.show.whole_file import write_file
 
 WIDTH = 460.0  # of a picture: readable on a telephone
 _MARGIN = 14.0
@@ -182,34 +182,34 @@ def _documents(
 ) -> tuple[str, str]:
     """Return the picture as a document of its own, and to be part of a page."""
     canvas = Canvas()
-    chain = diagram.stages(t, bound)
+    chain = chain_diagram.stages(t, bound)
     y = _MARGIN
-    y += diagram.strip(canvas, _MARGIN, y, _INNER, chain) + 8
+    y += chain_diagram.strip(canvas, _MARGIN, y, _INNER, chain) + 8
     for line in wrapped(str(t.index_map), int(_INNER / CHAR), 5):
         y += 14
         canvas.text(_MARGIN, y, line, "mono", size=10.5)
-    requires = [show.words(r) for r in t.requires]
+    requires = [wording.words(r) for r in t.requires]
     for line in wrapped(f"requires {'; '.join(requires)}", 78, 2) if requires else ():
         y += 15
         canvas.text(_MARGIN, y, line, "soft")
-    symbolic = {leaf.name: show.shape(leaf.shape) for leaf in t.leaves()} | {"output": show.shape(t.shape)}
-    y = panels.draw(canvas, _MARGIN, y + 16, _INNER, drawn, symbolic, at) + 10
-    for line in [f"example: {assignments(values)}"] * bool(values) + [panels.legend(drawn)]:
+    symbolic = {leaf.name: wording.shape(leaf.shape) for leaf in t.leaves()} | {"output": wording.shape(t.shape)}
+    y = map_panels.draw(canvas, _MARGIN, y + 16, _INNER, drawn, symbolic, at) + 10
+    for line in [f"example: {assignments(values)}"] * bool(values) + [map_panels.legend(drawn)]:
         for part in wrapped(line, 84, 2):
             y += 14
             canvas.text(WIDTH / 2, y, part, "soft", anchor="middle", size=10)
     if loops:
-        y += 18 + diagram.loops(canvas, _MARGIN, y + 18, _INNER, t, values)
+        y += 18 + chain_diagram.loops(canvas, _MARGIN, y + 18, _INNER, t, values)
     y += _MARGIN
-    title = f"Index map of {t.name}: {shortened(show.shape(t.shape), _LONGEST)}"
+    title = f"Index map of {t.name}: {shortened(wording.shape(t.shape), _LONGEST)}"
     said = _description(t, chain, drawn, values)
     alone = canvas.document(WIDTH, y, title, said, made_by=made_by)
     return alone, canvas.document(WIDTH, y, title, said, page=True)
 
 
-def _description(t: Tensor, chain: list[diagram.Stage], drawn: Cells, values: Mapping[str, int]) -> str:
+def _description(t: Tensor, chain: list[chain_diagram.Stage], drawn: Cells, values: Mapping[str, int]) -> str:
     """Return what the picture shows, in words."""
-    parts = [f"{'; '.join(diagram.words(chain))}. The map is {shortened(str(t.index_map), _LONGEST)}."]
+    parts = [f"{'; '.join(chain_diagram.words(chain))}. The map is {shortened(str(t.index_map), _LONGEST)}."]
     if values:
         parts.append(f"Drawn for {shortened(assignments(values), _LONGEST)}.")
     numbers = drawn.numbers.ravel()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import symlayout as sl
-from symlayout.show import show
+from symlayout.show import wording
 from symlayout.frontends import registry
 from symlayout.ops.slicing import getitem
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
@@ -162,9 +162,9 @@ class _Entry:
     @property
     def rows(self) -> list[tuple[str, str]]:
         """What the example shows."""
-        requires = ", ".join(f"`{show.words(r)}`" for r in self.result.requires)
+        requires = ", ".join(f"`{wording.words(r)}`" for r in self.result.requires)
         return [
-            ("shape", f"`{show.shape(self.result.shape)}`"),
+            ("shape", f"`{wording.shape(self.result.shape)}`"),
             ("map", f"`{self.result.index_map}`"),
             ("requires", requires or "nothing"),
             ("may refuse with", self.kinds),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from symlayout.show.cells import Grid
+from symlayout.show.read_numbers import Grid
 
 _GAPS = (2.0, 9.0, 15.0)  # between cells; at a border of digits; at a border of larger ones
 _AROUND = (2.5, 5.5)  # from the cells of a block to its outline; of a larger block

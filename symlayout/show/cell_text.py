@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from symlayout.show.cells import Cells, Grid, IntArray
+from symlayout.show.read_numbers import Cells, Grid, IntArray
 
 LINE = 96  # characters of a line
 

@@ -14,7 +14,7 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from symlayout.show import example
+from symlayout.show import small_sizes
 from symlayout.tensors.declaration import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.readable import atom
@@ -169,7 +169,7 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
     so it is x[3]
     """
     check_tensors("trace", t)
-    fixed, given = example.with_sizes(t, dims)
+    fixed, given = small_sizes.with_sizes(t, dims)
     start = at = as_coordinate(t, coord)
     bound, chosen = having(fixed, at)
     check_inside(bound, at)
@@ -216,14 +216,14 @@ def number_of(found: Trace, shape: Sequence[int]) -> int:
     return sum(c * prod(shape[k + 1 :]) for k, c in enumerate(found.read or ()))
 
 
-def having(t: Tensor, at: Coordinate) -> example.Example:
+def having(t: Tensor, at: Coordinate) -> small_sizes.Example:
     """Return *t* on sizes that have the coordinate, pleasant ones where they do."""
-    bound, values = example.telling(t)
+    bound, values = small_sizes.telling(t)
     if not t.facts.dims or _has(bound, at):
         return bound, values
     near = [m * (c + 1) for c in at for m in (1, 2, 4)]
     try:
-        return example.small(t, lambda bound: _has(bound, at), tuple(dict.fromkeys((*example.LEAST, *near))))
+        return small_sizes.small(t, lambda bound: _has(bound, at), tuple(dict.fromkeys((*small_sizes.LEAST, *near))))
     except InconclusiveError:
         shape = ", ".join(map(t.facts.spell, t.extents))
         raise InconclusiveError(f"some small sizes have the coordinate {_tuple(at)} in ({shape})") from None

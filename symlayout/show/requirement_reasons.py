@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.show import example
+from symlayout.show import small_sizes
 from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
 from symlayout.tensors.requirements import origins, requirements
@@ -15,7 +15,7 @@ from symlayout.language.sympy_bridge import to_relation
 from symlayout.tensors.chain import Tensor, check_tensors
 
 _TRIES = 2000
-_VALUES = (1, 0, *example.LEAST[1:-1])  # an empty axis breaks many a rule
+_VALUES = (1, 0, *small_sizes.LEAST[1:-1])  # an empty axis breaks many a rule
 
 RULES: Mapping[str, str] = {
     "attr_dtype": "extents and attributes are integers",
@@ -107,7 +107,7 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
 
 def _counterexample(t: Tensor, r: Requirement, others: Sequence[Requirement]) -> tuple[dict[str, int], str]:
     """Return small sizes that break *r* and nothing else, and the message that they get."""
-    for values in itertools.islice(example.candidates(t, _VALUES), _TRIES):
+    for values in itertools.islice(small_sizes.candidates(t, _VALUES), _TRIES):
         known = t.facts.values(values)
         if _meets(r, known) is not False or not all(_meets(o, known) for o in others):
             continue

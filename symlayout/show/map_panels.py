@@ -8,9 +8,9 @@ from math import prod
 
 import numpy as np
 
-from symlayout.show import show
-from symlayout.show.arrange import Arranged, arrange
-from symlayout.show.cells import Cells, Grid
+from symlayout.show import wording
+from symlayout.show.grid_layout import Arranged, arrange
+from symlayout.show.read_numbers import Cells, Grid
 from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
 from symlayout.show.theme import hue
 
@@ -122,7 +122,7 @@ def _placed(
 
 
 def _head(grid: Grid, symbolic: Mapping[str, str]) -> str:
-    concrete, written = show.shape(grid.shape), symbolic[grid.name]
+    concrete, written = wording.shape(grid.shape), symbolic[grid.name]
     return shortened(f"{grid.name} {concrete}" + (f" = {written}" if written != concrete else ""), 62)
 
 
@@ -199,7 +199,7 @@ def _place(grid: Grid, at: Sequence[int] | None) -> Place | None:
 
 
 def _coordinate(grid: Grid, place: Place) -> str:
-    return show.shape([axis[k] for axis, k in zip(grid.axes, place, strict=True)])
+    return wording.shape([axis[k] for axis, k in zip(grid.axes, place, strict=True)])
 
 
 def _cell(canvas: Canvas, panel: Panel, place: Place, colour: str, label: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from symlayout.show import show
+from symlayout.show import wording
 from symlayout.errors import InconclusiveError
 from symlayout.run.lower import lower
 from symlayout.show.svg import Canvas, shortened, width_of
@@ -37,9 +37,9 @@ def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Sta
     pairs = list(zip(t.nodes(), example.nodes(), strict=True))
     leaves = [pair for pair in pairs if pair[0].declared is None]
     for k, (node, small) in enumerate([*leaves, *(pair for pair in pairs if pair[0].declared is not None)]):
-        written = show.shape(node.shape)
+        written = wording.shape(node.shape)
         head = f"{node.name} {written}" if node.declared is None else written
-        lines = [head, *([show.shape(small.shape)] if node.facts.dims else []), *walked[k : k + 1]]
+        lines = [head, *([wording.shape(small.shape)] if node.facts.dims else []), *walked[k : k + 1]]
         by = node.name if node.declared is not None else ""
         if len(node.inputs) > 1:
             by += f" of {len(node.inputs)}"
