@@ -48,7 +48,7 @@ from symlayout.ops.window import window
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.language.sympy_bridge import dim, dims
 from symlayout.tensors.chain import Tensor, operation, tensor
-from symlayout.proof.witness import Witness
+from symlayout.proof.counterexample import Witness
 
 if TYPE_CHECKING:
     from symlayout.maps.box_image import Image

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import symlayout as sl
-from symlayout.proof.explain import explain, explain_latex
+from symlayout.proof.proof_text import explain, explain_latex
 from symlayout.algebra.facts import Facts
 from tests.test_spell import check_latex
 

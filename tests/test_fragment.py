@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof.agree import agree
+from symlayout.proof.decide_equal import agree
 from symlayout.proof.prove import prove_equal
 
 FACTORS: tuple[Any, ...] = (*sl.dims("a b c", min=1), *sl.dims("m n"), 2, 3)

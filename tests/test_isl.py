@@ -13,7 +13,7 @@ import pytest
 
 import symlayout as sl
 from symlayout import Verdict, limits
-from symlayout.proof import isl
+from symlayout.proof import isl_judge
 from tests.brute import Invalid
 from tests.claim import Claim
 from tests.test_claims import CLAIMS, build
@@ -24,7 +24,7 @@ RANDOM_CLAIMS = 300
 POINTS = 12  # sizes at which brute force looks at a random claim
 
 
-def confirm(claim: Claim, found: isl.Judgement) -> None:
+def confirm(claim: Claim, found: isl_judge.Judgement) -> None:
     """Assert by brute force that the sides differ where isl says so."""
     assert found.dims is not None
     difference = claim.difference(found.dims)
@@ -43,7 +43,7 @@ def test_isl_gives_the_verdicts_of_the_corpus() -> None:
     for claim in CLAIMS:
         if (pair := sides(claim)) is None:
             continue  # which fails in test_claims
-        found = isl.decide(*pair)
+        found = isl_judge.decide(*pair)
         if found.equal is None:
             assert found.reason
             continue
@@ -133,7 +133,7 @@ def test_isl_agrees_with_the_prover_and_with_brute_force_on_random_claims() -> N
             break
         if (pair := sides(claim)) is None:
             continue
-        found = isl.decide(*pair)
+        found = isl_judge.decide(*pair)
         count[str(found.equal)] += 1
         if found.equal is None:
             continue
@@ -164,19 +164,19 @@ b = sl.dim("b", min=1)
 )
 def test_symbolic_radices_are_refused_with_the_reason(left: partial[sl.Tensor], reason: str) -> None:
     x = sl.tensor((H, W), name="x")
-    assert isl.decide(left(x), left(x)).reason == reason
+    assert isl_judge.decide(left(x), left(x)).reason == reason
 
 
 def test_a_claim_about_no_sizes_is_refused() -> None:
     x = sl.tensor((H,), name="x")
     three, four = sl.reshape(x, (3,)), sl.reshape(x, (4,))
-    assert isl.decide(three, four).reason == "isl needs that there are sizes for which both sides are valid"
+    assert isl_judge.decide(three, four).reason == "isl needs that there are sizes for which both sides are valid"
 
 
 def test_isl_gives_up_after_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "isl_operations", 10)
     x = sl.tensor((H, W), name="x")
-    found = isl.decide(sl.pad(x, 1), sl.pad(x, 2))
+    found = isl_judge.decide(sl.pad(x, 1), sl.pad(x, 2))
     assert found.equal is None
     assert found.reason.startswith("isl gave up")
 
@@ -184,7 +184,7 @@ def test_isl_gives_up_after_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ranks_and_shapes_that_differ_have_no_coordinate() -> None:
     x = sl.tensor((H, W), name="x")
     for other in (sl.expand_dims(x, 0), sl.pad(x, 1)):
-        found = isl.decide(x, other)
+        found = isl_judge.decide(x, other)
         assert found.equal is False
         assert found.coord is None
         assert found.dims is not None
@@ -192,8 +192,8 @@ def test_ranks_and_shapes_that_differ_have_no_coordinate() -> None:
 
 def test_fills_are_compared_by_their_bits() -> None:
     x = sl.tensor((H,), dtype="float32", name="x")
-    assert isl.decide(sl.pad(x, 1, constant_values=0.1), sl.pad(x, 1, constant_values=0.10000000149011612)).equal
-    assert isl.decide(sl.pad(x, 1, constant_values=0.0), sl.pad(x, 1, constant_values=-0.0)).equal is False
+    assert isl_judge.decide(sl.pad(x, 1, constant_values=0.1), sl.pad(x, 1, constant_values=0.10000000149011612)).equal
+    assert isl_judge.decide(sl.pad(x, 1, constant_values=0.0), sl.pad(x, 1, constant_values=-0.0)).equal is False
 
 
 def test_the_prover_asks_isl_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:

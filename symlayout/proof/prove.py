@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from symlayout.language import sympy_bridge
-from symlayout.proof.agree import agree
+from symlayout.proof.decide_equal import agree
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.algebra.facts import Facts
 from symlayout.tensors.requirements import requirements
 from symlayout.tensors.chain import Tensor, check_tensors
-from symlayout.proof.witness import Search, Witness
+from symlayout.proof.counterexample import Search, Witness
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
@@ -114,13 +114,13 @@ class Proof:
 
     def explain(self) -> str:
         """Return the derivation as text: the sizes, both sides step by step, and why they agree or where not."""
-        from symlayout.proof.explain import explain
+        from symlayout.proof.proof_text import explain
 
         return explain(*self._sides, self._facts, self._conclusion())
 
     def latex(self) -> str:
         """Return the derivation in LaTeX, as one ``aligned`` block."""
-        from symlayout.proof.explain import explain_latex
+        from symlayout.proof.proof_text import explain_latex
 
         return explain_latex(*self._sides, self._facts, self._conclusion())
 
@@ -217,10 +217,10 @@ def _obligation(left: Tensor, right: Tensor, facts: Facts, *, finite: bool, effo
 
 def _judged(search: Search, obligation: str, searched: int) -> Proof:
     """Return what isl says of a claim that the normal form and the search leave open."""
-    from symlayout.proof import isl
+    from symlayout.proof import isl_judge
 
     claim = search.left, search.right, search.facts
-    found = isl.decide(search.left, search.right)
+    found = isl_judge.decide(search.left, search.right)
     if found.equal:
         return Proof(*claim, Verdict.PROVED, searched=searched)
     witness = search.differ(found.dims)[0] if found.dims is not None else None

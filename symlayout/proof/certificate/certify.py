@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.proof.agree import Absurd, Agreed, Masked, Tree, agree
+from symlayout.proof.decide_equal import Absurd, Agreed, Masked, Tree, agree
 from symlayout.budgets import limits
 from symlayout.proof.certificate.check import Refused, encode, seal
 from symlayout.proof.certificate.claim import Claim

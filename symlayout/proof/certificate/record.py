@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Any
 
-from symlayout.proof.agree import Path
+from symlayout.proof.decide_equal import Path
 from symlayout.proof.certificate.check import encode
 from symlayout.proof.certificate.claim import Claim
 from symlayout.algebra.floor_normal_form import floor_div
