@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.tensors.assumptions import assume
 from symlayout.budgets import limits
-from symlayout.proof.certificate.check import check
+from symlayout.proof.certificate.checker import check
 from symlayout.run.kernel import Kernel, compile
 from symlayout.errors import (
     ArrayError,

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.proof.certificate.check import seal
+from symlayout.proof.certificate.checker import seal
 from tests.test_claims import CLAIMS, build
 from tests.watched import Certificate, UnsoundError, watch
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.proof.certificate.check import Context, encode, refusal, seal
+from symlayout.proof.certificate.checker import Context, encode, refusal, seal
 from symlayout.algebra.polynomial import Poly, symbol
 
 X, Y, Z, N, U, W = map(symbol, "xyznuw")  # dims, and w, which is none

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symlayout.algebra.polynomial import Extent, Poly, symbol
-from symlayout.proof.certificate.record import Recorder
+from symlayout.proof.certificate.logged_facts import Recorder
 from symlayout.algebra.fact_store import Dim
 
 

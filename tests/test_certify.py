@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
-from symlayout.proof.certificate.check import refusal
+from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.claim import Claim
 from tests.brute import Invalid
 from tests.certified import EndlessError, Meaning, falsity

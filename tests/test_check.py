@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.proof.certificate.check import Context, Refused, decode, encode, refusal, seal
+from symlayout.proof.certificate.checker import Context, Refused, decode, encode, refusal, seal
 from symlayout.algebra.polynomial import Extent, Poly, symbol
 from tests.handmade import (
     CHECKER,

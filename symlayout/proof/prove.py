@@ -102,7 +102,7 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
-        from symlayout.proof.certificate.certify import certify
+        from symlayout.proof.certificate.write import certify
 
         return certify(*self._sides, self._facts, _dtype(*self._sides))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import symlayout as sl
 from symlayout.commands import cli
-from symlayout.proof.certificate.check import seal
+from symlayout.proof.certificate.checker import seal
 from symlayout_codegen.jit import cache
 from tests.promises.alter import Item, changed, mutated
 from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEPS, TOKENS

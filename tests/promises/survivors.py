@@ -11,7 +11,7 @@ EXPLAINED: dict[str, str] = {
     "symlayout/proof/decide_equal.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
     "symlayout/run/call_plan.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"
     ' "sched_getaffinity") else os.cpu_count() or 1': "a guess, on a system that does not say how many it has",
-    "symlayout/proof/certificate/check.py: Context._rule_point: True -> False in self.nonnegative.update(e - 1 - i for e, i in"
+    "symlayout/proof/certificate/checker.py: Context._rule_point: True -> False in self.nonnegative.update(e - 1 - i for e, i in"
     " zip(extents, self.point, strict=True))": "the point has a digit for each extent, by the line before",
     "symlayout/algebra/defined_symbols.py: Derived._excess: e.terms[lead] < 0 -> e.terms[lead] <= 0": "no coefficient is 0",
     "symlayout/algebra/floor_normal_form.py: _candidates: fact.names & rest.names -> fact.names | rest.names": (
@@ -32,13 +32,13 @@ EXPLAINED: dict[str, str] = {
     "symlayout/run/repeat_calls.py: _several.several: raise _failure(plan, native, status) -> pass": (
         "the status is decided by the arguments, with which the first call, which is remembered, had none"
     ),
-    "symlayout/proof/certificate/notes.py: Notes._by_floors: continue -> pass #2": (
+    "symlayout/proof/certificate/logged_inequalities.py: Notes._by_floors: continue -> pass #2": (
         "the identity holds all the same, and is tried in vain"
     ),
-    "symlayout/proof/certificate/notes.py: Notes._by_floors: sign > 0 -> sign >= 0": "the sign is 1 or -1",
-    "symlayout/proof/certificate/record.py: Recorder.assume_inhabited: 1 -> 2 in ends = [end for c, e in zip(coords, extents,"
+    "symlayout/proof/certificate/logged_inequalities.py: Notes._by_floors: sign > 0 -> sign >= 0": "the sign is 1 or -1",
+    "symlayout/proof/certificate/logged_facts.py: Recorder.assume_inhabited: 1 -> 2 in ends = [end for c, e in zip(coords, extents,"
     " strict=True) for end in (c, e - 1 - c)]": "what the claim takes for granted is said once more than it is needed",
-    "symlayout/proof/certificate/solving_notes.py: SolvingNotes._without_factor: exact_quotient(e, primitive) or 1 -> exact_quotient(e,"
+    "symlayout/proof/certificate/logged_equations.py: SolvingNotes._without_factor: exact_quotient(e, primitive) or 1 -> exact_quotient(e,"
     " primitive)": "the quotient is exact, and not 0",
-    "symlayout/proof/certificate/solving_notes.py: _bezout: 1 -> 2 in if r in (1, -1): #2": "-1 is tried in any case",
+    "symlayout/proof/certificate/logged_equations.py: _bezout: 1 -> 2 in if r in (1, -1): #2": "-1 is tried in any case",
 }

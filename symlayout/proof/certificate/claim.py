@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.tensors.element_types import fill_element, same_fill
-from symlayout.proof.certificate.check import encode
+from symlayout.proof.certificate.checker import encode
 from symlayout.tensors.declaration import Case
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout.proof.certificate.check import Refused, encode
+from symlayout.proof.certificate.checker import Refused, encode
 from symlayout.algebra.solve_divisibility import Fraction
 from symlayout.algebra.nonnegative import Derivation
-from symlayout.proof.certificate.notes import Notes
+from symlayout.proof.certificate.logged_inequalities import Notes
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,

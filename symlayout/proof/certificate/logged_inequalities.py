@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from symlayout.proof.certificate.check import Context, Refused, encode
+from symlayout.proof.certificate.checker import Context, Refused, encode
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.nonnegative import Derivation, Factor
 from symlayout.algebra.polynomial import (

@@ -9,11 +9,11 @@ from typing import Any
 
 from symlayout.proof.decide_equal import Absurd, Agreed, Masked, Tree, agree
 from symlayout.budgets import limits
-from symlayout.proof.certificate.check import Refused, encode, seal
+from symlayout.proof.certificate.checker import Refused, encode, seal
 from symlayout.proof.certificate.claim import Claim
 from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Facts
-from symlayout.proof.certificate.record import Recorder, data_of
+from symlayout.proof.certificate.logged_facts import Recorder, data_of
 from symlayout.tensors.chain import Tensor
 
 

@@ -7,7 +7,7 @@ from math import gcd
 from typing import Any
 
 from symlayout.proof.decide_equal import Path
-from symlayout.proof.certificate.check import encode
+from symlayout.proof.certificate.checker import encode
 from symlayout.proof.certificate.claim import Claim
 from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import (
@@ -18,7 +18,7 @@ from symlayout.algebra.polynomial import (
     substitute,
     symbol,
 )
-from symlayout.proof.certificate.solving_notes import SolvingNotes
+from symlayout.proof.certificate.logged_equations import SolvingNotes
 from symlayout.algebra.fact_store import DIGIT, Dim
 
 
