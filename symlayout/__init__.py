@@ -27,7 +27,7 @@ from symlayout.frontends import onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
-from symlayout.inverses.inverse import Inverse, inverse
+from symlayout.inverses.find_inverse import Inverse, inverse
 from symlayout.frontends.models.load import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to

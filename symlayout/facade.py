@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symlayout.maps.composed_map import IndexMap as IndexMap
-    from symlayout.inverses.inverse import Inverse as Inverse
+    from symlayout.inverses.find_inverse import Inverse as Inverse
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
 
@@ -32,7 +32,7 @@ def getitem(t: Tensor, key: Any) -> Tensor:
 
 def inverse(t: Tensor) -> Inverse:
     """Return the inverse of the map of *t*."""
-    from symlayout.inverses.inverse import inverse
+    from symlayout.inverses.find_inverse import inverse
 
     return inverse(t)
 

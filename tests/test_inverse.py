@@ -14,7 +14,7 @@ import sympy
 
 import symlayout as sl
 from symlayout import Verdict
-from symlayout.inverses.inverse import like
+from symlayout.inverses.find_inverse import like
 from tests import brute
 from tests.fuzz_prove import Claim, build, random_chain, random_dims
 

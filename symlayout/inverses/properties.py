@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from symlayout.language import sympy_bridge
-from symlayout.inverses.candidates import candidates
+from symlayout.inverses.inverse_candidates import candidates
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.maps.interpreter import gathers, int_extents
-from symlayout.inverses.inverse import like
+from symlayout.inverses.find_inverse import like
 from symlayout.maps.merge_pieces import is_fork
 from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
 from symlayout.algebra.polynomial import symbol

@@ -177,7 +177,7 @@ class IndexMap:
         return image(self._t, box)
 
     def inverse(self) -> Inverse:
-        """Return the inverse of the map, with what is proved of it: see `symlayout.inverses.inverse.inverse`."""
+        """Return the inverse of the map, with what is proved of it: see `symlayout.inverses.find_inverse.inverse`."""
         return facade.inverse(self._t)
 
     # ------------------------------------------------------------------ as text

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from symlayout.tensors.substitute_input import demand_shape
-from symlayout.inverses.cut import Range, Region, cut
+from symlayout.inverses.partition_input import Range, Region, cut
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, Windows, index_map
 from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.inverses.faces import Face, Number, face
+from symlayout.inverses.digit_sides import Face, Number, face
 from symlayout.algebra.facts import Facts
 from symlayout.maps.compose_chain import Read, normalise
 from symlayout.ops.axes import ravel

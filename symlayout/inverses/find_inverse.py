@@ -16,7 +16,7 @@ from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
 
 if TYPE_CHECKING:
-    from symlayout.inverses.candidates import Candidate
+    from symlayout.inverses.inverse_candidates import Candidate
 
 _FIRST_BUDGET = 20  # of the search for a witness, before it is known that the candidate is an inverse
 
@@ -127,7 +127,7 @@ def inverse(t: Tensor) -> Inverse:
         raise InconclusiveError(f"{t!r} has an inverse: it reads {len(leaves)} inputs")
     tried: list[str] = []
     z = like(t)
-    from symlayout.inverses.candidates import candidates
+    from symlayout.inverses.inverse_candidates import candidates
 
     for candidate in candidates(t, leaves[0]):
         claims = (candidate(t), leaves[0]), (t.replace({leaves[0].key: candidate(z)}), z)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from symlayout.errors import InconclusiveError
-from symlayout.inverses.faces import Face
+from symlayout.inverses.digit_sides import Face
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, collapse, terms_of
 
