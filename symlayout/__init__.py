@@ -28,7 +28,7 @@ from symlayout.frontends.registry import find as op
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
 from symlayout.inverses.find_inverse import Inverse, inverse
-from symlayout.frontends.models.load import load
+from symlayout.frontends.models.load_outputs import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle

@@ -13,7 +13,7 @@ import pytest
 from symlayout.errors import FormatError, MissingFileError, ShapeError, SymlayoutError, UnknownOpError
 from symlayout.frontends.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from symlayout.maps.interpreter import interpret
-from symlayout.frontends.models.load import load
+from symlayout.frontends.models.load_outputs import load
 
 ROOT = Path(__file__).parent.parent
 MODELS = ROOT / "examples" / "models"

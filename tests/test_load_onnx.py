@@ -25,7 +25,7 @@ from symlayout.errors import (
 from symlayout.frontends.models.load_onnx import MAX_NODES
 from symlayout.frontends.models.onnx_model import MAX_BYTES, MAX_CONSTANT
 from symlayout.frontends.models.protobuf import MAX_FIELDS
-from symlayout.frontends.models.shape_nodes import MAX_PASSES, MAX_TERMS, MAX_WORK
+from symlayout.frontends.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
 from tests.onnx_writer import INT64, attribute, field, model, node, tensor, value_info, varint
 
 NCHW = ("N", "C", "H", "W")

@@ -12,9 +12,9 @@ import numpy as np
 from symlayout import frontends
 from symlayout.frontends.models import openvino_ir
 from symlayout.errors import FormatError
-from symlayout.frontends.models.layers import Constant, Value, apply_layer, identifier
+from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
 from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
-from symlayout.frontends.models.shape_nodes import ShapeNodes, exact_target, is_shape_node, settled
+from symlayout.frontends.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 # Operations that compute shapes, by ONNX's names.
@@ -31,7 +31,7 @@ _MOVES = (
 
 
 def load_openvino(file: Path) -> dict[str, Tensor]:
-    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it: see `symlayout.frontends.models.load.load`."""
+    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it: see `symlayout.frontends.models.load_outputs.load`."""
     graph = openvino_ir.read(file)
     names, values = settled(lambda exact: _evaluated(graph, exact))
     outputs: dict[str, Tensor] = {}
