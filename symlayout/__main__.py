@@ -2,7 +2,7 @@
 
 import sys
 
-from symlayout.commands.cli import main
+from symlayout.commands.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

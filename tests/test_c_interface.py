@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from symlayout.commands.catalogue import kernels
+from symlayout.commands.generated_rows import kernels
 from symlayout.commands import subject
 from symlayout.run.standalone_c import Unit, emit
 from symlayout_codegen.status import MEANING, status_name

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.commands import cli
+from symlayout.commands import command_line
 from symlayout.show import small_sizes
 from symlayout.commands import cache_folder, subject
 from symlayout.commands.output.schemas import ERROR, SCHEMAS
@@ -50,7 +50,7 @@ def symlayout(capfd: pytest.CaptureFixture[str]) -> Command:
     """Return a function that runs a command line in this process."""
 
     def run(*words: str | Path) -> Outcome:
-        status = cli.main([str(word) for word in words])
+        status = command_line.main([str(word) for word in words])
         return Outcome(status, *capfd.readouterr())
 
     return run
@@ -529,7 +529,7 @@ def test_a_command_that_is_misspelled_has_a_nearest_one(symlayout: Command) -> N
     assert done.err.startswith("symlayout: no command is called 'infr'; the nearest is infer\n")
 
 
-@pytest.mark.parametrize("command", cli.COMMANDS)
+@pytest.mark.parametrize("command", command_line.COMMANDS)
 def test_help_teaches_by_example(symlayout: Command, command: str) -> None:
     done = symlayout(command, "--help")
     assert done.status == 0
@@ -539,7 +539,7 @@ def test_help_teaches_by_example(symlayout: Command, command: str) -> None:
 
 def examples() -> list[str]:
     """Return the command lines of the help texts."""
-    texts = [module.__doc__ or "" for module in cli.COMMANDS.values()]
+    texts = [module.__doc__ or "" for module in command_line.COMMANDS.values()]
     lines = [line.strip() for text in texts for line in text.splitlines()]
     return [line.partition("    ")[0].partition(" > ")[0] for line in lines if line.startswith("symlayout ")]
 

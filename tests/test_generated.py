@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import symlayout as sl
-from symlayout.commands.catalogue import DYNAMIC, ELEMENT_SIZES, Row, kernels
-from symlayout.commands.cli import main
+from symlayout.commands.generated_rows import DYNAMIC, ELEMENT_SIZES, Row, kernels
+from symlayout.commands.command_line import main
 from symlayout.commands import emit, subject
 from tests.compile_generated import COMPILERS, LEVELS, WARNINGS, complaint
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from symlayout.commands.cli import main
+from symlayout.commands.command_line import main
 from symlayout.commands.output.ops_page import CORE_EXAMPLES, FRAMEWORK_EXAMPLES, markdown
 from symlayout.commands.subject import CORE_OPS
 from symlayout.frontends import names

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 import symlayout as sl
-from symlayout.commands import cli
+from symlayout.commands import command_line
 from symlayout.show import small_sizes
 from symlayout.show.read_numbers import MAX_CELLS, cells
 from symlayout.show.theme import escape, style
@@ -303,7 +303,7 @@ def test_the_images_are_current(image: Path, tmp_path: Path) -> None:
     program, *words = shlex.split(command)
     assert program == "symlayout"
     assert words[-2] == "--svg"
-    assert cli.main([*words[:-1], str(tmp_path / image.name)]) == 0
+    assert command_line.main([*words[:-1], str(tmp_path / image.name)]) == 0
     again = (tmp_path / image.name).read_text(encoding="utf-8").replace(str(tmp_path / image.name), words[-1])
     assert again == text, f"run: {command}"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from symlayout.commands import cli
+from symlayout.commands import command_line
 from symlayout.commands import subject
 from symlayout.commands.output import paint
 from symlayout.commands.output.completion import SHELLS, make
@@ -80,7 +80,7 @@ def test_terminals_that_show_none_get_no_colours(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_file_has_no_colours(capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(REFUTED) == 1
+    assert command_line.main(REFUTED) == 1
     assert "\x1b" not in capfd.readouterr().out
 
 
@@ -133,7 +133,7 @@ LINES = [
 
 def script(tmp_path: Path, shell: str) -> Path:
     path = tmp_path / f"completion.{shell}"
-    path.write_text(make(shell, describe_all(cli.COMMANDS)) + "\n")
+    path.write_text(make(shell, describe_all(command_line.COMMANDS)) + "\n")
     return path
 
 
@@ -169,8 +169,8 @@ def test_zsh_reads_the_completion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_completion_knows_every_command_option_and_operation(shell: str) -> None:
-    text = make(shell, describe_all(cli.COMMANDS))
-    for command in describe_all(cli.COMMANDS):
+    text = make(shell, describe_all(command_line.COMMANDS))
+    for command in describe_all(command_line.COMMANDS):
         assert command.name in text
         names = [name for option in command.options for name in option.names if name.startswith("--")]
         assert all((f"-l {name[2:]} " if shell == "fish" else name) in text for name in names)
@@ -181,13 +181,13 @@ def test_a_completion_knows_every_command_option_and_operation(shell: str) -> No
 
 
 def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["help", "--markdown"]) == 0
+    assert command_line.main(["help", "--markdown"]) == 0
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     assert capsys.readouterr().out == page, "run: symlayout help --markdown > docs/cli.md"
 
 
 def test_every_command_has_a_schema() -> None:
-    assert set(SCHEMAS) == set(cli.COMMANDS)
+    assert set(SCHEMAS) == set(command_line.COMMANDS)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.commands.cli import main
+from symlayout.commands.command_line import main
 from symlayout.errors import ArrayError
 
 NAMES = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3b11fnuz", "int4", "uint4", "int2"]

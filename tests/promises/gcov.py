@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.commands.catalogue import EXAMPLES, Row, kernels
+from symlayout.commands.generated_rows import EXAMPLES, Row, kernels
 from symlayout.commands import subject
 from symlayout.algebra.polynomial import evaluate
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import symlayout as sl
-from symlayout.commands import cli
+from symlayout.commands import command_line
 from symlayout.proof.certificate.checker import seal
 from symlayout_codegen.jit import cache
 from tests.promises.alter import Item, changed, mutated
@@ -106,7 +106,7 @@ def _commanded(words: list[str], folder: Path) -> None:
     os.chdir(folder)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
         try:
-            status = cli.main(words)
+            status = command_line.main(words)
         except SystemExit as left:  # of argparse
             status = left.code if isinstance(left.code, int) else -1
     if status not in (0, 1, 2) or "Traceback" in said.getvalue():
