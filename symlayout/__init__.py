@@ -8,11 +8,8 @@ first symbol is made, and cffi when the first kernel is.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from symlayout.maps.adjoint_map import Adjoint, adjoint
-from symlayout.tensors.assumptions import assume
+from symlayout import moved as _moved
 from symlayout.budgets import limits
-from symlayout.proof.certificate.checker import check
-from symlayout.run.kernel import Kernel, compile
 from symlayout.errors import (
     ArrayError,
     CompilerError,
@@ -24,11 +21,13 @@ from symlayout.errors import (
     UnknownOpError,
 )
 from symlayout.frontends import onnx, openvino, tensorflow, torch
+from symlayout.frontends.models.load_outputs import load
 from symlayout.frontends.registry import find as op
+from symlayout.inverses.find_inverse import Inverse, inverse
+from symlayout.language.sympy_bridge import dim, dims
+from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
-from symlayout.inverses.find_inverse import Inverse, inverse
-from symlayout.frontends.models.load_outputs import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
@@ -45,28 +44,30 @@ from symlayout.ops.split import array_split, split
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
-from symlayout.proof.prove import Proof, Verdict, prove_equal
-from symlayout.language.sympy_bridge import dim, dims
-from symlayout.tensors.chain import Tensor, operation, tensor
+from symlayout.proof.certificate.checker import check
 from symlayout.proof.counterexample import Witness
+from symlayout.proof.prove import Proof, Verdict, prove_equal
+from symlayout.run.kernel import Kernel, compile
+from symlayout.tensors.assumptions import assume
+from symlayout.tensors.chain import Tensor, operation, tensor
 
 if TYPE_CHECKING:
+    from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
     from symlayout.maps.box_image import Image
     from symlayout.show.picture import Picture
-    from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
-    from symlayout.tensors.shape_solver import Solution, Status, solve_shape
-    from symlayout.show.trace_element import Trace, trace
     from symlayout.show.requirement_reasons import Reason, reasons
+    from symlayout.show.trace_element import Trace, trace
+    from symlayout.tensors.shape_solver import Solution, Status, solve_shape
 
 __version__ = "0.1.0"
 
 _LATER = {  # imported when first asked for
-    "Image": "image",
-    **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "properties"),
-    "Picture": "picture",
-    **dict.fromkeys(("Reason", "reasons"), "why"),
-    **dict.fromkeys(("Trace", "trace"), "walk"),
-    **dict.fromkeys(("Solution", "Status", "solve_shape"), "solve"),
+    "Image": "maps.box_image",
+    **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
+    "Picture": "show.picture",
+    **dict.fromkeys(("Reason", "reasons"), "show.requirement_reasons"),
+    **dict.fromkeys(("Trace", "trace"), "show.trace_element"),
+    **dict.fromkeys(("Solution", "Status", "solve_shape"), "tensors.shape_solver"),
 }
 
 __all__ = [
@@ -145,6 +146,8 @@ __all__ = [
     "unpack",
     "window",
 ]
+
+_moved.install()
 
 
 def __getattr__(name: str) -> Any:

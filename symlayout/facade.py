@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symlayout.maps.composed_map import IndexMap as IndexMap
     from symlayout.inverses.find_inverse import Inverse as Inverse
+    from symlayout.maps.composed_map import IndexMap as IndexMap
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
 

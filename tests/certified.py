@@ -1,6 +1,7 @@
 """What the claim of a certificate says for given numbers.  Nothing of symlayout is imported.
 
-The claim is read as ``symlayout/proof/certificate/checker.py`` describes the format, with Python's integers in place of polynomials.
+The claim is read as ``symlayout/proof/certificate/checker.py`` describes the format, with Python's integers in place
+of polynomials.
 A *reading* is what an output coordinate may read: an element of an input, a fill, or `OUTSIDE`.  There is one
 where the cases of each operation are disjoint, as they should be; altered claims may have several or none.
 """

@@ -12,7 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-GENERATED = Path(__file__).parent.parent / "generated"
+from tests.support.paths import ROOT
+
+GENERATED = ROOT / "generated"
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 LEVELS = ["-O2", "-O3"]

@@ -14,7 +14,8 @@ import venv
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.support.paths import ROOT
+
 PROGRAM = ROOT / "tests" / "consumer" / "program.py"
 # Neither the checkout nor a cache of the user is to be found from inside.
 CLEAN = {

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.proof.certificate.checker import Context, encode, refusal, seal
 from symlayout.algebra.polynomial import Poly, symbol
+from symlayout.proof.certificate.checker import Context, encode, refusal, seal
 
 X, Y, Z, N, U, W = map(symbol, "xyznuw")  # dims, and w, which is none
 I0, M, Q, T = map(symbol, ("#0", "m", "q", "t"))

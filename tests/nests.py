@@ -6,7 +6,6 @@ Each is made by a function of its digits, without the algebra, so that these tes
 from __future__ import annotations
 
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
-from symlayout_codegen.ir.queries import ONE
 from symlayout_codegen.ir.nest import (
     Add,
     Affine,
@@ -19,6 +18,7 @@ from symlayout_codegen.ir.nest import (
     Precondition,
     Window,
 )
+from symlayout_codegen.ir.queries import ONE
 
 N, C, H, W, b, p, q = map(Name, ("N", "C", "H", "W", "b", "p", "q"))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from symlayout.algebra.fact_store import Dim
 from symlayout.algebra.polynomial import Extent, Poly, symbol
 from symlayout.proof.certificate.logged_facts import Recorder
-from symlayout.algebra.fact_store import Dim
 
 
 class Told(Recorder):

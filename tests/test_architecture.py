@@ -1,18 +1,18 @@
-"""The imports run the way that docs/architecture.md says, read from its three fenced blocks."""
+"""Imports run the way that docs/architecture.md says; the page's two fenced blocks are read here."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-SOURCES = {"symlayout": ROOT / "symlayout", "symlayout_codegen": ROOT / "codegen" / "symlayout_codegen"}
+from tests.support.paths import PACKAGES, ROOT
+
 RUNS_WHAT_IT_READS = {"eval", "exec", "sympify", "parse_expr", "__import__"}
 LOADS_CODE = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
 
@@ -20,7 +20,7 @@ LOADS_CODE = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
 def source_modules() -> dict[str, ast.Module]:
     """Return the syntax tree of every module of both packages, by dotted name."""
     modules = {}
-    for package, folder in SOURCES.items():
+    for package, folder in PACKAGES.items():
         for file in sorted(folder.rglob("*.py")):
             parts = [package, *file.relative_to(folder).with_suffix("").parts]
             if parts[-1] == "__init__" and len(parts) > 2:
@@ -51,15 +51,6 @@ def imports(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield from (str(arg.value) for arg in node.args if isinstance(arg, ast.Constant))
 
 
-def run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of *tree* that run on import: no bodies of functions, nothing for type checkers."""
-    for node in ast.iter_child_nodes(tree):
-        is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        if not is_for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield node
-            yield from run_at_once(node)
-
-
 def ours(imported: str) -> str | None:
     """Return the module of this project that *imported* names, a package standing for its ``__init__``."""
     for candidate in (imported, f"{imported}.__init__"):
@@ -86,18 +77,21 @@ def matches(name: str, patterns: str) -> bool:
     return any(fnmatchcase(name, p) or name == p.removesuffix(".*") for p in patterns.split())
 
 
-STAIRCASE = [line.partition(":")[2].strip() for line in block("staircase")]
-DEFERRED = dict(line.split(": ") for line in block("deferred"))
+ROOMS = [line.partition(":")[0].strip() for line in block("rooms")]
+FACADE = "symlayout.facade"
+MOST_MODULES = 20
 IMPORTS = {name: sorted(set(imports(name, ast.walk(tree)))) for name, tree in MODULES.items()}
-AT_ONCE = {name: sorted(set(imports(name, run_at_once(tree)))) for name, tree in MODULES.items()}
-ALGEBRA = sorted(name for name in MODULES if name.startswith("symlayout."))
 
 
-def step(name: str) -> int:
-    """Return the step on which the module *name* stands: the first line of the staircase that names it."""
-    lines = [k for k, patterns in enumerate(STAIRCASE) if matches(short(name), patterns)]
-    assert lines, f"{name} is on no step of docs/architecture.md"
-    return lines[0]
+def room(name: str) -> int:
+    """Return the place of the room in which the module *name* stands: the longest line that it begins with."""
+    if name.endswith(".__init__") and name.count(".") == 1:
+        name = name.removesuffix(".__init__")
+    lines = [r for r in ROOMS if name == r or name.startswith(f"{r}.")]
+    assert lines, f"{name} is in no room of docs/architecture.md"
+    found = max(lines, key=len)
+    assert found != "symlayout" or name == found, f"{name} is in no room of docs/architecture.md"
+    return ROOMS.index(found)
 
 
 def test_the_sources_are_found() -> None:
@@ -105,22 +99,32 @@ def test_the_sources_are_found() -> None:
     assert sum(len(names) for names in IMPORTS.values()) > len(MODULES)
 
 
-@pytest.mark.parametrize("name", ALGEBRA)
-def test_a_module_imports_only_from_lower_steps(name: str) -> None:
-    above = [found for i in IMPORTS[name] if (found := ours(i)) in ALGEBRA and step(found) >= step(name)]
-    assert [other for other in above if not matches(short(other), DEFERRED.get(short(name), ""))] == []
-    assert set(above).isdisjoint(ours(i) for i in AT_ONCE[name])
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_from_its_own_room_and_from_lower_ones(name: str) -> None:
+    if name in (FACADE, "symlayout_codegen.__init__"):  # the faces, which import what they offer when it is used
+        return
+    assert [i for i in IMPORTS[name] if (found := ours(i)) and room(found) > room(name)] == []
 
 
-@pytest.mark.parametrize("name", DEFERRED)
-def test_deferred_imports_exist(name: str) -> None:
-    found = {short(other) for i in IMPORTS[f"symlayout.{name}"] if (other := ours(i))}
-    assert set(DEFERRED[name].split()) <= found
+@pytest.mark.parametrize("name", ROOMS)
+def test_every_room_has_a_module(name: str) -> None:
+    assert any(room(module) == ROOMS.index(name) for module in MODULES)
 
 
-@pytest.mark.parametrize("pattern", " ".join(STAIRCASE).split())
-def test_every_name_on_the_staircase_is_a_module(pattern: str) -> None:
-    assert any(matches(short(name), pattern) for name in ALGEBRA)
+def test_no_modules_import_each_other() -> None:
+    """Imports in functions and for annotations count; only the facade is left out."""
+    faces = {FACADE, "symlayout.__init__", "symlayout_codegen.__init__"}
+    graph = {
+        name: {found for i in imported if (found := ours(i)) is not None and found != name} - faces
+        for name, imported in IMPORTS.items()
+        if name not in faces
+    }
+    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES) - len(faces)
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    counts = Counter(file.parent for folder in PACKAGES.values() for file in folder.rglob("*.py"))
+    assert {folder.name: n for folder, n in counts.items() if n > MOST_MODULES} == {}
 
 
 @pytest.mark.parametrize("rule", [line for line in block("rules") if " imports only: " in line])
@@ -137,14 +141,6 @@ def test_only_in(rule: str) -> None:
     edges = [(n, i) for n, names in IMPORTS.items() for i in names if matches(short(ours(i) or i), imported)]
     assert edges, "the rule is about no import"
     assert [e for e in edges if not matches(short(e[0]), allowed)] == []
-
-
-def test_no_circular_imports() -> None:
-    graph = {
-        name: {found for i in imported if (found := ours(i)) is not None and found != name}
-        for name, imported in AT_ONCE.items()
-    }
-    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -26,16 +26,15 @@ import pytest
 import symlayout_codegen.jit.cache_identity
 import symlayout_codegen.jit.kernel
 from symlayout_codegen import CompilerError, compile_nest
-from symlayout_codegen.jit import build
-from symlayout_codegen.jit import compiler
-from symlayout_codegen.jit.build import cache_key, kernel_flags
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL
 from symlayout_codegen.ir.integer_expressions import Name
-from symlayout_codegen.jit.compiler import find_compiler
-from symlayout_codegen.jit.cache_identity import code_hash, identity
-from symlayout_codegen.limits import limits
-from symlayout_codegen.jit.load import Functions, load_functions
 from symlayout_codegen.ir.nest import Add
+from symlayout_codegen.jit import build, compiler
+from symlayout_codegen.jit.build import cache_key, kernel_flags
+from symlayout_codegen.jit.cache_identity import code_hash, identity
+from symlayout_codegen.jit.compiler import find_compiler
+from symlayout_codegen.jit.load import Functions, load_functions
+from symlayout_codegen.limits import limits
 from tests import nests
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from symlayout.commands.generated_rows import kernels
 from symlayout.commands import subject
+from symlayout.commands.generated_rows import kernels
 from symlayout.run.standalone_c import Unit, emit
 from symlayout_codegen.status import MEANING, status_name
 from tests.compile_generated import WARNINGS
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 GENERATED = ROOT / "generated"
 HEADER = (GENERATED / "symlayout_kernels.h").read_text("ascii")
 PAGE = (ROOT / "docs" / "c-interface.md").read_text("utf-8")

@@ -22,10 +22,7 @@ import platformdirs
 import pytest
 
 from symlayout_codegen import CompilerError, compile_nest
-from symlayout_codegen.jit import build
-from symlayout_codegen.jit import cache
-from symlayout_codegen.jit import compiler
-from symlayout_codegen.jit import load
+from symlayout_codegen.jit import build, cache, compiler, load
 from tests import nests
 
 PROGRAM = """

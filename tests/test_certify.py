@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +24,10 @@ from tests.certified import EndlessError, Meaning, falsity
 from tests.fuzz_check import alterations, at, certificate, few, run, sealed, sites, words_of
 from tests.fuzz_prove import build as build_chain
 from tests.fuzz_prove import random_claim
+from tests.support.paths import ROOT
 from tests.test_claims import CLAIMS, build
 from tests.watched import Certificate, watch
 
-ROOT = Path(__file__).parent.parent
 ALTERED = "the seal does not match: the certificate was altered"
 SIZES = 12  # at which a claim is enumerated
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.proof.certificate.checker import Context, Refused, decode, encode, refusal, seal
 from symlayout.algebra.polynomial import Extent, Poly, symbol
+from symlayout.proof.certificate.checker import Context, Refused, decode, encode, refusal, seal
 from tests.handmade import (
     CHECKER,
     I0,

@@ -14,8 +14,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.commands import subject
-from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 from symlayout.language.grammar_trees import Step
+from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 from tests import claim as corpus
 from tests.brute import Invalid
 from tests.claim import Claim, Item, fill_code

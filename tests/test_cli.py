@@ -18,13 +18,12 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.commands import command_line
-from symlayout.show import small_sizes
-from symlayout.commands import cache_folder, subject
+from symlayout.commands import cache_folder, command_line, subject
 from symlayout.commands.output.schemas import ERROR, SCHEMAS
+from symlayout.show import small_sizes
+from tests.support.paths import ROOT
 from tests.valid import assert_valid
 
-ROOT = Path(__file__).parent.parent
 MODELS = ROOT / "examples" / "models"
 PAD = "space_to_batch([2,2], [[1,1],[1,1]])"
 CROP = "batch_to_space([2,2], [[1,1],[1,1]])"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import snippets
-from tests.snippets import ROOT
+from tests.support.paths import ROOT
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 COPIED = ("symlayout", "codegen", "docs", "tests", "pyproject.toml", "mkdocs.yml", "README.md", "Makefile")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from symlayout.algebra.floor_normal_form import Coordinate, floor_div, floor_mod
-from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Dim, Facts
+from symlayout.algebra.floor_normal_form import Coordinate, floor_div, floor_mod
 from symlayout.algebra.polynomial import Extent, evaluate, names_of, symbol
+from symlayout.errors import InconclusiveError
 
 H, W, B, C = symbol("H"), symbol("W"), symbol("b"), symbol("c")
 X, Y = symbol("#0"), symbol("#1")

@@ -11,7 +11,7 @@ import pytest
 
 import symlayout as sl
 from tests import snippets
-from tests.snippets import ROOT
+from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in sorted(DOCS.rglob("*.md"))}

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
 from symlayout.run import call_plan
-from symlayout.run.storage import NIBBLES
 from symlayout.run.standalone_c import Unit, emit
+from symlayout.run.storage import NIBBLES
 from tests.halves import check_halves, cut, joined
 from tests.strategies import DYNAMIC, Case, cases
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 import symlayout as sl
-from symlayout.proof.proof_text import explain, explain_latex
 from symlayout.algebra.facts import Facts
+from symlayout.proof.proof_text import explain, explain_latex
 from tests.test_spell import check_latex
 
 N, C, H = sl.dims("N C H")

@@ -7,7 +7,19 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.integer_expressions import (
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Literal,
+    Maximum,
+    Minimum,
+    Name,
+    Product,
+    Sum,
+    add,
+    mul,
+)
 from symlayout_codegen.ir.queries import (
     Facts,
     equal,

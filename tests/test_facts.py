@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from symlayout.algebra import floor_normal_form
-from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
+from symlayout.errors import ShapeError
 from tests.derivations import identities
 
 H, W, B = symbol("H"), symbol("W"), symbol("b")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import symlayout as sl
-from symlayout.commands.generated_rows import DYNAMIC, ELEMENT_SIZES, Row, kernels
-from symlayout.commands.command_line import main
 from symlayout.commands import emit, subject
+from symlayout.commands.command_line import main
+from symlayout.commands.generated_rows import DYNAMIC, ELEMENT_SIZES, Row, kernels
 from tests.compile_generated import COMPILERS, LEVELS, WARNINGS, complaint
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 GENERATED = ROOT / "generated"
 FLAGS = ["-std=c11", "-O1", *WARNINGS]
 SANITIZERS = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from symlayout.maps.compose_chain import normalise
 from tests import oracle
 from tests.chains import build
 from tests.strategies import STEPS, Case, cases
+from tests.support.paths import ROOT
 from tests.test_spell import ceil_div, check_latex
 
 N, C, H, W = sl.dims("N C H W")
@@ -130,7 +130,7 @@ def test_text_is_the_same_in_every_process() -> None:
         "    print(t.index_map, t.index_map.latex(), t.index_map.coords)\n"
         "print(sl.inverse(PRINTED['space_to_depth'][0]).explain())\n"
     )
-    root = Path(__file__).parent.parent
+    root = ROOT
     printed = set()
     for seed in ("0", "1", "77"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{root}{os.pathsep}{root / 'codegen'}"}

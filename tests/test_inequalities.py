@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from symlayout.algebra import floor_normal_form
-from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
 from symlayout.algebra.sample_points import Samples
+from symlayout.errors import InconclusiveError, ShapeError
 from tests.derivations import identities
 
 Point = dict[str, int]

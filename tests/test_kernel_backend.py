@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
 from symlayout_codegen.ir.integer_expressions import Literal, add
-from symlayout_codegen.jit.load import foreign_functions
 from symlayout_codegen.ir.nest import Add, Affine, Digit, Piece, Term
+from symlayout_codegen.jit.load import foreign_functions
 from tests import nests
 
 MARGIN = 64

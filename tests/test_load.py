@@ -12,10 +12,10 @@ import pytest
 
 from symlayout.errors import FormatError, MissingFileError, ShapeError, SymlayoutError, UnknownOpError
 from symlayout.frontends.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
-from symlayout.maps.interpreter import interpret
 from symlayout.frontends.models.load_outputs import load
+from symlayout.maps.interpreter import interpret
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 MODELS = ROOT / "examples" / "models"
 
 # A model with two dims and one operation, as OpenVINO writes it, and its constants: [1, 5], [0, 2], [0, 0].

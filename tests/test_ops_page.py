@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from symlayout.commands.command_line import main
 from symlayout.commands.output.ops_page import CORE_EXAMPLES, FRAMEWORK_EXAMPLES, markdown
 from symlayout.commands.subject import CORE_OPS
 from symlayout.frontends import names
+from tests.support.paths import ROOT
 
-PAGE = Path(__file__).parent.parent / "docs" / "ops.md"
+PAGE = ROOT / "docs" / "ops.md"
 
 
 def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:

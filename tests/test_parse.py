@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symlayout.errors import FormatError
-from symlayout.language.parse import evaluate, names_of, parse_relations, parse_shape, parse_step
 from symlayout.language.grammar_trees import Step
+from symlayout.language.parse import evaluate, names_of, parse_relations, parse_shape, parse_step
 
 DIMS = {"N": 7, "h": 5, "w": 3, "b": 2, "b_1": 4}
 

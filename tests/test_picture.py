@@ -21,8 +21,9 @@ from symlayout.show import small_sizes
 from symlayout.show.read_numbers import MAX_CELLS, cells
 from symlayout.show.theme import escape, style
 from tests import chains, strategies
+from tests.support.paths import ROOT
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+IMAGES = ROOT / "docs" / "images"
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -19,14 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symlayout_codegen import CompilerError, Nest, print_header, print_kernel, simulate
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, add, evaluate, mul
-from symlayout_codegen.ir.queries import Facts
 from symlayout_codegen.emit.header import RUNTIME_HEADER, template
-from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, Piece, Term
 from symlayout_codegen.emit.printer import _Printer
+from symlayout_codegen.emit.text import comment_text
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, add, evaluate, mul
+from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, Piece, Term
+from symlayout_codegen.ir.queries import Facts
 from symlayout_codegen.passes.rename import identifier
 from symlayout_codegen.status import STATUS, status_code
-from symlayout_codegen.emit.text import comment_text
 from tests import nests
 
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]

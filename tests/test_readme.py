@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tests import snippets
-from tests.snippets import ROOT
+from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

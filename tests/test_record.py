@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
-from symlayout.proof.certificate.checker import Refused
-from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.algebra.polynomial import Extent, evaluate, exact_quotient, symbol
-from symlayout.proof.certificate.logged_equations import _bezout
 from symlayout.algebra.fact_store import Dim
+from symlayout.algebra.polynomial import Extent, evaluate, exact_quotient, symbol
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.proof.certificate.checker import Refused
+from symlayout.proof.certificate.logged_equations import _bezout
 from tests.recorded import Told
 from tests.test_facts import BOUNDS, Bound
 from tests.test_inequalities import random_facts, some

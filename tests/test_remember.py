@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout_codegen.jit import build
-from symlayout_codegen.jit import cache
-from symlayout_codegen.jit import trampoline
-from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.emit.header import template
+from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.jit import build, cache, trampoline
 from tests.promises.forked import forked
 
 SHAPE = (2, 3)

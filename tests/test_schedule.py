@@ -11,12 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symlayout_codegen.passes import strips
-from symlayout_codegen.passes.align import aligned
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, Sum, add, evaluate, mul
-from symlayout_codegen.passes.use_divisibility import exact
+from symlayout_codegen.ir.nest import (
+    Add,
+    Affine,
+    Carried,
+    Digit,
+    Guard,
+    Local,
+    Nest,
+    Piece,
+    Precondition,
+    Term,
+    Window,
+    simulate,
+)
 from symlayout_codegen.ir.queries import ONE, ZERO, Facts, names, subtract
-from symlayout_codegen.passes.hoist import hoist
 from symlayout_codegen.ir.statements import (
     Accumulate,
     AccumulateRows,
@@ -38,22 +48,12 @@ from symlayout_codegen.ir.statements import (
     expressions,
     walk,
 )
-from symlayout_codegen.ir.nest import (
-    Add,
-    Affine,
-    Carried,
-    Digit,
-    Guard,
-    Local,
-    Nest,
-    Piece,
-    Precondition,
-    Term,
-    Window,
-    simulate,
-)
+from symlayout_codegen.passes import strips
+from symlayout_codegen.passes.align import aligned
+from symlayout_codegen.passes.hoist import hoist
 from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.passes.stack_pieces import stack
+from symlayout_codegen.passes.use_divisibility import exact
 from tests import nests
 
 Written = dict[int, tuple[Term, ...]]

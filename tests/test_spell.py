@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.language import latex
-from symlayout.language import sympy_bridge
+from symlayout.language import latex, sympy_bridge
 from symlayout.language.readable import Apply, Factor, Sum, atom, number
 from symlayout.language.to_text import spell
 

@@ -15,16 +15,15 @@ from typing import Any
 
 import pytest
 
-from symlayout.commands import command_line
-from symlayout.commands import subject
+from symlayout.commands import command_line, subject
+from symlayout.commands.completion import SHELLS, make
 from symlayout.commands.output import paint
-from symlayout.commands.output.completion import SHELLS, make
 from symlayout.commands.output.describe import describe_all
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.schemas import SCHEMAS
+from tests.support.paths import ROOT
 from tests.valid import problems
 
-ROOT = Path(__file__).parent.parent
 REFUTED = ["prove", "H,W", "flip(0)", "--", "flip(1)"]
 
 

@@ -12,9 +12,8 @@ import pytest
 
 import symlayout as sl
 from symlayout_codegen import CompiledKernel, Nest, compile_nest
-from symlayout_codegen.jit import cache
-from symlayout_codegen.jit import tune
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL, NEVER, Choice
+from symlayout_codegen.jit import cache, tune
 from tests import nests
 from tests.test_kernel_backend import check, samples
 

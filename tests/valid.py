@@ -1,4 +1,4 @@
-"""Whether data is what a JSON Schema says, for the part of JSON Schema that `symlayout.commands.output.schemas` uses."""
+"""Whether data meets a JSON Schema, for the part of JSON Schema that `symlayout.commands.output.schemas` uses."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symlayout.proof.certificate.checker import Context, Refused, decode, refusal
 from symlayout.algebra.polynomial import Extent, evaluate
+from symlayout.proof.certificate.checker import Context, Refused, decode, refusal
 from tests.certified import OUTSIDE, EndlessError, Meaning, Point, falsity, points
 
 Certificate = dict[str, Any]

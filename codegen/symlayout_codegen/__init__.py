@@ -10,12 +10,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symlayout_codegen.moved import MOVED, find_moved
+
 if TYPE_CHECKING:
-    from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
     from symlayout_codegen.emit.header import print_header
-    from symlayout_codegen.jit.kernel import CompiledKernel, compile_nest
-    from symlayout_codegen.ir.nest import Nest, simulate
     from symlayout_codegen.emit.printer import print_kernel
+    from symlayout_codegen.errors import CompilerError, PreconditionFailed, SymlayoutError
+    from symlayout_codegen.ir.nest import Nest, simulate
+    from symlayout_codegen.jit.kernel import CompiledKernel, compile_nest
 
 __all__ = [
     "CompiledKernel",
@@ -30,16 +32,18 @@ __all__ = [
 ]
 
 _HOME = {
-    "CompiledKernel": "kernel",
+    "CompiledKernel": "jit.kernel",
     "CompilerError": "errors",
-    "Nest": "nest",
+    "Nest": "ir.nest",
     "PreconditionFailed": "errors",
     "SymlayoutError": "errors",
-    "compile_nest": "kernel",
-    "print_header": "header",
-    "print_kernel": "printer",
-    "simulate": "nest",
+    "compile_nest": "jit.kernel",
+    "print_header": "emit.header",
+    "print_kernel": "emit.printer",
+    "simulate": "ir.nest",
 }
+
+find_moved(__name__, MOVED)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from math import inf
 
-from symlayout.algebra.polynomial import Extent, collapse, terms_of
 from symlayout.algebra.fact_store import drop
+from symlayout.algebra.polynomial import Extent, collapse, terms_of
 
 Bound = float  # an int, or an infinity
 Sides = tuple[Bound, Bound]

@@ -24,10 +24,10 @@ from symlayout.algebra.box_bounds import (
     slope_of,
     tighter,
 )
-from symlayout.budgets import limits
+from symlayout.algebra.constraints import Below, Statements, cancelling
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
-from symlayout.algebra.constraints import Below, Statements, cancelling
+from symlayout.budgets import limits
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the statements in one box

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import gcd, inf
 
 from symlayout.algebra.box_bounds import Bound, Box, Form, Sides, ceil_of, floor_of, form_of, sides_of
+from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, collapse, names_of, symbol, without
-from symlayout.algebra.fact_store import DIGIT, drop
 
 _MOST_TERMS = 24  # of a statement that makes boxes smaller
 

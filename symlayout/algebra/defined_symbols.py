@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from symlayout.algebra.fact_store import DIGIT, Definition, parenthesised, short
+from symlayout.algebra.intervals import Interval, positive_part
+from symlayout.algebra.nonnegative import Inequalities
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, symbol, text
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
-from symlayout.algebra.nonnegative import Inequalities
-from symlayout.algebra.intervals import Interval, positive_part
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, symbol, text
-from symlayout.algebra.fact_store import DIGIT, Definition, parenthesised, short
 
 
 class Derived(Inequalities):

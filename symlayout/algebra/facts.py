@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symlayout.algebra.solve_divisibility import Divisions
-from symlayout.errors import ShapeError
+from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 from symlayout.algebra.intervals import Interval, at
 from symlayout.algebra.polynomial import (
     Extent,
@@ -26,7 +25,8 @@ from symlayout.algebra.polynomial import (
     terms_of,
     text,
 )
-from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
+from symlayout.algebra.solve_divisibility import Divisions
+from symlayout.errors import ShapeError
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Any
 
-from symlayout.errors import InconclusiveError
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import (
     Extent,
@@ -28,7 +28,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
     without,
 )
-from symlayout.algebra.fact_store import DIGIT
+from symlayout.errors import InconclusiveError
 
 
 def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symlayout.errors import ShapeError
+from symlayout.algebra.fact_store import DIGIT, System
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
@@ -16,7 +16,7 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.algebra.fact_store import DIGIT, System
+from symlayout.errors import ShapeError
 
 Interval = tuple[int | None, int | None]
 

@@ -13,6 +13,7 @@ from itertools import islice, product
 from math import gcd
 from typing import NamedTuple, Union
 
+from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
@@ -25,7 +26,6 @@ from symlayout.algebra.polynomial import (
     symbol,
 )
 from symlayout.algebra.sample_points import Samples
-from symlayout.algebra.fact_store import DIGIT, drop
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
 _SHORT = 8  # terms of a goal that counts once; longer ones take longer

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
 from symlayout.algebra.polynomial import Extent, Poly, collapse, evaluate, names_of
-from symlayout.algebra.fact_store import DIGIT, drop
 
 _SAMPLES = 4  # feasible points kept
 _SAMPLE_TRIALS = 24

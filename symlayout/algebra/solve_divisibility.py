@@ -10,6 +10,7 @@ from math import gcd
 from typing import NamedTuple
 
 from symlayout.algebra.defined_symbols import Derived
+from symlayout.algebra.fact_store import drop, parenthesised
 from symlayout.algebra.intervals import Interval, positive_part
 from symlayout.algebra.polynomial import (
     Extent,
@@ -23,7 +24,6 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
-from symlayout.algebra.fact_store import drop, parenthesised
 
 
 class Fraction(NamedTuple):

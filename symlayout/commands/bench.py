@@ -21,16 +21,16 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.show import small_sizes
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
-from symlayout.errors import FormatError, ShapeError
-from symlayout.language.parse import evaluate, parse_step
 from symlayout.commands.peers.program import Chain, Move
 from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
-from symlayout.language.grammar_trees import Step
 from symlayout.commands.timing import ratios, take_turns
+from symlayout.errors import FormatError, ShapeError
+from symlayout.language.grammar_trees import Step
+from symlayout.language.parse import evaluate, parse_step
+from symlayout.show import small_sizes
 
 TARGET_BYTES = 1 << 20
 LARGEST_BYTES = 1 << 32

@@ -19,10 +19,9 @@ from types import ModuleType
 from typing import NoReturn, TextIO
 
 from symlayout import __version__
-from symlayout.commands import bench, cache, doctor, emit, explain, infer, ops, prove, run, show
-from symlayout.commands.output import completion
+from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show
+from symlayout.commands import help as help_command
 from symlayout.commands.output import paint
-from symlayout.commands.output import help as help_command
 from symlayout.commands.output.describe import add_common
 from symlayout.commands.output.progress import progress
 from symlayout.commands.output.report import Report

@@ -17,8 +17,8 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from symlayout.commands.generated_rows import kernels
 from symlayout.commands import subject
+from symlayout.commands.generated_rows import kernels
 from symlayout.commands.output.report import Report
 from symlayout.run.standalone_c import Unit, emit
 from symlayout.show.whole_file import write_file

@@ -17,9 +17,9 @@ import argparse
 from typing import Any
 
 import symlayout as sl
-from symlayout.show import wording
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
+from symlayout.show import wording
 from symlayout.show.picture import assignments
 from symlayout.show.trace_element import number_of
 
@@ -92,13 +92,19 @@ def requirements(stages: list[tuple[str, sl.Tensor]]) -> Report:
         if reason.breaks:
             rows.append(("else", f"{assignments(reason.breaks)}: {reason.message}"))
         rows.append(("error", f"ShapeError ({reason.kind})"))
-        blocks.append(f"{wording.words(reason.relation)}\n" + "\n".join(f"  {r}" for r in columns(rows).splitlines()))
+        lines = (f"  {r}" for r in columns(rows).splitlines())
+        blocks.append("\n".join((wording.words(reason.relation), *lines)))
         data.append(
             {
-                "requires": wording.relation(reason.relation), "words": wording.words(reason.relation), "asked_by": steps,
-                "kind": reason.kind, "because": reason.rule, "breaks": reason.breaks, "message": reason.message,
+                "requires": wording.relation(reason.relation),
+                "words": wording.words(reason.relation),
+                "asked_by": steps,
+                "kind": reason.kind,
+                "because": reason.rule,
+                "breaks": reason.breaks,
+                "message": reason.message,
             }
-        )  # fmt: skip
+        )
     return Report("\n\n".join(blocks) or "nothing is required: all sizes will do", {"requires": data})
 
 

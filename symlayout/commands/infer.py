@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import symlayout as sl
-from symlayout.show import wording
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
+from symlayout.show import wording
 from symlayout.tensors.requirements import origins
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import argparse
 
 import symlayout as sl
-from symlayout.show import wording
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report
+from symlayout.show import wording
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,12 +24,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report
 from symlayout.errors import ArrayError, FormatError
 from symlayout.interop.chunked import apply_chunked, bytes_of
 from symlayout.show.whole_file import write_with
+from symlayout.tensors.bind_dims import bind_shapes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,14 +16,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-from symlayout.show import wording
-from symlayout.show.read_numbers import cells
 from symlayout.commands import subject
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import InconclusiveError
+from symlayout.show import wording
 from symlayout.show.picture import assignments, picture
-from symlayout.tensors.chain import Tensor
+from symlayout.show.read_numbers import cells
 from symlayout.show.whole_file import write_file
+from symlayout.tensors.chain import Tensor
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

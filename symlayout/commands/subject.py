@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import symlayout as sl
-from symlayout.run.storage import WHOLE, Whole, nibbles
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
-from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed
 from symlayout.language.grammar_trees import Step
+from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed
+from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx")
 MAX_STDIN = 1 << 20

@@ -11,8 +11,8 @@ import operator
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import Facts
+from symlayout.errors import ShapeError, shown
 from symlayout.language.sympy_bridge import fresh, to_extent, whole
 
 MAX_VALUES = 1 << 16

@@ -22,9 +22,9 @@ from typing import Any, TextIO
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.element_types import check_dtype, element_type
-from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, FormatError, ShapeError
+from symlayout.tensors.bind_dims import bind_shapes
+from symlayout.tensors.element_types import check_dtype, element_type
 
 Box = tuple[tuple[int, int], ...]  # a half-open range for each axis
 Sliceable = Any  # has shape, dtype, and slices as NumPy's

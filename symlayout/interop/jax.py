@@ -11,15 +11,15 @@ import jax
 import numpy as np
 
 import symlayout as sl
-from symlayout.tensors.element_types import fill_element
-from symlayout.tensors.bind_dims import bind_shapes
-from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.errors import ArrayError
 from symlayout.algebra.facts import Facts
-from symlayout.language.readable import fold
-from symlayout.interop.shape_function import ShapeFunction, Size
-from symlayout.maps.compose_chain import Window
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ArrayError
+from symlayout.interop.shape_function import ShapeFunction, Size
+from symlayout.language.readable import fold
+from symlayout.maps.compose_chain import Window
+from symlayout.tensors.bind_dims import bind_shapes
+from symlayout.tensors.element_types import fill_element
 
 Array = Any  # a jax.Array, or what stands for one while JAX traces
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts, Requirement
-from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
+from symlayout.errors import ShapeError
+from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 from symlayout.tensors.chain import Tensor
 
 Size = Any  # an int, or what stands for one

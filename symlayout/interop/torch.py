@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 import symlayout as sl
-from symlayout.maps.adjoint_map import Adjoint
-from symlayout.tensors.element_types import element_type
-from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, FormatError, shown
 from symlayout.interop.shape_function import ShapeFunction
+from symlayout.maps.adjoint_map import Adjoint
+from symlayout.tensors.bind_dims import bind_shapes
+from symlayout.tensors.element_types import element_type
 
 # Element types that NumPy has not: the integers of their size, and their names in ml_dtypes.
 _BITS = {

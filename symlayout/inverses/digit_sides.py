@@ -14,11 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from symlayout.algebra.floor_normal_form import is_digital
-from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Facts
-from symlayout.maps.compose_chain import Read, Window
-from symlayout.ops.reshape import linear
+from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,
@@ -31,7 +28,10 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
+from symlayout.errors import InconclusiveError
+from symlayout.maps.compose_chain import Read, Window
 from symlayout.maps.split_digits import Box, refine
+from symlayout.ops.reshape import linear
 from symlayout.tensors.chain import Tensor
 
 

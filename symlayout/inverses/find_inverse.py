@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symlayout.language import sympy_bridge
 from symlayout.errors import InconclusiveError
+from symlayout.language import sympy_bridge
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
 

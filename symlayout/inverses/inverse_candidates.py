@@ -11,18 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from symlayout.tensors.substitute_input import demand_shape
-from symlayout.inverses.partition_input import Range, Region, cut
-from symlayout.tensors.declaration import Case, Declared, Fill, Operand, Windows, index_map
+from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import is_digital
+from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.digit_sides import Face, Number, face
-from symlayout.algebra.facts import Facts
+from symlayout.inverses.partition_input import Range, Region, cut
 from symlayout.maps.compose_chain import Read, normalise
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
-from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
 from symlayout.tensors.chain import Tensor, apply
+from symlayout.tensors.declaration import Case, Declared, Fill, Operand, Windows, index_map
+from symlayout.tensors.substitute_input import demand_shape
 
 _MOST_PIECES = 32
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from symlayout.errors import InconclusiveError
-from symlayout.inverses.digit_sides import Face
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, collapse, terms_of
+from symlayout.errors import InconclusiveError
+from symlayout.inverses.digit_sides import Face
 
 _MOST_RESIDUES = 8  # of a step that pieces share
 

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.language import sympy_bridge
-from symlayout.inverses.inverse_candidates import candidates
-from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.maps.interpreter import gathers, int_extents
-from symlayout.inverses.find_inverse import like
-from symlayout.maps.merge_pieces import is_fork
-from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
-from symlayout.algebra.polynomial import symbol
-from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.algebra.enumerate_sizes import sizes
+from symlayout.algebra.floor_normal_form import digit_name
+from symlayout.algebra.polynomial import symbol
+from symlayout.errors import InconclusiveError, ShapeError, shown
+from symlayout.inverses.find_inverse import like
+from symlayout.inverses.inverse_candidates import candidates
+from symlayout.language import sympy_bridge
+from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
+from symlayout.maps.interpreter import gathers, int_extents
+from symlayout.maps.merge_pieces import is_fork
+from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra import floor_normal_form
-from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.algebra.facts import Dim, Facts, Requirement
-from symlayout.language.readable import Factor, Sum, fold_fixed
 from symlayout.algebra.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
+from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.language.readable import Factor, Sum, fold_fixed
 from symlayout_codegen.forks import held_off
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from symlayout.algebra.facts import Facts
-from symlayout.language.readable import Apply, Factor, Sum, fold
 from symlayout.algebra.polynomial import Extent
+from symlayout.language.readable import Apply, Factor, Sum, fold
 
 
 def spell(e: Sum) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.language.readable import Apply, Sum, atom, fold_fixed, number
 from symlayout.algebra.polynomial import Extent
+from symlayout.language.readable import Apply, Sum, atom, fold_fixed, number
 
 
 class Literal:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from symlayout.errors import ArrayError, InconclusiveError, shown
 from symlayout.algebra.facts import Facts
-from symlayout.maps.compose_chain import Read, normalise
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
+from symlayout.errors import ArrayError, InconclusiveError, shown
+from symlayout.maps.compose_chain import Read, normalise
 from symlayout.maps.split_digits import Box, refine
 from symlayout.tensors.chain import Tensor
 

@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from symlayout.language import sympy_bridge
-from symlayout.algebra.floor_normal_form import digit_name, floor_div
-from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.algebra.facts import Facts
-from symlayout.language.readable import fold_remainders
-from symlayout.maps.merge_pieces import is_fork
-from symlayout.maps.compose_chain import Read, Window, normalise
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
 from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import digit_name, floor_div
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.language import sympy_bridge
+from symlayout.language.readable import fold_remainders
+from symlayout.maps.compose_chain import Read, Window, normalise
+from symlayout.maps.merge_pieces import is_fork
 from symlayout.tensors.chain import Tensor
 
 
@@ -185,7 +185,8 @@ class _Part:
         if any(self.facts.nonnegative(start - stop) for start, stop in ranges):
             return None
         return tuple(
-            (sympy_bridge.to_sympy(start, self.facts), sympy_bridge.to_sympy(stop, self.facts)) for start, stop in ranges
+            (sympy_bridge.to_sympy(start, self.facts), sympy_bridge.to_sympy(stop, self.facts))
+            for start, stop in ranges
         )
 
     # ------------------------------------------------------------------ what cuts the ranges

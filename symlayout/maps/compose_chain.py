@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symlayout.budgets import limits
-from symlayout.tensors.declaration import Case
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
-from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
 from symlayout.algebra.polynomial import Extent
+from symlayout.budgets import limits
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.tensors.chain import Tensor, same_size
+from symlayout.tensors.declaration import Case
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symlayout import facade
-from symlayout.language import latex
-from symlayout.language import sympy_bridge
-from symlayout.tensors.element_types import same_fill
-from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.facts import Facts
-from symlayout.language.readable import Sum, fold
-from symlayout.maps.merge_pieces import Piece, merge, written
-from symlayout.maps.compose_chain import Read, Window, normalise
+from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import symbol
+from symlayout.language import latex, sympy_bridge
+from symlayout.language.readable import Sum, fold
 from symlayout.language.to_text import axis_names, spell
+from symlayout.maps.compose_chain import Read, Window, normalise
+from symlayout.maps.merge_pieces import Piece, merge, written
+from symlayout.tensors.element_types import same_fill
 
 if TYPE_CHECKING:
     from symlayout.facade import Inverse
@@ -247,7 +246,9 @@ class IndexMap:
         """Return an expression as an int or a SymPy expression over `indices`."""
         index = dict(zip(self.names, self.indices, strict=True))
         dims = self._t.facts.dims
-        value = sympy_bridge.written(e, lambda name: index[name] if name in index else sympy_bridge.symbol_of(dims[name]))
+        value = sympy_bridge.written(
+            e, lambda name: index[name] if name in index else sympy_bridge.symbol_of(dims[name])
+        )
         return int(value) if value.is_Integer else value
 
 

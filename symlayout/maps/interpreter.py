@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.maps.adjoint_map import Adjoint, check_numbers
-from symlayout.tensors.element_types import as_array, check_dtype, fill_element
-from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.errors import ArrayError, InconclusiveError
+from symlayout.maps.adjoint_map import Adjoint, check_numbers
+from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.element_types import as_array, check_dtype, fill_element
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
-from symlayout.tensors.element_types import same_fill
-from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
+from symlayout.errors import ShapeError
 from symlayout.language.readable import Apply, Sum, atom, fold
 from symlayout.maps.compose_chain import Guard, Read, Window, assume, output_digits
-from symlayout.algebra.polynomial import Extent, exact_quotient, names_of
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import same_fill
 
 _MOST_PIECES = 27  # of a map, for looking at all pairs
 

@@ -15,11 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from symlayout.budgets import limits
-from symlayout.algebra.floor_normal_form import digit_name, floor_div, is_digital
-from symlayout.errors import ShapeError
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
+from symlayout.algebra.floor_normal_form import digit_name, floor_div, is_digital
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,
@@ -29,7 +27,9 @@ from symlayout.algebra.polynomial import (
     product,
     substitute,
 )
-from symlayout.algebra.fact_store import DIGIT
+from symlayout.budgets import limits
+from symlayout.errors import ShapeError
+from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
 from symlayout.tensors.chain import Tensor
 
 _MAX_SPLITS = 64

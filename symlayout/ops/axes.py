@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.tensors.chain import Tensor, check_tensors, core_operation
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 
 @core_operation

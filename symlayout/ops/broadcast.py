@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, index_map
-from symlayout.errors import ShapeError
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, index_map
 
 
 @core_operation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, index_map
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, index_map
 
 
 @core_operation

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.tensors.declaration import Case, Declared, Operand
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import mixed_radix
-from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensors.chain import core_joint_operation
+from symlayout.tensors.declaration import Case, Declared, Operand
 
 
 @core_joint_operation

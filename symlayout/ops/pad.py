@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.tensors.declaration import Case, Coords, Declared, Fill, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Case, Coords, Declared, Fill, Operand, as_list, index_map, is_list
 
 MODES = ("constant", "empty", "edge", "reflect", "symmetric", "wrap")
 _SPARE = {"reflect": 1, "symmetric": 0, "wrap": 0}  # how many elements of an axis one repetition leaves out

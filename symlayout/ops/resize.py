@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
 MODES = ("asymmetric", "half_pixel")
 

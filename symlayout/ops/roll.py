@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import linear, mixed_radix
-from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 
 @core_operation

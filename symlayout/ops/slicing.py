@@ -6,10 +6,10 @@ import functools
 import operator
 from typing import Any, Literal
 
-from symlayout.tensors.declaration import Declared, Operand, index_map
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, index_map
 
 Bounds = Literal["clamp", "clamp_start", "exact"]
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import linear, mixed_radix
-from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 
 
 @core_operation

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import linear, mixed_radix
-from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
 MODES = ("blocks_first", "depth_first")
 

@@ -6,10 +6,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Operand, index_map, is_list
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import Tensor, check_tensors, core_operation
+from symlayout.tensors.declaration import Declared, Operand, index_map, is_list
 
 MAX_PARTS = 1 << 16
 

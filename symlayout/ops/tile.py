@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Case, Declared, Operand, index_map
-from symlayout.ops.reshape import mixed_radix
 from symlayout.algebra.polynomial import Extent, product
+from symlayout.ops.reshape import mixed_radix
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
 
 @core_operation

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 from symlayout.errors import ShapeError
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 
 @core_operation

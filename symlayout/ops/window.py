@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.declaration import Declared, Fill, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError
 from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ShapeError
 from symlayout.tensors.chain import core_operation
+from symlayout.tensors.declaration import Declared, Fill, Operand, as_list, index_map, is_list
 
 
 @core_operation

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.language import sympy_bridge
-from symlayout.tensors.element_types import same_fill
-from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.algebra.facts import Facts
-from symlayout.maps.interpreter import gathers
-from symlayout.maps.compose_chain import output_digits
-from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.algebra.enumerate_sizes import sizes
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.language import sympy_bridge
+from symlayout.maps.compose_chain import output_digits
+from symlayout.maps.interpreter import gathers
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import same_fill
 
 _CHEAP = 40  # candidates looked at for each one evaluated
 _MAX_ELEMENTS = 1 << 22  # elements of an output that one evaluation may have

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.tensors.element_types import same_fill
-from symlayout.budgets import limits
-from symlayout.tensors.declaration import Case
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
-from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
+from symlayout.budgets import limits
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.tensors.chain import Tensor, same_size
+from symlayout.tensors.declaration import Case
+from symlayout.tensors.element_types import same_fill
 
 MAX_VALUES = 16  # of a symbol whose values are told apart
 

@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.tensors.element_types import same_fill
-from symlayout.budgets import limits
-from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.polynomial import terms_of
+from symlayout.budgets import limits
+from symlayout.errors import InconclusiveError
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import same_fill
 
 
 @dataclass(frozen=True, slots=True)

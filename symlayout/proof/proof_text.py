@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symlayout.language import latex
+from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.algebra.facts import Dim, Facts, Requirement
+from symlayout.language import latex
 from symlayout.language.readable import Sum, atom, canonical, fold, fold_fixed, number
-from symlayout.tensors.requirements import requirements
+from symlayout.language.to_text import spell
 from symlayout.language.unsimplified import Literal, literal
 from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
-from symlayout.language.to_text import spell
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.requirements import requirements
 
 _MOST_PARTS = 6  # of one side that are written out
 

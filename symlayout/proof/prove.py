@@ -10,14 +10,14 @@ import enum
 from functools import cached_property
 from typing import Any
 
-from symlayout.language import sympy_bridge
-from symlayout.proof.decide_equal import agree
+from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
-from symlayout.algebra.facts import Facts
-from symlayout.tensors.requirements import requirements
-from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Search, Witness
+from symlayout.proof.decide_equal import agree
+from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.requirements import requirements
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 

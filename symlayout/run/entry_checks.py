@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from symlayout.algebra.floor_normal_form import is_digital
-from symlayout.errors import InconclusiveError
 from symlayout.algebra.facts import Definition, Facts
+from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.algebra.polynomial import Extent, exact_quotient, symbol, terms_of
+from symlayout.errors import InconclusiveError
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.ir.nest import Local, Precondition
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
-from symlayout.tensors.element_types import element_type
-from symlayout.tensors.bind_dims import bind_shapes, dim_values
+from symlayout.maps.composed_map import IndexMap
+from symlayout.maps.interpreter import int_extents, match_arrays, result_type
 from symlayout.run.call_plan import (
     Plan,
     check_threads,
@@ -21,20 +22,19 @@ from symlayout.run.call_plan import (
     element_strides,
     worthwhile,
 )
-from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
-from symlayout.errors import ArrayError, CompilerError, InconclusiveError
-from symlayout.maps.composed_map import IndexMap
-from symlayout.maps.interpreter import int_extents, match_arrays, result_type
 from symlayout.run.lower import lower
 from symlayout.run.repeat_calls import Call, Memory, memory
+from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
+from symlayout.tensors.bind_dims import bind_shapes, dim_values
 from symlayout.tensors.chain import Tensor
-from symlayout_codegen.jit import trampoline
+from symlayout.tensors.element_types import element_type
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS
+from symlayout_codegen.jit import trampoline
 
 if TYPE_CHECKING:
-    from symlayout_codegen.jit.kernel import CompiledKernel
     from symlayout_codegen.ir.nest import Nest
+    from symlayout_codegen.jit.kernel import CompiledKernel
 
 Array = np.ndarray[Any, Any]
 

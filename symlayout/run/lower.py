@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from symlayout.maps.adjoint_map import Adjoint
-from symlayout.tensors.element_types import same_fill
-from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.algebra.facts import Facts
-from symlayout.run.lowered_piece import Part, halve
-from symlayout.maps.composed_map import index_map_of
-from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
-from symlayout.run.entry_checks import Prelude
-from symlayout.maps.split_digits import Box, divisor, output_box, refine, where
 from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import digit_name
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.maps.adjoint_map import Adjoint
+from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
+from symlayout.maps.composed_map import index_map_of
+from symlayout.maps.split_digits import Box, divisor, output_box, refine, where
+from symlayout.run.entry_checks import Prelude
+from symlayout.run.lowered_piece import Part, halve
 from symlayout.tensors.chain import Tensor, same_size
+from symlayout.tensors.element_types import same_fill
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
 from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
 from symlayout_codegen.ir.nest import Window as NestWindow

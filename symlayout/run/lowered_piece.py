@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from symlayout.algebra.facts import Facts
-from symlayout.maps.compose_chain import Guard, Window
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
 from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
+from symlayout.maps.compose_chain import Guard, Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from symlayout.run.call_plan import Array, Plan
 from symlayout.errors import ShapeError
+from symlayout.run.call_plan import Array, Plan
 from symlayout_codegen.jit import trampoline
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.maps.adjoint_map import Adjoint
-from symlayout.tensors.element_types import fill_element
-from symlayout.tensors.declaration import Declared, Operand, index_map
 from symlayout.errors import ArrayError, ShapeError, shown
+from symlayout.maps.adjoint_map import Adjoint
 from symlayout.maps.interpreter import interpret
 from symlayout.tensors.chain import Tensor, core_operation
+from symlayout.tensors.declaration import Declared, Operand, index_map
+from symlayout.tensors.element_types import fill_element
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)

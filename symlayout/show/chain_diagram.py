@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from symlayout.show import wording
 from symlayout.errors import InconclusiveError
 from symlayout.run.lower import lower
+from symlayout.show import wording
 from symlayout.show.svg import Canvas, shortened, width_of
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.integer_expressions import evaluate

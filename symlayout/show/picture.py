@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symlayout.show import chain_diagram
-from symlayout.show import map_panels
-from symlayout.show import wording
-from symlayout.show.read_numbers import Cells, cells
 from symlayout.errors import SymlayoutError
-from symlayout.show.small_sizes import telling, with_sizes
+from symlayout.show import chain_diagram, map_panels, wording
 from symlayout.show.cell_text import text
+from symlayout.show.read_numbers import Cells, cells
+from symlayout.show.small_sizes import telling, with_sizes
 from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
-from symlayout.tensors.chain import Tensor
 from symlayout.show.theme import escape
 from symlayout.show.trace_element import as_coordinate, check_inside, having
 from symlayout.show.whole_file import write_file
+from symlayout.tensors.chain import Tensor
 
 WIDTH = 460.0  # of a picture: readable on a telephone
 _MARGIN = 14.0

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.errors import InconclusiveError
-from symlayout.maps.interpreter import gathers
-from symlayout.maps.compose_chain import Window, normalise
-from symlayout.algebra.polynomial import Extent, terms_of
-from symlayout.maps.split_digits import Box, refine
 from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.polynomial import Extent, terms_of
+from symlayout.errors import InconclusiveError
+from symlayout.maps.compose_chain import Window, normalise
+from symlayout.maps.interpreter import gathers
+from symlayout.maps.split_digits import Box, refine
 from symlayout.tensors.chain import Tensor
 
 MAX_CELLS = 512  # of a grid that is shown as a whole

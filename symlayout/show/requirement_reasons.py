@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.show import small_sizes
-from symlayout.errors import ShapeError
 from symlayout.algebra.facts import Requirement
-from symlayout.tensors.requirements import origins, requirements
+from symlayout.errors import ShapeError
 from symlayout.language.sympy_bridge import to_relation
+from symlayout.show import small_sizes
 from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.requirements import origins, requirements
 
 _TRIES = 2000
 _VALUES = (1, 0, *small_sizes.LEAST[1:-1])  # an empty axis breaks many a rule

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.algebra.facts import Dim
 from symlayout.algebra.polynomial import names_of
+from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.tensors.chain import Tensor
 
 MAX_CELLS = 512  # of each tensor of a small example

@@ -14,15 +14,15 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from symlayout.show import small_sizes
-from symlayout.tensors.declaration import Case
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.language.readable import atom
-from symlayout.maps.interpreter import int_extents
-from symlayout.language.unsimplified import Literal, literal
-from symlayout.language.to_text import axis_names, spell
 from symlayout.language.sympy_bridge import whole
+from symlayout.language.to_text import axis_names, spell
+from symlayout.language.unsimplified import Literal, literal
+from symlayout.maps.interpreter import int_extents
+from symlayout.show import small_sizes
 from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.declaration import Case
 
 Coordinate = tuple[int, ...]
 

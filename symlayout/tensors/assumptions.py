@@ -12,13 +12,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
 
-from symlayout.language import sympy_bridge
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
-from symlayout.errors import ShapeError
+from symlayout.algebra.fact_store import describe_dim
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
-from symlayout.algebra.fact_store import describe_dim
+from symlayout.errors import ShapeError
+from symlayout.language import sympy_bridge
 from symlayout.tensors.chain import ASSUMED, Tensor, core_operation
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.polynomial import Extent, coefficient_of, evaluate, names_of, substitute
+from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import Tensor, check_bound
 
 

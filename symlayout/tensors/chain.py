@@ -10,15 +10,15 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import facade
-from symlayout.language import sympy_bridge
-from symlayout.tensors.element_types import element_type, fill_element
-from symlayout.tensors.declaration import Declared, Operand, as_list
-from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
-from symlayout.tensors.requirements import bounds, requirements
+from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
+from symlayout.errors import ArrayError, FormatError, ShapeError, shown
+from symlayout.language import sympy_bridge
 from symlayout.language.parse import evaluate, parse_shape
 from symlayout.language.parse import names_of as dims_in
-from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
+from symlayout.tensors.declaration import Declared, Operand, as_list
+from symlayout.tensors.element_types import element_type, fill_element
+from symlayout.tensors.requirements import bounds, requirements
 
 if TYPE_CHECKING:
     import numpy as np

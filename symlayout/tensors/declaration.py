@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.language import sympy_bridge
 from symlayout.algebra import floor_normal_form
-from symlayout.errors import ShapeError, shown
 from symlayout.algebra.facts import INT64_MAX, Facts
 from symlayout.algebra.polynomial import Extent, Poly, names_of, substitute
+from symlayout.errors import ShapeError, shown
+from symlayout.language import sympy_bridge
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
 Coords = Callable[..., Sequence[Coordinate]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from symlayout.errors import ShapeError
+from symlayout.algebra.branch_and_bound import searches
 from symlayout.algebra.facts import QUOTIENT, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
-from symlayout.algebra.branch_and_bound import searches
+from symlayout.errors import ShapeError
 
 _MOST_OTHERS = 16  # requirements that are asked whether together they imply another
 _BUDGET = 300  # boxes that the search for one end of an extent looks at

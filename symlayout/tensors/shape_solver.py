@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from symlayout.language import sympy_bridge
-from symlayout.tensors.declaration import Operand, as_list
-from symlayout.errors import ShapeError, shown
-from symlayout.algebra.facts import Facts
-from symlayout.tensors.requirements import requirements
-from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
 from symlayout.algebra.branch_and_bound import Search, can_hold, searches
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
+from symlayout.errors import ShapeError, shown
+from symlayout.language import sympy_bridge
 from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.declaration import Operand, as_list
+from symlayout.tensors.requirements import requirements
 
 _BUDGET = 2000  # boxes that one search looks at
 _MOST_POINTS = 1000  # solutions that are listed one by one

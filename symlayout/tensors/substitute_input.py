@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symlayout.tensors.declaration import Declared, Operand, index_map
-from symlayout.errors import ShapeError
 from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.errors import ShapeError
 from symlayout.tensors.chain import Tensor, apply
+from symlayout.tensors.declaration import Declared, Operand, index_map
 
 
 def compose(first: Tensor, then: Tensor, source: str | None = None) -> Tensor:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.run.storage import WHOLE
 from symlayout.algebra.fact_store import DIGIT
+from symlayout.run.storage import WHOLE
 from tests import brute
 from tests.fuzz.chains import Chain, Drawn, Point
 from tests.fuzz.compare import Case, Subject, Wrong, compare, shape_of

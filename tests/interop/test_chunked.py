@@ -21,8 +21,7 @@ from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.interop.chunked import Blockwise, apply_chunked, bytes_of, split
 from tests.chains import build
 from tests.strategies import Case, cases
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.support.paths import ROOT
 
 Array = np.ndarray[Any, Any]
 

@@ -21,8 +21,9 @@ from tests.chains import check_dynamic, check_kernel
 from tests.promises.corpus import each_chain
 from tests.promises.guard import blocks
 from tests.strategies import Case
+from tests.support.paths import ROOT
 
-GENERATED = Path(__file__).parents[2] / "generated"
+GENERATED = ROOT / "generated"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror", "-c"]
 READERS = {
     "gcc": ["-O2", "-fanalyzer", *STRICT],

@@ -33,9 +33,7 @@ from pathlib import Path
 import numpy as np
 
 import symlayout as sl
-from symlayout_codegen.jit import build
-from symlayout_codegen.jit import cache
-from symlayout_codegen.jit import trampoline
+from symlayout_codegen.jit import build, cache, trampoline
 
 SHIM = "SYMLAYOUT_TEST_SHIM"
 ONCE, FROM_THEN_ON, KILL = 1, 2, 3

@@ -28,8 +28,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout_codegen.jit import build
-from symlayout_codegen.jit import cache
+from symlayout_codegen.jit import build, cache
 from tests.promises.forked import forked
 
 SECONDS = 30

@@ -14,18 +14,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import NoReturn
 
 import symlayout as sl
 from symlayout.commands import emit, subject
-from symlayout_codegen.jit import build
-from symlayout_codegen.jit import compiler
-from symlayout_codegen.jit import kernel
+from symlayout_codegen.jit import build, compiler, kernel
 from tests.promises.guard import blocks
 from tests.promises.seeds import STEPS
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 LOCALES = ("C", "C.UTF-8", "tr_TR.UTF-8", "de_DE.UTF-8")
 NEEDED = "import sympy, numpy, cffi, platformdirs"

@@ -31,12 +31,13 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from symlayout.commands.generated_rows import EXAMPLES, Row, kernels
-from symlayout.commands import subject
 from symlayout.algebra.polynomial import evaluate
+from symlayout.commands import subject
+from symlayout.commands.generated_rows import EXAMPLES, Row, kernels
 from symlayout_codegen.status import PRECONDITION, STATUS, status_code
+from tests.support.paths import ROOT
 
-GENERATED = Path(__file__).parents[2] / "generated"
+GENERATED = ROOT / "generated"
 PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
 # An output is written past the caches from 1 KiB on instead of many MiB, so that small ones are written both ways.

@@ -30,12 +30,13 @@ from tests.promises import hostile_data
 from tests.promises.alter import Item, changed, mutated
 from tests.promises.forked import forked
 from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEP_BOMBS, STEPS, TOKENS
+from tests.support.paths import ROOT
 
 SECONDS = 1.0
 BYTES = 256 << 20
 BATCH = 20  # items in one process
 LONGEST = 70_000  # characters of an error: it may show a text of 64 KiB
-MODELS = Path(__file__).parents[2] / "examples" / "models"
+MODELS = ROOT / "examples" / "models"
 
 
 def spoken(t: sl.Tensor) -> None:

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.promises.mutations import MUTATIONS, Mutation
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 COPIED = ("pyproject.toml", "symlayout", "codegen", "tests", "examples")
 TESTS = (
     *("test_inequalities", "test_fragment", "test_facts", "test_digits"),

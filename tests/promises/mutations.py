@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.support.paths import source
+
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
@@ -207,17 +209,17 @@ _CHECK: list[Row] = [
 ]
 
 MUTATIONS = [
-    Mutation(f"symlayout/{file}.py", *row)
-    for file, rows in {
-        "digits": _DIGITS,
-        "inequalities": _INEQUALITIES,
-        "derived": _DERIVED,
-        "divisions": _DIVISIONS,
+    Mutation(source(module), *row)
+    for module, rows in {
+        "floor_normal_form": _DIGITS,
+        "nonnegative": _INEQUALITIES,
+        "defined_symbols": _DERIVED,
+        "solve_divisibility": _DIVISIONS,
         "intervals": _INTERVALS,
         "facts": _FACTS,
-        "agree": _AGREE,
-        "normalise": _NORMALISE,
-        "check": _CHECK,
+        "decide_equal": _AGREE,
+        "compose_chain": _NORMALISE,
+        "checker": _CHECK,
     }.items()
     for row in rows
 ]

@@ -37,8 +37,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.promises.mutants import Mutant, mutants
 from tests.promises.survivors import EXPLAINED
+from tests.support.paths import ROOT, source
 
-ROOT = Path(__file__).parents[2]
 BYTES = 8 << 30
 Function = tuple[str, str]
 """A file of the project and the qualified name of a function in it."""
@@ -52,46 +52,47 @@ class Group:
     tests: tuple[str, ...]
 
 
-def _in(folder: str, names: str) -> tuple[str, ...]:
-    return tuple(f"{folder}/{name}.py" for name in names.split())
+def _modules(names: str) -> tuple[str, ...]:
+    return tuple(map(source, names.split()))
+
+
+def _tests(names: str) -> tuple[str, ...]:
+    return tuple(f"tests/{name}.py" for name in names.split())
 
 
 GROUPS = {
     "prover": Group(
-        _in(
-            "symlayout",
-            "agree derived digits divisions facts inequalities intervals normalise prove samples system witness",
+        _modules(
+            "decide_equal defined_symbols floor_normal_form solve_divisibility facts nonnegative intervals "
+            "compose_chain proof.prove sample_points fact_store counterexample"
         ),
-        _in(
-            "tests",
+        _tests(
             "test_inequalities test_fragment test_facts test_digits test_new_op test_check_sides test_infer "
-            "test_assume test_solve test_claims test_inverse test_certify test_prove",
+            "test_assume test_solve test_claims test_inverse test_certify test_prove"
         ),
     ),
-    "checker": Group(_in("symlayout", "check"), _in("tests", "test_check_sides test_check test_certify")),
+    "checker": Group(_modules("checker"), _tests("test_check_sides test_check test_certify")),
     "certifier": Group(
-        _in("symlayout", "claim certify notes record solving_notes"),
-        _in("tests", "test_check_sides test_check test_certify test_claims"),
+        _modules("claim write logged_inequalities logged_facts logged_equations"),
+        _tests("test_check_sides test_check test_certify test_claims"),
     ),
     "lowering": Group(
-        _in("symlayout", "lower refine prelude call compile remember"),
-        _in(
-            "tests",
+        _modules("lower split_digits entry_checks call_plan run.kernel repeat_calls"),
+        _tests(
             "test_new_op test_compile test_remember test_chains test_numpy_calls test_adjoint test_fills test_threads "
-            "test_printer test_generated",
+            "test_printer test_generated"
         ),
     ),
     "bounds": Group(
-        _in(
-            "codegen/symlayout_codegen",
-            "bound pending expressions nest distribute coalesce "
-            "align exact factor hoist narrow prune rows share stack strips unroll",
+        _modules(
+            "loop_bounds bounding_state queries nest distribute coalesce align use_divisibility factor_polynomial "
+            "hoist narrow_digit_ranges prune fuse_rows split_among_threads stack_pieces strips unroll"
         ),
-        _in("tests", "test_expressions test_schedule test_kernel_backend test_chains test_printer test_generated"),
+        _tests("test_expressions test_schedule test_kernel_backend test_chains test_printer test_generated"),
     ),
     "cache": Group(
-        _in("codegen/symlayout_codegen", "cache build compiler load"),
-        _in("tests", "test_build test_cache test_tune"),
+        _modules("jit.cache build compiler jit.load"),
+        _tests("test_build test_cache test_tune"),
     ),
 }
 

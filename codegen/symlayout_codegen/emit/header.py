@@ -7,10 +7,10 @@ from functools import cache
 from pkgutil import get_data
 from string import Template
 
+from symlayout_codegen.emit.text import comment_text, folded, signature
 from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.passes.rename import PARTED, rename_signature
 from symlayout_codegen.status import MEANING, PRECONDITION, status_name
-from symlayout_codegen.emit.text import comment_text, folded, signature
 
 VERSION = "0.1.0"
 """Version of the backend: part of every generated text, and so of every cache key."""

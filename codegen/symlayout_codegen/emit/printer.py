@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symlayout_codegen.ir.text_budget import within
+from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
+from symlayout_codegen.emit.print_nibbles import half_leaf
+from symlayout_codegen.emit.text import comment_text, folded, signature, wrapped
+from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.ir.choice import MODEL
 from symlayout_codegen.ir.integer_expressions import (
     Expr,
@@ -22,10 +25,8 @@ from symlayout_codegen.ir.integer_expressions import (
     Sum,
     add,
 )
-from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
 from symlayout_codegen.ir.queries import ONE, Facts, names, negate
-from symlayout_codegen.emit.print_nibbles import half_leaf
-from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
 from symlayout_codegen.ir.statements import (
     Accumulate,
     AccumulateRows,
@@ -47,11 +48,10 @@ from symlayout_codegen.ir.statements import (
     expressions,
     walk,
 )
-from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
+from symlayout_codegen.ir.text_budget import within
 from symlayout_codegen.passes.rename import PACKED, PARTED
 from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.status import status_name
-from symlayout_codegen.emit.text import comment_text, folded, signature, wrapped
 
 
 def print_kernel(nest: Nest, element_size: int) -> str:

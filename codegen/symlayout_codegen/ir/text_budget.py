@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Minimum, Name, Product, Sum
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.limits import limits
+from symlayout_codegen.ir.integer_expressions import (
+    Expr,
+    FloorDiv,
+    FloorMod,
+    Literal,
+    Maximum,
+    Minimum,
+    Name,
+    Product,
+    Sum,
+)
 from symlayout_codegen.ir.nest import Affine, Nest, Piece
+from symlayout_codegen.limits import limits
 
 _LEAST = 2  # characters of a name or a number, with the operator before it
 

@@ -14,10 +14,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as once
 
+from symlayout_codegen.emit.header import VERSION
+from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.compiler import compiling, find_compiler, no_folder, words
-from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.emit.header import VERSION
 from symlayout_codegen.jit.load import Functions, load_functions
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared")  # no warnings: nobody reads them, and they take time

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from symlayout_codegen.jit import cache
 from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.jit import cache
 from symlayout_codegen.limits import limits
 
 FOLDER = "symlayout-build-"

@@ -10,18 +10,18 @@ from copy import copy
 from functools import partial
 from typing import Any
 
-from symlayout_codegen.jit.build import build, cache_key, kernel_flags
-from symlayout_codegen.jit.cache import SOURCE
+from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime
+from symlayout_codegen.emit.printer import describe, print_packed, print_program
+from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.integer_expressions import evaluate
-from symlayout_codegen.jit.compiler import find_compiler
-from symlayout_codegen.errors import PreconditionFailed
-from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime
-from symlayout_codegen.jit.cache_identity import identity
-from symlayout_codegen.jit.load import Function, foreign_functions
 from symlayout_codegen.ir.nest import Local, Nest
+from symlayout_codegen.jit.build import build, cache_key, kernel_flags
+from symlayout_codegen.jit.cache import SOURCE
+from symlayout_codegen.jit.cache_identity import identity
+from symlayout_codegen.jit.compiler import find_compiler
+from symlayout_codegen.jit.load import Function, foreign_functions
 from symlayout_codegen.jit.pool import run
-from symlayout_codegen.emit.printer import describe, print_packed, print_program
 from symlayout_codegen.passes.rename import PACKED, PARTED, rename_signature
 from symlayout_codegen.passes.schedule import schedule
 from symlayout_codegen.status import STATUS

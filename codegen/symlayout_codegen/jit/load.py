@@ -13,10 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from symlayout_codegen.jit import cache
-from symlayout_codegen.jit.compiler import FOLDER
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.forks import held_off
+from symlayout_codegen.jit import cache
+from symlayout_codegen.jit.compiler import FOLDER
 
 Function = Callable[..., int]
 Functions = dict[str, Function]

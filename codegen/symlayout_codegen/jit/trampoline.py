@@ -1,8 +1,8 @@
 """Build the trampoline: a small module in C that makes the remembered calls of kernels.
 
-It does what `symlayout.run.repeat_calls` does in Python, in a fifth of the time.  It needs the headers of Python and NumPy,
-is built once for both of them, and kept in the cache as kernels are.  Everything works without it: where it cannot be
-built, nobody is told who does not ask (`state`).  ``SYMLAYOUT_TRAMPOLINE=0`` does without it.
+It does what `symlayout.run.repeat_calls` does in Python, in a fifth of the time.  It needs the headers of Python and
+NumPy, is built once for both of them, and is kept in the cache as kernels are.  Calls work without it.  A build that
+fails is not reported unless requested (`state`).  ``SYMLAYOUT_TRAMPOLINE=0`` turns it off.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from symlayout_codegen.emit.header import template
+from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.build import cache_key
 from symlayout_codegen.jit.compiler import compiling, find_compiler, words
-from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.forks import held_off
-from symlayout_codegen.emit.header import template
 from symlayout_codegen.jit.load import load_module
 
 MODULE = "symlayout_calls"

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from symlayout_codegen.jit import cache
-from symlayout_codegen.ir.choice import CANDIDATES
 from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.jit.kernel import CompiledKernel, compile_nest, source_of
+from symlayout_codegen.ir.choice import CANDIDATES
 from symlayout_codegen.ir.nest import Nest
+from symlayout_codegen.jit import cache
+from symlayout_codegen.jit.kernel import CompiledKernel, compile_nest, source_of
 
 ROUNDS = 5
 """Each candidate runs at least so often."""

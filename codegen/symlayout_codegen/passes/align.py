@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, mul
-from symlayout_codegen.ir.queries import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
 from symlayout_codegen.ir.nest import Affine, Piece, Window
+from symlayout_codegen.ir.queries import ONE, ZERO, Facts, equal, expanded, floor_div, magnitude, subtract
 
 
 @dataclass(frozen=True, slots=True)

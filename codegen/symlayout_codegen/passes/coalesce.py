@@ -8,8 +8,8 @@ from functools import partial
 from itertools import pairwise, permutations
 
 from symlayout_codegen.ir.integer_expressions import mul
-from symlayout_codegen.ir.queries import ONE, ZERO, equal
 from symlayout_codegen.ir.nest import Affine, Piece, Window
+from symlayout_codegen.ir.queries import ONE, ZERO, equal
 
 
 def coalesce(piece: Piece, *, in_order: bool = False) -> Piece:

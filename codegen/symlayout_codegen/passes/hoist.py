@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from symlayout_codegen.ir.factor_polynomial import factored
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
 from symlayout_codegen.ir.queries import ZERO, expanded, names
-from symlayout_codegen.ir.factor_polynomial import factored
 from symlayout_codegen.ir.statements import Body, If, Interval, Let, Loop, Share, Statement, mapped
 from symlayout_codegen.passes.rename import identifier
 

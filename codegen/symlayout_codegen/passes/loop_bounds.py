@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symlayout_codegen.passes.align import Aligned, aligned
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.nest import Affine, Piece, Window
 from symlayout_codegen.ir.queries import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
 from symlayout_codegen.ir.statements import (
     MOST_STREAMS,
@@ -31,7 +31,7 @@ from symlayout_codegen.ir.statements import (
     Loop,
     Statement,
 )
-from symlayout_codegen.ir.nest import Affine, Piece, Window
+from symlayout_codegen.passes.align import Aligned, aligned
 from symlayout_codegen.passes.bounding_state import Bound, Open, Pending, Target
 from symlayout_codegen.passes.rename import identifier
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, mul
-from symlayout_codegen.ir.queries import Facts, expanded, negate, subtract
 from symlayout_codegen.ir.nest import Affine, Piece, Window
+from symlayout_codegen.ir.queries import Facts, expanded, negate, subtract
 
 
 def narrow(piece: Piece, facts: Facts) -> Piece:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude
 from symlayout_codegen.ir.nest import Piece
+from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude
 from symlayout_codegen.passes.unroll import is_short
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symlayout_codegen.ir.integer_expressions import Expr, Name
-from symlayout_codegen.ir.queries import substitute
 from symlayout_codegen.ir.nest import Affine, Carried, Guard, Local, Nest, Piece, Precondition, Window
+from symlayout_codegen.ir.queries import substitute
 
 PARTED = "_part"
 """What the name of a kernel has at its end where it is the function that does one part."""

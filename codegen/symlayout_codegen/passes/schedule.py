@@ -24,28 +24,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symlayout_codegen.passes.align import align
-from symlayout_codegen.passes.loop_bounds import Bounder
-from symlayout_codegen.ir.text_budget import check_nest
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.integer_expressions import Expr, Name
+from symlayout_codegen.ir.nest import Local, Nest
+from symlayout_codegen.ir.queries import Facts
+from symlayout_codegen.ir.statements import Body, Let, Statement
+from symlayout_codegen.ir.text_budget import check_nest
+from symlayout_codegen.passes.align import align
 from symlayout_codegen.passes.coalesce import coalesce
 from symlayout_codegen.passes.distribute import distribute
-from symlayout_codegen.passes.use_divisibility import exact
-from symlayout_codegen.ir.queries import Facts
+from symlayout_codegen.passes.fuse_rows import gather_rows
 from symlayout_codegen.passes.hoist import hoist
-from symlayout_codegen.passes.select_runs_and_transposes import select
-from symlayout_codegen.ir.statements import Body, Let, Statement
+from symlayout_codegen.passes.loop_bounds import Bounder
 from symlayout_codegen.passes.narrow_digit_ranges import narrow
-from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.passes.order import long_inside, order
 from symlayout_codegen.passes.prune import prune
 from symlayout_codegen.passes.rename import rename
-from symlayout_codegen.passes.fuse_rows import gather_rows
+from symlayout_codegen.passes.select_runs_and_transposes import select
 from symlayout_codegen.passes.split_among_threads import PART, by_one, share, shared
 from symlayout_codegen.passes.stack_pieces import stack
 from symlayout_codegen.passes.strips import strip
 from symlayout_codegen.passes.unroll import unroll
+from symlayout_codegen.passes.use_divisibility import exact
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name
+from symlayout_codegen.ir.nest import Piece
 from symlayout_codegen.ir.queries import ONE
 from symlayout_codegen.ir.statements import Body, If, Share
-from symlayout_codegen.ir.nest import Piece
 from symlayout_codegen.passes.rename import identifier
 from symlayout_codegen.passes.unroll import is_short
 

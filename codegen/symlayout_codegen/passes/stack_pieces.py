@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symlayout_codegen.ir.integer_expressions import Expr, Literal
-from symlayout_codegen.ir.queries import equal, expanded, subtract
 from symlayout_codegen.ir.nest import Affine, Digit, Piece
+from symlayout_codegen.ir.queries import equal, expanded, subtract
 from symlayout_codegen.passes.rename import identifier
 
 

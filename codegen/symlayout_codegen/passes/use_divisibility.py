@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, Sum, mul
-from symlayout_codegen.ir.queries import substitute
 from symlayout_codegen.ir.nest import Local, Nest, Precondition
+from symlayout_codegen.ir.queries import substitute
 from symlayout_codegen.passes.rename import substitute_piece
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import symlayout as sl
-from symlayout.show import wording
 from symlayout.frontends import registry
-from symlayout.ops.slicing import getitem
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
+from symlayout.ops.slicing import getitem
+from symlayout.show import wording
 
 INDEX = "x[...]"
 FRAMEWORKS = ("openvino", "tensorflow", "onnx", "torch")

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.frontends.models import onnx_model
 from symlayout.errors import FormatError, ShapeError, UnknownOpError
+from symlayout.frontends.models import onnx_model
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
 from symlayout.frontends.models.onnx_model import Graph, Input, Node
-from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.frontends.models.shape_arithmetic import OPS, ShapeNodes, exact_target, is_shape_node, settled
-from symlayout.language.sympy_bridge import dim
 from symlayout.language.grammar_trees import Tree
+from symlayout.language.parse import evaluate, names_of, parse_shape
+from symlayout.language.sympy_bridge import dim
 from symlayout.tensors.chain import Tensor, tensor
 
 MAX_NODES = 10_000  # that the outputs need, and inputs

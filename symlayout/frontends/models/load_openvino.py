@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.frontends.models import openvino_ir
 from symlayout.errors import FormatError
+from symlayout.frontends.models import openvino_ir
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
 from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
 from symlayout.frontends.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
@@ -31,7 +31,7 @@ _MOVES = (
 
 
 def load_openvino(file: Path) -> dict[str, Tensor]:
-    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it: see `symlayout.frontends.models.load_outputs.load`."""
+    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it (see `symlayout.load`)."""
     graph = openvino_ir.read(file)
     names, values = settled(lambda exact: _evaluated(graph, exact))
     outputs: dict[str, Tensor] = {}

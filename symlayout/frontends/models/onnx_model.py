@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.tensors.element_types import element_type
 from symlayout.errors import ArrayError, FormatError
 from symlayout.frontends.models.model_file import open_model
 from symlayout.frontends.models.protobuf import Field, Reader, Schema
+from symlayout.tensors.element_types import element_type
 
 MAX_BYTES = 256 << 20
 MAX_RANK = 64  # NumPy's

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.frontends.models import hardened_xml
 from symlayout.errors import FormatError
+from symlayout.frontends.models import hardened_xml
 from symlayout.frontends.models.hardened_xml import Element
 from symlayout.frontends.models.model_file import open_model
 

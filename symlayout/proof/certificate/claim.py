@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.tensors.element_types import fill_element, same_fill
-from symlayout.proof.certificate.checker import encode
-from symlayout.tensors.declaration import Case
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.proof.certificate.checker import encode
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Case
+from symlayout.tensors.element_types import fill_element, same_fill
 
 
 class Claim:

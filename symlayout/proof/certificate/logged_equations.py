@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout.proof.certificate.checker import Refused, encode
-from symlayout.algebra.solve_divisibility import Fraction
 from symlayout.algebra.nonnegative import Derivation
-from symlayout.proof.certificate.logged_inequalities import Notes
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
@@ -18,6 +15,9 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
+from symlayout.algebra.solve_divisibility import Fraction
+from symlayout.proof.certificate.checker import Refused, encode
+from symlayout.proof.certificate.logged_inequalities import Notes
 
 
 class SolvingNotes(Notes):

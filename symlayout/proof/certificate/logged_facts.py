@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Any
 
-from symlayout.proof.decide_equal import Path
-from symlayout.proof.certificate.checker import encode
-from symlayout.proof.certificate.claim import Claim
+from symlayout.algebra.fact_store import DIGIT, Dim
 from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import (
     Extent,
@@ -18,8 +16,10 @@ from symlayout.algebra.polynomial import (
     substitute,
     symbol,
 )
+from symlayout.proof.certificate.checker import encode
+from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_equations import SolvingNotes
-from symlayout.algebra.fact_store import DIGIT, Dim
+from symlayout.proof.decide_equal import Path
 
 
 class Recorder(SolvingNotes):

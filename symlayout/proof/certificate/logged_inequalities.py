@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from symlayout.proof.certificate.checker import Context, Refused, encode
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.nonnegative import Derivation, Factor
 from symlayout.algebra.polynomial import (
@@ -19,6 +18,7 @@ from symlayout.algebra.polynomial import (
     names_of,
     symbol,
 )
+from symlayout.proof.certificate.checker import Context, Refused, encode
 
 
 class Notes(Facts):

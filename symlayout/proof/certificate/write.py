@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.proof.decide_equal import Absurd, Agreed, Masked, Tree, agree
+from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
+from symlayout.errors import InconclusiveError
 from symlayout.proof.certificate.checker import Refused, encode, seal
 from symlayout.proof.certificate.claim import Claim
-from symlayout.errors import InconclusiveError
-from symlayout.algebra.facts import Facts
 from symlayout.proof.certificate.logged_facts import Recorder, data_of
+from symlayout.proof.decide_equal import Absurd, Agreed, Masked, Tree, agree
 from symlayout.tensors.chain import Tensor
 
 

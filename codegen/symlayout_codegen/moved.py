@@ -1,0 +1,91 @@
+"""Old paths of modules that moved: an import of one gives the module at its new path, with a `DeprecationWarning`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED = {
+    "budget": "ir.text_budget",
+    "cir": "ir.integer_expressions",
+    "expressions": "ir.queries",
+    "factor": "ir.factor_polynomial",
+    "nest": "ir.nest",
+    "loops": "ir.statements",
+    "choice": "ir.choice",
+    "schedule": "passes.schedule",
+    "rename": "passes.rename",
+    "exact": "passes.use_divisibility",
+    "narrow": "passes.narrow_digit_ranges",
+    "align": "passes.align",
+    "stack": "passes.stack_pieces",
+    "coalesce": "passes.coalesce",
+    "order": "passes.order",
+    "share": "passes.split_among_threads",
+    "bound": "passes.loop_bounds",
+    "pending": "passes.bounding_state",
+    "leaves": "passes.select_runs_and_transposes",
+    "distribute": "passes.distribute",
+    "rows": "passes.fuse_rows",
+    "unroll": "passes.unroll",
+    "strips": "passes.strips",
+    "prune": "passes.prune",
+    "hoist": "passes.hoist",
+    "printer": "emit.printer",
+    "halves": "emit.print_nibbles",
+    "header": "emit.header",
+    "text": "emit.text",
+    "kernel": "jit.kernel",
+    "build": "jit.build",
+    "compiler": "jit.compiler",
+    "cache": "jit.cache",
+    "load": "jit.load",
+    "identity": "jit.cache_identity",
+    "pool": "jit.pool",
+    "tune": "jit.tune",
+    "trampoline": "jit.trampoline",
+}
+
+
+class MovedModules(MetaPathFinder, Loader):
+    """Finds the modules of *package* that moved; *moved* maps old paths to new ones, without the package's name."""
+
+    def __init__(self, package: str, moved: Mapping[str, str]) -> None:
+        self._new = {f"{package}.{old}": f"{package}.{new}" for old, new in moved.items()}
+        self._specs: dict[str, ModuleSpec | None] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for the old path of a module, None for any other name."""
+        return ModuleSpec(fullname, self) if fullname in self._new else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module at its new path."""
+        new = self._new[spec.name]
+        warnings.warn(f"{spec.name} is now {new}", DeprecationWarning, stacklevel=2)
+        module = import_module(new)
+        self._specs[spec.name] = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module back its own spec, which the import system replaced by that of the old path."""
+        old = module.__spec__
+        if old is not None and old.name in self._specs:
+            module.__spec__ = self._specs.pop(old.name)
+
+    def share(self, old: str) -> None:
+        """Let the old path, where a function of that name stands, give the module that is loaded already."""
+        sys.modules[old] = sys.modules[self._new[old]]
+
+
+def find_moved(package: str, moved: Mapping[str, str]) -> MovedModules:
+    """Let imports of the old paths in *moved* succeed; return the finder."""
+    finder = MovedModules(package, moved)
+    sys.meta_path.append(finder)
+    return finder

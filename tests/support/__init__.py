@@ -1,0 +1,1 @@
+"""What tests share and is no test: oracles, generators, drawings of chains, paths."""

@@ -1,0 +1,32 @@
+"""Where things are: the root of the checkout, and the file of a module by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
+"""The folder of the checkout."""
+
+PACKAGES = {"symlayout": ROOT / "symlayout", "symlayout_codegen": ROOT / "codegen" / "symlayout_codegen"}
+"""The folder of each package."""
+
+
+def source(module: str) -> str:
+    """Return the file of a module, relative to `ROOT`; its name may leave out the rooms that it stands in.
+
+    >>> source("floor_normal_form")
+    'symlayout/algebra/floor_normal_form.py'
+    >>> source("symlayout_codegen.jit.kernel")
+    'codegen/symlayout_codegen/jit/kernel.py'
+
+    Raises
+    ------
+    LookupError
+        No module, or more than one, has that name.
+    """
+    tail = "/" + module.replace(".", "/") + ".py"
+    files = [f.relative_to(ROOT).as_posix() for folder in PACKAGES.values() for f in sorted(folder.rglob("*.py"))]
+    found = [f for f in files if f"/{f}".endswith(tail)]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} modules are called {module}: {found}")
+    return found[0]
