@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout_codegen.limits import Limits as _Checked
+from symlayout_codegen.limits import CheckedLimits
 from symlayout_codegen.limits import limits as _backend
 
 
 @dataclass(slots=True)
-class Limits(_Checked):
+class Limits(CheckedLimits):
     """What one question to the algebra may cost; beyond it the answer is UNKNOWN or `InconclusiveError`.
 
     Attributes
@@ -60,11 +60,11 @@ class Limits(_Checked):
         return _backend.compiler_seconds
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a limit where it is kept: here, or in the backend (see `symlayout_codegen.limits.Limits`)."""
+        """Set a limit where it is kept: here, or in the backend (see `symlayout_codegen.limits.CheckedLimits`)."""
         if isinstance(getattr(type(self), name, None), property):
             setattr(_backend, name, value)
         else:
-            _Checked.__setattr__(self, name, value)
+            CheckedLimits.__setattr__(self, name, value)
 
 
 limits = Limits()

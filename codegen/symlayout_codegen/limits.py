@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(slots=True)
-class Limits:
+class CheckedLimits:
     """Limits by name; a subclass has the fields.  Only known names and non-negative numbers can be set."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -40,7 +40,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class BackendLimits(Limits):
+class BackendLimits(CheckedLimits):
     """What the backend spends at most on one kernel.
 
     Attributes

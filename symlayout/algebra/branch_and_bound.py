@@ -37,15 +37,15 @@ _PATIENCE = 60, 15  # boxes, after which few and many statements are taken to bo
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first
 
 
-def searches(facts: Facts, extents: Iterable[Extent]) -> list[Search]:
+def searches(facts: Facts, extents: Iterable[Extent]) -> list[PointSearch]:
     """Return for each extent a search of all symbols that hang together with its own; one search may serve several."""
     statements = Statements(facts)
-    made: dict[frozenset[str], Search] = {}
+    made: dict[frozenset[str], PointSearch] = {}
     found = []
     for e in extents:
         names = statements.tied(names_of(e))
         if names not in made:
-            made[names] = Search(statements, names)
+            made[names] = PointSearch(statements, names)
         found.append(made[names])
     return found
 
@@ -56,7 +56,7 @@ def can_hold(facts: Facts, budget: int = 60) -> bool:
     return all(point is not None or not certain for point, certain in (part.any_point(budget) for part in parts))
 
 
-class Search:
+class PointSearch:
     """The points of a system, of symbols that no statement ties to others; made by `searches`.
 
     Attributes

@@ -36,7 +36,7 @@ from symlayout.tensors.chain import Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class SideDigit:
     """``step*name`` is a part of an input's number; *falling* if the digit is counted from its end."""
 
     name: str
@@ -55,7 +55,7 @@ class Number:
 
     shift: Extent
     falls: bool
-    digits: tuple[Digit, ...]
+    digits: tuple[SideDigit, ...]
     span: Extent
     gap: bool  # whether the shortest step is not 1, or there is no digit
 
@@ -98,7 +98,7 @@ class Face:
     picks: bool
 
     @property
-    def digits(self) -> list[Digit]:
+    def digits(self) -> list[SideDigit]:
         """The digits that the input tells."""
         return [d for n in self.numbers for d in n.digits]
 
@@ -119,11 +119,11 @@ def face(t: Tensor, leaf: Tensor, path: tuple[int, ...], *, by_number: bool) -> 
 
     box, read = refine(t, path, lambda box, read: [*box.coords, *numbers(read)])
     singles = [read.facts.reduce(n) == 1 for n in ([product(leaf.extents)] if by_number else leaf.extents)]
-    reader = _Reader(t, box, read, numbers(read), singles)
+    reader = _SideReader(t, box, read, numbers(read), singles)
     return Face(read.facts, by_number, tuple(reader.numbers), reader.output, tuple(reader.missing), reader.picks)
 
 
-class _Reader:
+class _SideReader:
     """Tells the digits of a box from the numbers that are read; see `Face` for the attributes."""
 
     def __init__(self, t: Tensor, box: Box, read: Read, numbers: Sequence[Extent], singles: Sequence[bool]) -> None:
@@ -168,24 +168,24 @@ class _Reader:
     def _number(self, e: Extent, single: bool, extents: dict[str, Extent]) -> Number:
         """Return *e*, a coordinate of an axis that has a *single* element or more, as a number of digits."""
         facts, shift = self.facts, e
-        found: list[Digit] = []
+        found: list[SideDigit] = []
         for name in sorted(n for n in names_of(e) if n in extents):
             split = coefficient_of(shift, name) if isinstance(shift, Poly) else None
             sign = 0 if split is None else facts.sign(split[0])
             if split is None or not sign:
                 raise self._not_told()
-            found.append(Digit(name, split[0] * sign, extents[name], sign < 0))
+            found.append(SideDigit(name, split[0] * sign, extents[name], sign < 0))
             shift = split[1]
         falls = bool(found) and all(d.falling for d in found)
         if falls:
-            found = [Digit(d.name, d.step, d.extent, falling=False) for d in found]
+            found = [SideDigit(d.name, d.step, d.extent, falling=False) for d in found]
         for d in found:
             shift = shift - d.step * (d.extent - 1) if d.falling else shift
         if any(is_digital(n, facts) for n in names_of(shift)):
             raise self._not_told()
         # a step that divides another is the shorter one; else the facts tell
         ordered = sorted(found, key=lambda d: sum(_is_longer(d.step, other.step, facts) for other in found))
-        digits: list[Digit] = []
+        digits: list[SideDigit] = []
         span: Extent = 1
         for d in ordered:
             overlap = span - d.step

@@ -16,7 +16,7 @@ from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.digit_sides import Face, Number, face
-from symlayout.inverses.partition_input import Range, Region, cut
+from symlayout.inverses.partition_input import AxisRange, Region, cut
 from symlayout.maps.compose_chain import Read, normalise
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
@@ -97,7 +97,7 @@ class Candidate:
                     where = _windows(ranges, _Translated(x, self.t.facts))
                     cases.append(Case(lambda *i: [-1] * x.rank, where=where, fill=fill))
                 else:
-                    cases += _Found(piece, source, ranges, domain, x, fill).cases()
+                    cases += _SourceCase(piece, source, ranges, domain, x, fill).cases()
                     source += 1
             return Declared(tuple(domain), tuple(cases))
 
@@ -134,11 +134,11 @@ def _places(piece: Face, z: Tensor, undetermined: Any) -> Tensor:
     return apply(digits, (z,), (), {}, own=True)
 
 
-class _Found:
+class _SourceCase:
     """How the elements of an input, inside *ranges*, read input number *source*, which is `_places` of a piece."""
 
     def __init__(
-        self, piece: Face, source: int, ranges: Sequence[Range], domain: Sequence[Extent], x: Operand, fill: Fill
+        self, piece: Face, source: int, ranges: Sequence[AxisRange], domain: Sequence[Extent], x: Operand, fill: Fill
     ) -> None:
         translated = _Translated(x, piece.facts)
         self.source, self.domain, self.fill, self.by_number = source, domain, fill, piece.by_number
@@ -211,7 +211,7 @@ class _Steps:
         return _Told(values, windows, [rest] if self.gap else [])
 
 
-def _windows(ranges: Sequence[Range], translated: _Translated) -> Windows:
+def _windows(ranges: Sequence[AxisRange], translated: _Translated) -> Windows:
     given = [(r.axis, translated(r.start), translated(r.count), r.step) for r in ranges]
     return lambda *i: [
         ((i[axis] - start) % step if step else i[axis] - start, count) for axis, start, count, step in given

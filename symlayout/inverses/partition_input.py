@@ -17,7 +17,7 @@ _MOST_RESIDUES = 8  # of a step that pieces share
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class AxisRange:
     """Where ``0 <= i - start < count`` for the coordinate on *axis*; ``(i - start) % step`` if there is a step."""
 
     axis: int
@@ -26,7 +26,7 @@ class Range:
     step: int = 0
 
 
-Region = tuple[tuple[Range, ...], Face | None]
+Region = tuple[tuple[AxisRange, ...], Face | None]
 
 
 def cut(pieces: Sequence[Face], extents: Sequence[Extent], facts: Facts) -> list[Region]:
@@ -57,7 +57,7 @@ def _cut(pieces: Sequence[Face], axes: Sequence[int], extents: Sequence[Extent],
             found: list[Region] = []
             for start in range(step):
                 inner = _cut(by_start[start], axes, extents, facts) if start in by_start else [((), None)]
-                found += [((Range(axis, start, 1, step), *ranges), piece) for ranges, piece in inner]
+                found += [((AxisRange(axis, start, 1, step), *ranges), piece) for ranges, piece in inner]
             return found
         return _in_order(groups, axis, [a for a in axes if a != axis], extents, facts)
     raise InconclusiveError("the pieces of a map read ranges of their input that do not overlap")
@@ -96,15 +96,15 @@ def _in_order(
             raise InconclusiveError(f"the pieces of a map read ranges of axis {axis} in one order")
         start, count = following
         if facts.reduce(start - position) != 0:
-            found.append(((Range(axis, position, start - position),), None))
+            found.append(((AxisRange(axis, position, start - position),), None))
         inner = _cut(waiting.pop(following), others, extents, facts)
-        found += [((Range(axis, start, count), *ranges), piece) for ranges, piece in inner]
+        found += [((AxisRange(axis, start, count), *ranges), piece) for ranges, piece in inner]
         position = start + count
     left = facts.reduce(extents[axis] - position)
     if not facts.nonnegative(left):
         raise InconclusiveError(f"the pieces of a map read axis {axis} inside its extent")
     if left != 0:
-        found.append(((Range(axis, position, left),), None))
+        found.append(((AxisRange(axis, position, left),), None))
     return found
 
 

@@ -85,7 +85,7 @@ def parse_shape(text: str) -> tuple[Tree, ...]:
     FormatError
         The text is not a shape (the grammar is in the module's text), or exceeds a limit.
     """
-    reader = _Reader(text, "a shape")
+    reader = _Parser(text, "a shape")
     close = reader.enclosing_bracket()
     if close:
         reader.take()
@@ -115,7 +115,7 @@ def parse_step(text: str) -> Step:
     FormatError
         The text is not a step (the grammar is in the module's text), or exceeds a limit.
     """
-    reader = _Reader(text, "a step")
+    reader = _Parser(text, "a step")
     if reader.accept("["):
         indices = reader.items("]", reader.index)
         if not indices:
@@ -154,7 +154,7 @@ def parse_relations(text: str) -> tuple[Comparison, ...]:
     FormatError
         The text is no list of relations (the grammar is in the module's text), or exceeds a limit.
     """
-    reader = _Reader(text, "a relation")
+    reader = _Parser(text, "a relation")
     found: list[Comparison] = []
     while True:
         left = reader.sum()
@@ -209,7 +209,7 @@ _NAME = "a name such as N"
 _DIM = "a number or a dim such as N"
 
 
-class _Reader:
+class _Parser:
     """One text being read: the token at hand, and the rules of the grammar as methods."""
 
     def __init__(self, text: str, what: str) -> None:

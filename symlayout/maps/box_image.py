@@ -95,7 +95,8 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     reads = normalise(t, facts.fork(), coordinates, shown=all(node.own for node in t.nodes()))
     return tuple(
         _united(
-            leaf, [_Part(read, facts, counts) for read in reads if read.leaf is not None and read.leaf.key == leaf.key]
+            leaf,
+            [_ReadImage(r, facts, counts) for r in reads if r.leaf is not None and r.leaf.key == leaf.key],
         )
         for leaf in t.leaves()
     )
@@ -113,7 +114,7 @@ def _range(pair: tuple[Any, Any] | None, axis: int, t: Tensor, facts: Facts) -> 
     return start, stop
 
 
-def _united(leaf: Tensor, parts: list[_Part]) -> Image:
+def _united(leaf: Tensor, parts: list[_ReadImage]) -> Image:
     """Return the smallest box of the parts that read *leaf*."""
     boxes = [part.box() for part in parts]
     known = [k for k, found in enumerate(boxes) if found is not None]
@@ -135,7 +136,7 @@ class _Ends(NamedTuple):
     dense: bool
 
 
-class _Part:
+class _ReadImage:
     """What one read contributes.
 
     Attributes

@@ -142,7 +142,7 @@ def _filled(x: Operand, coords: Coords, widths: Sequence[tuple[Extent, Extent]],
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _AxisPart:
     """What a part of one axis reads: ``read(o)`` where ``0 <= value(o) < extent``; everywhere if *value* is None."""
 
     read: Callable[[Any], Any]
@@ -150,57 +150,59 @@ class _Part:
     extent: Extent = 1
 
 
-def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_Part]:
+def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_AxisPart]:
     """Return the parts of a padded axis in a mode that repeats elements."""
     n = x.shape[axis]
     if before == 0 and after == 0:
-        return [_Part(lambda o: o)]
+        return [_AxisPart(lambda o: o)]
     x.require(n - 1, "size_mismatch", "axis {} is empty, so that mode {} finds nothing to repeat", axis, mode)
     if n == 1:
-        return [_Part(lambda o: 0)]
+        return [_AxisPart(lambda o: 0)]
     if mode == "wrap":
-        return [_Part(lambda o: (o - before) % n)]
+        return [_AxisPart(lambda o: (o - before) % n)]
     if mode == "edge":
         parts = [
-            _Part(lambda o: 0, lambda o: o, before),
-            _Part(lambda o: o - before, lambda o: o - before, n),
-            _Part(lambda o: n - 1, lambda o: o - before - n, after),
+            _AxisPart(lambda o: 0, lambda o: o, before),
+            _AxisPart(lambda o: o - before, lambda o: o - before, n),
+            _AxisPart(lambda o: n - 1, lambda o: o - before - n, after),
         ]
     else:
         twice = 1 if mode == "symmetric" else 0  # how much more often the elements at the ends are read
         x.require(n - 2 + twice, "size_mismatch", "axis {} of extent {} has no element to reflect", axis, n)
         period = 2 * (n - 1 + twice)
         parts = [
-            _Part(lambda o: (o - before) % period, lambda o: (o - before) % period, n),
-            _Part(lambda o: period - twice - (o - before) % period, lambda o: (o - before) % period - n, period - n),
+            _AxisPart(lambda o: (o - before) % period, lambda o: (o - before) % period, n),
+            _AxisPart(
+                lambda o: period - twice - (o - before) % period, lambda o: (o - before) % period - n, period - n
+            ),
         ]
     return [part for part in parts if part.extent != 0]
 
 
-def _parts_once(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_Part]:
+def _parts_once(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_AxisPart]:
     """Return the parts of an axis that each side repeats at most once: what is added, in one affine piece each."""
     n, spare = x.shape[axis], _SPARE[mode]
     for width in (before, after):
         if width != 0:
             rule = "axis {}: {} elements are added, mode {} has {} to repeat"
             x.require(n - spare - width, "size_mismatch", rule, axis, width, mode, n - spare)
-    inside = _Part(lambda o: o - before, lambda o: o - before, n)
+    inside = _AxisPart(lambda o: o - before, lambda o: o - before, n)
     if mode == "wrap":
         parts = [
-            _Part(lambda o: o - before + n, lambda o: o, before),
+            _AxisPart(lambda o: o - before + n, lambda o: o, before),
             inside,
-            _Part(lambda o: o - before - n, lambda o: o - before - n, after),
+            _AxisPart(lambda o: o - before - n, lambda o: o - before - n, after),
         ]
     else:
         parts = [
-            _Part(lambda o: before - 1 + spare - o, lambda o: o, before),
+            _AxisPart(lambda o: before - 1 + spare - o, lambda o: o, before),
             inside,
-            _Part(lambda o: 2 * n - 1 - spare - (o - before), lambda o: o - before - n, after),
+            _AxisPart(lambda o: 2 * n - 1 - spare - (o - before), lambda o: o - before - n, after),
         ]
     return [part for part in parts if part.extent != 0]
 
 
-def _joined(parts: Sequence[_Part]) -> Case:
+def _joined(parts: Sequence[_AxisPart]) -> Case:
     """Return the case of one part for each axis."""
     return Case(
         lambda *o: [part.read(c) for part, c in zip(parts, o, strict=True)],

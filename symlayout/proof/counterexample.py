@@ -60,7 +60,7 @@ class Witness:
         return f"{at + ': ' if at else ''}{where} {_read_text(self.left)} and {_read_text(self.right)}"
 
 
-class Search:
+class WitnessSearch:
     """The search for a witness against ``left == right``, over one system of facts."""
 
     def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:

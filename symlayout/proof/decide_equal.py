@@ -70,7 +70,7 @@ Path = tuple[tuple[int, tuple[int, str] | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SideRead:
     """What one side reads: *leaf* at *coords*, or *fill* where *leaf* is None."""
 
     leaf: Tensor | None
@@ -217,7 +217,7 @@ class _Decision:
 
     # ------------------------------------------------------------------ one side
 
-    def _read(self, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _Found:
+    def _read(self, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _SideRead:
         """Return what one side reads at the output coordinate *coords*; *inside* assumes that it never is a fill."""
         node = self.sides[side]
         path: list[tuple[int, tuple[int, str] | None]] = []
@@ -243,10 +243,10 @@ class _Decision:
             if outside is not None:
                 if case.fill is None:
                     raise _Stuck(f"{node.name} reads inside its input", (*coords, *extents))
-                return _Found(None, (), case.fill.value, tuple(path))
+                return _SideRead(None, (), case.fill.value, tuple(path))
             facts.assume_inhabited(coords, extents, (side, tuple(path)) if trusted else None)
             node = source
-        return _Found(node, tuple(coords), None, tuple(path))
+        return _SideRead(node, tuple(coords), None, tuple(path))
 
     def _coords(self, case: Case, given: list[Coordinate], extents: list[Extent], facts: Facts) -> list[Extent]:
         """Return the coordinate that a case reads; the divisors in it are extents, and >= 1."""
@@ -255,7 +255,7 @@ class _Decision:
         except InconclusiveError as error:
             raise _Stuck(error.claim, extents) from error
 
-    def _compare(self, a: _Found, b: _Found, facts: Facts) -> None:
+    def _compare(self, a: _SideRead, b: _SideRead, facts: Facts) -> None:
         """Show that two reads are equal."""
         if a.leaf is None and b.leaf is None:
             if not same_fill(a.fill, b.fill, self.dtype):

@@ -93,7 +93,7 @@ class _Claim:
             raise InconclusiveError("there are sizes for which both sides are valid")
         if self.left.rank != self.right.rank:
             return self._different(sizes, shapes=True)
-        shapes = [[_Scope(self.space, t.facts).affine(e) for e in t.extents] for t in (self.left, self.right)]
+        shapes = [[_IslNames(self.space, t.facts).affine(e) for e in t.extents] for t in (self.left, self.right)]
         for a, b in zip(*shapes, strict=True):
             if not (other := sizes.intersect(a.ne_set(b))).is_empty():
                 return self._different(other, shapes=True)
@@ -109,7 +109,7 @@ class _Claim:
         """Return where the dims are within their bounds and meet the requirements of both sides."""
         sizes = self.space.universe
         for t in (self.left, self.right):
-            scope = _Scope(self.space, t.facts)
+            scope = _IslNames(self.space, t.facts)
             for dim in t.facts.dims.values():
                 sizes = sizes.intersect(scope.bounds(dim))
             for requirement in t.facts.requirements:
@@ -125,7 +125,7 @@ class _Claim:
             if node.declared is None:
                 reads.append(_Read(where, node.key, coords))
                 continue
-            scope = _Scope(self.space, node.facts)
+            scope = _IslNames(self.space, node.facts)
             given = [_Affine(c, scope) for c in coords]
             for case in node.declared.cases:
                 part = where
@@ -135,7 +135,7 @@ class _Claim:
                     continue  # and what has no meaning there, such as a remainder by 0, is not evaluated
                 source = node.inputs[case.source]
                 read = [scope.affine(c).gist(part) for c in case.coords(*given)]
-                shape = [_Scope(self.space, source.facts).affine(e) for e in source.extents]
+                shape = [_IslNames(self.space, source.facts).affine(e) for e in source.extents]
                 inside = part
                 for c, extent in zip(read, shape, strict=True):
                     inside = inside.intersect(_window(c, extent))
@@ -198,7 +198,7 @@ class _Space:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class _IslNames:
     """What the symbols of one tensor mean to isl."""
 
     space: _Space
@@ -267,7 +267,7 @@ class _Affine:
     """A coordinate to calculate with, as declarations do."""
 
     function: Any
-    scope: _Scope
+    scope: _IslNames
 
     def __add__(self, other: Any) -> _Affine:
         return _Affine(self.function.add(self.scope.affine(other)), self.scope)

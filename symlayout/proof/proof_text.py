@@ -32,14 +32,14 @@ class Tuple:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Inequality:
     """Sums with a sign before each but the first: ``0 <= i0 < N``."""
 
     first: Sum
     rest: tuple[tuple[str, Sum], ...]
 
 
-Fragment = str | Tuple | Relation
+Fragment = str | Tuple | Inequality
 Line = tuple[Fragment, ...]
 
 
@@ -127,18 +127,18 @@ def _sizes(facts: Facts) -> Paragraph:
     return Paragraph("Sizes.", tuple(lines))
 
 
-def _bound(d: Dim) -> Relation:
+def _bound(d: Dim) -> Inequality:
     if d.max is None:
-        return Relation(atom(d.name), ((">=", number(d.min)),))
-    return Relation(number(d.min), (("<=", atom(d.name)), ("<=", number(d.max))))
+        return Inequality(atom(d.name), ((">=", number(d.min)),))
+    return Inequality(number(d.min), (("<=", atom(d.name)), ("<=", number(d.max))))
 
 
 def _requirement(r: Requirement, facts: Facts) -> Line:
     value = fold_fixed(r.value, facts)
     if r.relation == "divides":
-        return Relation(value, ()), " is a multiple of ", Relation(fold_fixed(r.modulus, facts), ())
+        return Inequality(value, ()), " is a multiple of ", Inequality(fold_fixed(r.modulus, facts), ())
     left = Sum(tuple((c, factors) for c, factors in value.terms if c > 0 and factors))
-    return (Relation(left, ((">=" if r.relation == "nonnegative" else "=", left + -value),)),)
+    return (Inequality(left, ((">=" if r.relation == "nonnegative" else "=", left + -value),)),)
 
 
 def _side(side: str, t: Tensor, reads: Sequence[Read], coordinate: Tuple, names: dict[str, str]) -> Paragraph:
@@ -190,8 +190,8 @@ def _same(a: Tuple, b: Tuple) -> bool:
     return [canonical(e) for e in a.entries] == [canonical(e) for e in b.entries]
 
 
-def _window(w: Window, names: dict[str, str]) -> Relation:
-    return Relation(Sum(()), (("<=", fold(w.value, w.facts, names)), ("<", fold(w.extent, w.facts, names))))
+def _window(w: Window, names: dict[str, str]) -> Inequality:
+    return Inequality(Sum(()), (("<=", fold(w.value, w.facts, names)), ("<", fold(w.extent, w.facts, names))))
 
 
 # ---------------------------------------------------------------------- text and LaTeX

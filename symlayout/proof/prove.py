@@ -14,7 +14,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
-from symlayout.proof.counterexample import Search, Witness
+from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import agree
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
@@ -194,7 +194,7 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     obligation = _obligation(left, right, facts, finite=False, effort=FIRST_EFFORT)
     if not obligation:
         return Proof(left, right, facts, Verdict.PROVED)
-    search = Search(left, right, facts, _dtype(left, right))
+    search = WitnessSearch(left, right, facts, _dtype(left, right))
     witness, searched, complete = search.run(budget)
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
@@ -215,7 +215,7 @@ def _obligation(left: Tensor, right: Tensor, facts: Facts, *, finite: bool, effo
     return ""
 
 
-def _judged(search: Search, obligation: str, searched: int) -> Proof:
+def _judged(search: WitnessSearch, obligation: str, searched: int) -> Proof:
     """Return what isl says of a claim that the normal form and the search leave open."""
     from symlayout.proof import isl_judge
 

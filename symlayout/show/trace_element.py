@@ -30,7 +30,7 @@ _MOST_AXES = 100  # of a coordinate that are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """One operation on the way: the coordinate of its output, and where that reads its input.
 
     Attributes
@@ -80,7 +80,7 @@ class Trace:
         The sizes, those that were given and those that were chosen.
     shape, coord : tuple of int
         The output's shape, and the coordinate in it.
-    steps : tuple of Step
+    steps : tuple of TraceStep
         From the output to the input.
     source : str or None
         The input that is read; None where the element is a fill.
@@ -105,7 +105,7 @@ class Trace:
     dims: dict[str, int]
     shape: Coordinate
     coord: Coordinate
-    steps: tuple[Step, ...]
+    steps: tuple[TraceStep, ...]
     source: str | None
     read: Coordinate | None
     fill: Any = None
@@ -233,7 +233,9 @@ def _has(t: Tensor, at: Coordinate) -> bool:
     return all(0 <= c < e for c, e in zip(at, int_extents(t), strict=True))
 
 
-def _step(node: Tensor, written: Tensor, number: int, at: Coordinate, values: Mapping[str, int]) -> tuple[Step, Case]:
+def _step(
+    node: Tensor, written: Tensor, number: int, at: Coordinate, values: Mapping[str, int]
+) -> tuple[TraceStep, Case]:
     """Return the step of *node*, and the case that is taken; *written* is the node in the user's dims."""
     declared, said = node.declared, written.declared
     if declared is None or said is None:
@@ -250,7 +252,7 @@ def _step(node: Tensor, written: Tensor, number: int, at: Coordinate, values: Ma
     conditions = [f"0 <= {_spelled(value, written)} < {_spelled(extent, written)}" for value, extent in windows]
     where = " and ".join(conditions)
     return (
-        Step(
+        TraceStep(
             node.name,
             number,
             int_extents(node),
@@ -270,7 +272,7 @@ def _holds(case: Case, at: Coordinate) -> bool:
     return case.where is None or all(0 <= value < extent for value, extent in case.where(*at))
 
 
-def _fill(case: Case, step: Step) -> Any:
+def _fill(case: Case, step: TraceStep) -> Any:
     if case.fill is None:
         raise InconclusiveError(f"{step.name} reads inside its input at {_tuple(step.read)}")
     return case.fill.value

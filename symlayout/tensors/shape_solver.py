@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from symlayout.algebra.branch_and_bound import Search, can_hold, searches
+from symlayout.algebra.branch_and_bound import PointSearch, can_hold, searches
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, substitute, symbol
 from symlayout.errors import ShapeError, shown
@@ -226,7 +226,7 @@ def _solution(y: Tensor, facts: Facts, given: frozenset[str]) -> Solution | None
 
 
 def _points(
-    parts: list[Search], found: list[tuple[list[dict[str, int]], bool]], order: Iterable[str]
+    parts: list[PointSearch], found: list[tuple[list[dict[str, int]], bool]], order: Iterable[str]
 ) -> list[dict[str, int]] | None:
     """Return the values of all dims at every point, in order, if they are known and not too many."""
     if not all(complete for _, complete in found) or prod(len(some) for some, _ in found) > _MOST_POINTS:

@@ -1,8 +1,8 @@
 """A chain of operations, written once, as a program that any library can run.
 
 A chain is a function of two arguments, a namespace and a tensor: ``lambda op, x: op.transpose(x, (1, 0))``.  With
-`symlayout` for the namespace it builds a tensor.  With a `Trace` it is written down as moves, in the verbs that a
-library has: what the library lacks is said in other verbs, such as a block operation in reshapes and a permutation.
+`symlayout` for the namespace it builds a tensor.  With a `CallRecorder` the calls become moves, in the verbs that a
+library has.  Verbs that the library lacks become other verbs: a block operation becomes reshapes and a permutation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Move:
 class Value:
     """An array of a program: its shape, and its number among the values."""
 
-    trace: Trace
+    trace: CallRecorder
     number: int
     shape: Shape
 
@@ -47,7 +47,7 @@ class Value:
         return self.trace.record("slice", self, (cuts,), shape)
 
 
-class Trace:
+class CallRecorder:
     """A namespace with the names of NumPy and symlayout that writes down what is called.
 
     Parameters
@@ -231,7 +231,7 @@ def trace(chain: Chain, shape: Shape, verbs: Mapping[str, Callable[..., bool]]) 
     UnsupportedError
         The chain cannot be said in *verbs*.
     """
-    notes = Trace(verbs)
+    notes = CallRecorder(verbs)
     chain(notes, Value(notes, 0, shape))
     return notes.moves
 
@@ -242,7 +242,7 @@ def output_shape(chain: Chain, shape: Shape) -> Shape:
     >>> output_shape(lambda op, x: op.transpose(x[:, 1:], (1, 0)), (2, 5))
     (4, 2)
     """
-    notes = Trace(_AnyVerb())
+    notes = CallRecorder(_AnyVerb())
     result: Value = chain(notes, Value(notes, 0, shape))
     return result.shape
 
