@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symlayout import moved as _moved
-from symlayout.budgets import limits
+from symlayout.budgets import Limits, limits
 from symlayout.errors import (
     ArrayError,
     CompilerError,
@@ -81,6 +81,7 @@ __all__ = [
     "IndexMap",
     "Inverse",
     "Kernel",
+    "Limits",
     "MissingFileError",
     "Picture",
     "Proof",

@@ -68,3 +68,4 @@ class Limits(CheckedLimits):
 
 
 limits = Limits()
+"""The limits that hold in this process."""
