@@ -62,12 +62,12 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.deterministic
 	$(BIN)/python -m tests.promises.gcov
 	$(BIN)/python -m tests.promises.gcov --portable
-	$(BIN)/python -m tests.promises.mutate
+	$(BIN)/python -m tests.mutation.mutate
 
 # Processes that tests start are counted too.  What takes the time of the processor for a measure may fail while counted.
 coverage: $(VENV)/coverage.stamp
 	$(BIN)/coverage erase
-	-$(BIN)/coverage run -m pytest -q --ignore=tests/test_benchmarks.py --ignore=tests/test_consumer.py
+	-$(BIN)/coverage run -m pytest -q --ignore=tests/project/test_benchmarks.py --ignore=tests/project/test_consumer.py
 	$(BIN)/coverage combine --quiet
 	$(BIN)/python -m tests.promises.coverage
 

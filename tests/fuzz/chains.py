@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests import brute
-from tests.brute import Dim, Expression, Grid, Invalid, Step
-from tests.brute_frameworks import FRAMEWORK_JOINT, FRAMEWORKS
 from tests.fuzz.words import in_words
 from tests.fuzz_prove import steps as core
 from tests.fuzz_prove.extents import after, product
 from tests.fuzz_prove.truth import clamps, undecided
+from tests.support import brute
+from tests.support.brute import Dim, Expression, Grid, Invalid, Step
+from tests.support.brute_frameworks import FRAMEWORK_JOINT, FRAMEWORKS
 
 LONGEST = 8
 POINTS = 600  # that a chain starts with

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from tests import brute
-from tests.brute import Grid
 from tests.fuzz.chains import Chain, Point
 from tests.fuzz.memory import LAYOUTS, PLACES, SIZE, Array, Bytes, Guarded, layout
+from tests.support import brute
+from tests.support.brute import Grid
 
 BESIDE = 0xA5  # what the bytes beside the elements of an output are, before and after
 

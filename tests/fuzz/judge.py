@@ -14,11 +14,11 @@ import numpy as np
 import symlayout as sl
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.run.storage import WHOLE
-from tests import brute
 from tests.fuzz.chains import Chain, Drawn, Point
 from tests.fuzz.compare import Case, Subject, Wrong, compare, shape_of
 from tests.fuzz.memory import by_size
 from tests.fuzz_prove.judge import applied, expression
+from tests.support import brute
 
 MOST_POINTS = 160  # of a chain
 VARIANTS = 8  # types and layouts at each of them

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.strategies import DTYPES
+from tests.support.strategies import DTYPES
 
 Array = np.ndarray[Any, Any]
 LAYOUTS = ("contiguous", "fortran", "reversed", "stepped", "permuted", "unaligned", "field", "broadcast")

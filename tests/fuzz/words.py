@@ -1,6 +1,6 @@
 """A core step in the words of the frameworks: the operations of the catalogue that mean the same, or nearly.
 
-What such a step means, and where it has a meaning, `tests.brute_frameworks` says; here it is only written down.
+What such a step means, and where it has a meaning, `tests.support.brute_frameworks` says; here it is only written down.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.brute import Expression, Step
 from tests.fuzz_prove.extents import minus, product
+from tests.support.brute import Expression, Step
 
 Shape = Sequence[Expression]
 END = (1 << 31) - 1  # a bound beyond every axis

@@ -7,10 +7,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests import brute
-from tests.brute import Chain
 from tests.fuzz_prove.steps import Draft, lengthened, random_chain
 from tests.fuzz_prove.variants import mutated, rewritten
+from tests.support import brute
+from tests.support.brute import Chain
 
 LONGEST = 8
 DIMS = (

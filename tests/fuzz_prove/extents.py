@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.brute import Expression, Step
+from tests.support.brute import Expression, Step
 
 Shape = Sequence[Expression]
 

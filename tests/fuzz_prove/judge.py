@@ -16,10 +16,10 @@ from sympy import Integer
 
 import symlayout as sl
 from symlayout.tensors.requirements import requirements
-from tests import brute
-from tests.brute import Chain, Expression
 from tests.fuzz_prove.claims import Claim, Family
 from tests.fuzz_prove.truth import Point, Truth, by_sum, same
+from tests.support import brute
+from tests.support.brute import Chain, Expression
 
 MOST_SMALLER = 2000  # points that are looked at for a smaller witness
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tests import brute
-from tests.brute import Chain, Expression, Step
 from tests.fuzz_prove.claims import Claim, Family
 from tests.fuzz_prove.extents import add, minus, over, times
 from tests.fuzz_prove.judge import Finding, Judge, WrongError
+from tests.support import brute
+from tests.support.brute import Chain, Expression, Step
 
 SECONDS = 30.0
 WORDS = {"mode", "pad_mode", "data_format"}  # attributes whose value is a word

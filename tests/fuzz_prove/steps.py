@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.brute import Chain, Expression, Step
 from tests.fuzz_prove.extents import add, after, minus, over, product, times
+from tests.support.brute import Chain, Expression, Step
 
 MAX_RANK = 6
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.brute import Chain
 from tests.fuzz_prove.claims import Family
 from tests.fuzz_prove.judge import Finding
+from tests.support.brute import Chain
 
 MOST_KEPT = 20  # of the slowest claims, and of each kind of UNKNOWN
 SEPARATOR = " | "

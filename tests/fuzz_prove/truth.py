@@ -7,9 +7,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests import brute
-from tests.brute import Chain, Dim, Expression, Grid, Step
 from tests.fuzz_prove.extents import along
+from tests.support import brute
+from tests.support.brute import Chain, Dim, Expression, Grid, Step
 
 Point = tuple[int, ...]  # a value for each dim, in the family's order
 SMALLEST = 40  # points by their sum

@@ -6,10 +6,10 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.brute import Chain, Expression, Step
 from tests.fuzz_prove import steps as propose
 from tests.fuzz_prove.extents import add, along, minus, over
 from tests.fuzz_prove.written_out import strided, written_out
+from tests.support.brute import Chain, Expression, Step
 
 Shape = list[Expression]
 Attributes = Mapping[str, Any]

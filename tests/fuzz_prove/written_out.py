@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from tests.brute import Expression, Step
 from tests.fuzz_prove import steps as propose
 from tests.fuzz_prove.extents import after, minus, over, product, times
+from tests.support.brute import Expression, Step
 
 Shape = list[Expression]
 Attributes = Mapping[str, Any]

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given, settings
 import symlayout as sl
 from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.interop.chunked import Blockwise, apply_chunked, bytes_of, split
-from tests.chains import build
-from tests.strategies import Case, cases
+from tests.support.chains import build
 from tests.support.paths import ROOT
+from tests.support.strategies import Case, cases
 
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-"""What the docstrings and example scripts of each extra show is what happens; of its page, see `tests/test_docs.py`."""
+"""What the docstrings and example scripts of each extra show is what happens; of its page, see `test_docs`."""
 
 from __future__ import annotations
 

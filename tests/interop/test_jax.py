@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, reject, settings
 
 import symlayout as sl
 from symlayout.errors import ArrayError, ShapeError
-from tests.chains import build, symbolic
-from tests.strategies import Case, cases
+from tests.support.chains import build, symbolic
+from tests.support.strategies import Case, cases
 
 jax: Any = pytest.importorskip("jax", reason="the extra jax is not installed")
 

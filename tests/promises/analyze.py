@@ -17,11 +17,11 @@ from typing import NoReturn
 
 import symlayout as sl
 from symlayout_codegen.jit import kernel
-from tests.chains import check_dynamic, check_kernel
 from tests.promises.corpus import each_chain
 from tests.promises.guard import blocks
-from tests.strategies import Case
+from tests.support.chains import check_dynamic, check_kernel
 from tests.support.paths import ROOT
+from tests.support.strategies import Case
 
 GENERATED = ROOT / "generated"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror", "-c"]

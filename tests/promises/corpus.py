@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.strategies import DYNAMIC, Case, cases
+from tests.support.strategies import DYNAMIC, Case, cases
 
 Work = Callable[[Case], object]
 

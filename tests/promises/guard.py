@@ -21,11 +21,11 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.tensors.element_types import byte_bounds
-from tests import oracle
-from tests.chains import build, check, symbolic
 from tests.promises.corpus import each_chain
 from tests.promises.forked import forked
-from tests.strategies import Case
+from tests.support import oracle
+from tests.support.chains import build, check, symbolic
+from tests.support.strategies import Case
 
 Array = np.ndarray[Any, Any]
 EXTENTS = (1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 129, 257)

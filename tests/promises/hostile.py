@@ -25,11 +25,11 @@ from pathlib import Path
 import symlayout as sl
 from symlayout.commands import subject
 from symlayout.errors import SymlayoutError
-from tests import onnx_writer
 from tests.promises import hostile_data
 from tests.promises.alter import Item, changed, mutated
 from tests.promises.forked import forked
 from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEP_BOMBS, STEPS, TOKENS
+from tests.support import onnx_writer
 from tests.support.paths import ROOT
 
 SECONDS = 1.0

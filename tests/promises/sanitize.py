@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.chains import check_dynamic, check_kernel
 from tests.promises.corpus import each_chain
+from tests.support.chains import check_dynamic, check_kernel
 
 HERE = "SYMLAYOUT_TEST_SANITIZED"
 FLAGS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"

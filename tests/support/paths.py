@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
@@ -24,8 +25,26 @@ def source(module: str) -> str:
     LookupError
         No module, or more than one, has that name.
     """
+    return _file(module, PACKAGES.values())
+
+
+def path_of_test(name: str) -> str:
+    """Return the file of a test module, relative to `ROOT`; its name may leave out the rooms that it stands in.
+
+    >>> path_of_test("test_polynomial")
+    'tests/algebra/test_polynomial.py'
+
+    Raises
+    ------
+    LookupError
+        No module, or more than one, has that name.
+    """
+    return _file(name, [ROOT / "tests"])
+
+
+def _file(module: str, folders: Iterable[Path]) -> str:
     tail = "/" + module.replace(".", "/") + ".py"
-    files = [f.relative_to(ROOT).as_posix() for folder in PACKAGES.values() for f in sorted(folder.rglob("*.py"))]
+    files = [f.relative_to(ROOT).as_posix() for folder in folders for f in sorted(folder.rglob("*.py"))]
     found = [f for f in files if f"/{f}".endswith(tail)]
     if len(found) != 1:
         raise LookupError(f"{len(found)} modules are called {module}: {found}")

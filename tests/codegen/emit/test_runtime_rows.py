@@ -1,0 +1,37 @@
+"""The runtime's rows that are dealt out, of any extents and margins, by vectors of each width, under sanitizers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from symlayout_codegen.emit.header import RUNTIME_HEADER, template
+from tests.support.paths import ROOT
+
+SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+NATIVE = ["-march=native"]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.parametrize(
+    ("size", "flags"), [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, []), (4, []), (3, [])], ids=str
+)
+def test_deals_are_those_of_an_element_at_a_time(size: int, flags: list[str], tmp_path: Path) -> None:
+    (tmp_path / RUNTIME_HEADER).write_text(template(RUNTIME_HEADER), encoding="utf-8")
+    program = tmp_path / "deals"
+    words = ["gcc", "-std=c11", *SANITIZE, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{tmp_path}", "-o", str(program)]
+    built = subprocess.run(
+        [*words, str(ROOT / "tests" / "c" / "deals.c")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "asan" in built.stderr or "ubsan" in built.stderr:
+        pytest.skip("this gcc has no sanitizers")
+    assert built.returncode == 0, built.stderr
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

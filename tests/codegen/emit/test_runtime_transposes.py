@@ -1,0 +1,44 @@
+"""The runtime's transposes and rows, of any extents and strides, for vectors of each width, under the sanitizers."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from symlayout_codegen.emit.header import RUNTIME_HEADER, template
+from tests.support.paths import ROOT
+
+SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+NATIVE = ["-march=native"]
+LARGE = [*NATIVE, "-DSL_NEAR=1", "-DSL_FAR=16384", "-DSL_TILES=3"]
+"""As if the arrays were large: some tiles are held back, and go past the caches."""
+AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.parametrize("checked", ["transposes", "rows"])
+@pytest.mark.parametrize(
+    ("size", "flags"),
+    [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE)] + [(1, AVX2), (1, []), (4, []), (3, [])],
+    ids=str,
+)
+def test_leaves_are_those_of_an_element_at_a_time(size: int, flags: list[str], checked: str, tmp_path: Path) -> None:
+    (tmp_path / RUNTIME_HEADER).write_text(template(RUNTIME_HEADER), encoding="utf-8")
+    program = tmp_path / checked
+    words = ["gcc", "-std=c11", *SANITIZE, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{tmp_path}", "-o", str(program)]
+    built = subprocess.run(
+        [*words, str(ROOT / "tests" / "c" / f"{checked}.c")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "asan" in built.stderr or "ubsan" in built.stderr:
+        pytest.skip("this gcc has no sanitizers")
+    assert built.returncode == 0, built.stderr
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,629 @@
+"""The command line: what it prints, its JSON, its exit statuses, and how it fails."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.commands import cache_folder, command_line, subject
+from symlayout.commands.output.schemas import ERROR, SCHEMAS
+from symlayout.show import small_sizes
+from tests.support.paths import ROOT
+from tests.support.valid import assert_valid
+
+MODELS = ROOT / "examples" / "models"
+PAD = "space_to_batch([2,2], [[1,1],[1,1]])"
+CROP = "batch_to_space([2,2], [[1,1],[1,1]])"
+
+
+class Outcome:
+    """What a command line did: exit status and both streams."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def data(self) -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads(self.out)
+        return loaded
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def symlayout(capfd: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that runs a command line in this process."""
+
+    def run(*words: str | Path) -> Outcome:
+        status = command_line.main([str(word) for word in words])
+        return Outcome(status, *capfd.readouterr())
+
+    return run
+
+
+def process(*words: str, **options: Any) -> subprocess.Popen[bytes]:
+    """Start a command line in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codegen")])}
+    return subprocess.Popen([sys.executable, "-m", "symlayout", *words], env=environment, **options)
+
+
+# --- infer --------------------------------------------------------------------------------------
+
+
+def test_infer_prints_shape_requirements_and_bounds(symlayout: Command) -> None:
+    done = symlayout("infer", "N,H,W,C", "tensorflow:SpaceToBatchND(block_shape=[2,b>=1], paddings=[[1,1],[0,0]])")
+    assert done.status == 0
+    assert done.out == (
+        "shape     (2*N*b, H/2 + 1, W/b, C)\n"
+        "requires  H is a multiple of 2  [step 1: tensorflow:SpaceToBatchND]\n"
+        "          W is a multiple of b  [step 1: tensorflow:SpaceToBatchND]\n"
+        "bounds    axis 0: at least 0\n"
+        "          axis 1: at least 1\n"
+        "          axis 2: at least 0\n"
+        "          axis 3: at least 0\n"
+    )
+    assert done.err == ""
+
+
+def test_the_chain_of_the_contract(symlayout: Command) -> None:
+    done = symlayout("infer", "N,C,2*h,2*w", "onnx:SpaceToDepth(blocksize=2)", "transpose(0,2,3,1)", "--json")
+    assert done.data == {
+        "shape": ["N", "h", "w", "4*C"],
+        "requires": [],
+        "dims": {"N": [0, None], "C": [0, None], "h": [0, None], "w": [0, None]},
+        "dtype": None,
+        "bounds": [[0, None]] * 4,
+        "asked_by": [],
+    }
+
+
+def test_a_requirement_names_every_step_that_asks_for_a_part_of_it(symlayout: Command) -> None:
+    done = symlayout("infer", "N, H/2", "pad([[0,0],[1,2]])", "reshape(N, -1, 3)", "[:, 1:]", "--json")
+    assert done.data["requires"] == ["H % 6 == 0", "N >= 1"]
+    assert done.data["asked_by"] == [["the input", "step 2: reshape"], ["step 2: reshape"]]
+    again = symlayout("infer", "N, H/2", "[::2]", "[:, 3:]", "space_to_batch([5], [[0,0]])")
+    assert "[the input]" in again.out
+    assert "[step 3: space_to_batch]" in again.out
+
+
+def test_infer_solves_for_the_inputs_of_an_output_shape(symlayout: Command) -> None:
+    done = symlayout("infer", "N,H,W,C", PAD, "--solve", "4*n, 5, ?, 3")
+    assert done.status == 0
+    assert done.out.endswith(
+        "solve     family\nx         (n, 8, W, 3)\nwhere     N = n\n          H = 8\n          C = 3\n"
+        "if        W is a multiple of 2\n"
+    )
+    data = symlayout("infer", "N,H,W,C", PAD, "--solve", "4,5,6,3", "--json").data["solve"]
+    assert data == {
+        "status": "unique",
+        "dims": {"N": 1, "H": 8, "W": 10, "C": 3},
+        "relations": [],
+        "points": [{"N": 1, "H": 8, "W": 10, "C": 3}],
+        "inputs": {"x": [1, 8, 10, 3]},
+        "reason": "",
+    }
+    none = symlayout("infer", "N,H,W,C", PAD, "--solve", "6,5,?,3")
+    assert none.status == 1
+    assert "solve     none: no sizes allow axis 0, which is 4*N, to be 6\n" in none.out
+    assert symlayout("infer", "N", "--solve", "1,2").err.startswith("ShapeError (rank): ")
+
+
+def test_a_shape_that_is_printed_is_read_again(symlayout: Command) -> None:
+    (shape,) = [line for line in symlayout("infer", "N,H,W,C", PAD).out.splitlines() if line.startswith("shape")]
+    again = symlayout("infer", shape.removeprefix("shape").strip())
+    assert again.out.splitlines()[0] == shape
+    assert "H is a multiple of 2" in again.out
+
+
+@pytest.mark.parametrize(
+    ("shape", "steps", "expected"),
+    [
+        ("-1,3", [], ["x.0", 3]),
+        ("()", [], []),
+        ("2..2, 1..8", ["flip(0)"], [2, "x.1"]),
+        ("N,M", ["[1:3, ::-1]", "reshape(-1)"], None),
+        ("2,3", ["reshape(3, -1)"], [3, 2]),
+        ("2,3,4", ["transpose((2, 0, 1))", "transpose(2,1,0)"], [3, 2, 4]),
+        ("4,4", ["pad(1, mode=constant, constant_values=-inf)"], [6, 6]),
+        ("4,4", ["resize_nearest(scale=3/2)"], [6, 6]),
+        ("4,4", ["resize_nearest(scale=[1/2, 3/2*2])"], [2, 12]),
+    ],
+)
+def test_steps(symlayout: Command, shape: str, steps: list[str], expected: list[Any] | None) -> None:
+    done = symlayout("infer", shape, *steps, "--json")
+    assert done.status == 0, done.err
+    assert expected is None or done.data["shape"] == expected
+
+
+def test_standard_input_gives_shape_and_steps(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1,3,4,4\n\n# halve it\nonnx:SpaceToDepth(blocksize=2)\n"))
+    assert symlayout("infer", "-", "--json").data["shape"] == [1, 12, 2, 2]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("flip(0)\ntranspose(1,0)"))
+    assert symlayout("infer", "2,3", "-", "--json").data["shape"] == [3, 2]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    assert "standard input is empty" in symlayout("infer", "-").err
+
+
+def test_a_model_stands_for_shape_and_steps(symlayout: Command) -> None:
+    model = MODELS / "space_to_depth.xml"
+    assert symlayout("infer", model, "--json").data["shape"] == [5, 28, 2, 3]
+    same = symlayout("prove", model, "--", "openvino:SpaceToDepth-1(block_size=2, mode=blocks_first)")
+    assert same.status == 0, same.out + same.err
+    other = symlayout("prove", model, "--", "openvino:SpaceToDepth-1(block_size=2, mode=depth_first)")
+    assert other.status == 1
+    assert "REFUTED" in other.out
+
+
+# --- prove --------------------------------------------------------------------------------------
+
+
+def test_prove_the_round_trip(symlayout: Command) -> None:
+    done = symlayout("prove", "N,H,W,C", PAD, CROP)
+    assert done.status == 0
+    assert done.out.startswith("PROVED\n")
+    assert symlayout("prove", "N,H,W,C", PAD, CROP, "--json").data["verdict"] == "proved"
+
+
+def test_a_refutation_has_a_witness(symlayout: Command) -> None:
+    done = symlayout("prove", "N,H,W", "flip(1)", "--", "flip(2)", "--json")
+    assert done.status == 1
+    witness = done.data["witness"]
+    dims, (n, i, j) = witness["dims"], witness["coord"]
+    assert 0 <= n < dims["N"]
+    assert (dims["H"] - 1 - i, j) != (i, dims["W"] - 1 - j)
+    assert done.data["verdict"] == "refuted"
+    assert done.data["explanation"]
+
+
+def test_a_name_is_one_dim_on_both_sides(symlayout: Command) -> None:
+    left = "space_to_batch([b>=1, b], [[p,p],[0,0]])"
+    done = symlayout("prove", "N,H,W", left, "--", "space_to_batch([b, b], [[p,p],[0,0]])")
+    assert done.status == 0, done.out + done.err
+
+
+def test_only_prove_has_a_right_side(symlayout: Command) -> None:
+    done = symlayout("infer", "N", "--", "flip(0)")
+    assert done.status == 2
+    assert "-- is for prove" in done.err
+
+
+# --- show ---------------------------------------------------------------------------------------
+
+
+def test_show_draws_what_the_map_reads(symlayout: Command, tmp_path: Path) -> None:
+    svg = tmp_path / "map.svg"
+    done = symlayout("show", "H,W", "pad([[1,0],[0,2]])", "flip(1)", "--dims", "H=2,W=3", "--svg", svg, "--json")
+    assert done.status == 0, done.err
+    x = sl.tensor("H, W", name="x")
+    numbers = sl.interpret(sl.flip(sl.pad(x, [[1, 0], [0, 2]], constant_values=-1), 1), np.arange(6).reshape(2, 3))
+    assert done.data["picture"] == numbers.tolist()
+    assert done.data["dims"] == {"H": 2, "W": 3}
+    assert "drawn" not in done.data
+    assert done.data["svg"] == str(svg)
+    assert ElementTree.parse(svg).getroot().findtext("{http://www.w3.org/2000/svg}title")
+
+
+def test_show_prints_map_digits_and_picture(symlayout: Command) -> None:
+    out = symlayout("show", "H,W", "pad([[1,0],[0,2]])", "--dims", "H=2,W=2").out
+    assert "(i0, i1) -> (i0 - 1, i1) if 0 <= i0 - 1 < H and 0 <= i1 < W else 0" in out
+    assert "i0: output axis 0 < H + 1" in out
+    assert out.endswith("picture   H = 2, W = 2\n          . . . .\n          0 1 . .\n          2 3 . .\n")
+
+
+@pytest.mark.parametrize("shape", ["N, 2*h, 3*w", "H, W", "7, b>=3", "?, 4..6"])
+def test_small_dims_satisfy_the_chain(shape: str) -> None:
+    (t,) = subject.build([shape, "[..., ::2]"])
+    bound, dims = small_sizes.small(t)
+    assert all(isinstance(e, int) and e > 0 for e in bound.shape)
+    assert dims
+
+
+def test_what_has_no_digits_is_shown_all_the_same(symlayout: Command) -> None:
+    chain = ["N,M", "transpose()", "reshape(a,-1)", "flip(0)", "reshape(b,-1)"]
+    done = symlayout("show", *chain, "--dims", "N=2,M=3,a=2,b=3")
+    assert done.status == 0, done.err
+    assert "digits    none: cannot decide whether " in done.out
+    x = np.arange(6).reshape(2, 3)
+    assert symlayout("show", *chain, "--dims", "N=2,M=3,a=2,b=3", "--json").data["picture"] == (
+        x.T.reshape(2, -1)[::-1].reshape(3, -1).tolist()
+    )
+
+
+def test_of_a_large_shape_both_ends_are_shown(symlayout: Command) -> None:
+    done = symlayout("show", "1000,1000", "transpose()", "--json")
+    first, last = done.data["shown"]
+    assert first[0] == last[0] == 0
+    assert first[-1] == last[-1] == 999
+    assert done.data["picture"] == [[1000 * j + i for j in last] for i in first]
+    assert "shown are 0, 1," in symlayout("show", "1000,1000").out
+
+
+# --- run ----------------------------------------------------------------------------------------
+
+
+def test_run_computes_and_writes(symlayout: Command, tmp_path: Path) -> None:
+    array = np.arange(2 * 3 * 4 * 6, dtype=np.int16).reshape(2, 3, 4, 6)
+    np.save(tmp_path / "a.npy", array)
+    chain = ["N,C,2*h,2*w", "onnx:SpaceToDepth(blocksize=2)", "transpose(0,2,3,1)"]
+    done = symlayout("run", *chain, "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy", "--json")
+    assert done.data == {"shape": [2, 2, 3, 12], "dtype": "int16", "out": str(tmp_path / "b.npy")}
+    expected = array.reshape(2, 3, 2, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 12, 2, 3).transpose(0, 2, 3, 1)
+    result = np.load(tmp_path / "b.npy")
+    assert result.dtype == np.int16
+    assert np.array_equal(result, expected)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy", "b.npy"]
+
+
+def test_run_takes_dims_that_the_array_does_not_determine(symlayout: Command, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(4.0).reshape(4, 1, 1))
+    words = ["run", "N,H,W", "batch_to_space([b>=1, c>=1], [[0,0],[0,0]])"]
+    files = ["-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy"]
+    unbound = symlayout(*words, *files)
+    assert unbound.status == 1
+    assert unbound.err.startswith("ShapeError (unbound_dim): ")
+    assert not (tmp_path / "b.npy").exists()
+    assert symlayout(*words, *files, "--dims", "b=2,c=2").status == 0
+    assert np.load(tmp_path / "b.npy").tolist() == [[[0, 1], [2, 3]]]
+
+
+def test_run_reads_and_writes_streams(tmp_path: Path) -> None:
+    source = io.BytesIO()
+    np.save(source, np.array([[1, 2, 3]], dtype=np.uint8))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with process("run", "N,M", "flip(1)", "-i", "-", "-o", "-", **pipes) as running:
+        out, err = running.communicate(source.getvalue())
+    assert (running.returncode, err) == (0, b"")
+    assert np.load(io.BytesIO(out)).tolist() == [[3, 2, 1]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x93NUMPY", b"PK\x03\x04zip", b"cos\nsystem\n(S'true'\ntR.", b"\x93NUMPY\x01\x00\xff\xff{"],
+)
+def test_run_refuses_what_is_no_array(symlayout: Command, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.npy").write_bytes(content)
+    done = symlayout("run", "N", "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy")
+    assert done.status == 1
+    assert done.err.startswith("FormatError: ")
+    assert "is not a .npy array" in done.err
+
+
+def test_run_unpickles_nothing(symlayout: Command, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{}], dtype=object), allow_pickle=True)
+    done = symlayout("run", "N", "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy")
+    assert done.status == 1
+    assert done.err.startswith("FormatError: ")
+
+
+def test_a_result_that_cannot_be_written_leaves_what_was_there(symlayout: Command, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((3, 5)))
+    (tmp_path / "b.npy").write_bytes(b"before")
+    done = symlayout("run", "N,2*h", "-i", tmp_path / "a.npy", "-o", tmp_path / "b.npy")
+    assert done.status == 1
+    assert (tmp_path / "b.npy").read_bytes() == b"before"
+    missing = symlayout("run", "N,M", "-i", tmp_path / "a.npy", "-o", tmp_path / "no" / "b.npy")
+    assert missing.status == 1
+    assert missing.err.startswith("FileNotFoundError: ")
+
+
+# --- emit, ops, doctor, cache, bench ------------------------------------------------------------
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_emit_writes_c_that_compiles_alone(symlayout: Command, tmp_path: Path) -> None:
+    chain = ["N,H,W,C", "transpose(0,3,1,2)", "pad([[0,0],[0,0],[1,1],[1,1]])"]
+    done = symlayout("emit", *chain, "--dims", "W=8", "--name", "to_nchw", "--dtype", "float64", "-o", tmp_path / "c")
+    assert done.status == 0, done.err
+    text = (tmp_path / "c" / "to_nchw.c").read_text()
+    assert "#define SL_ELEMENT_SIZE 8" in text
+    assert "int64_t W" not in text
+    assert "Regenerate: symlayout emit N,H,W,C 'transpose(0,3,1,2)'" in text
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+    subprocess.run(["cc", *flags, "-c", "to_nchw.c", "-o", "to_nchw.o"], cwd=tmp_path / "c", check=True)
+
+
+def test_emit_keeps_text_inside_its_comment(symlayout: Command, tmp_path: Path) -> None:
+    hostile = "transpose(1, 0) " + " " * 5
+    done = symlayout("emit", "N,M\t", hostile, "-o", tmp_path, "--name", "k")
+    assert done.status == 0
+    assert (tmp_path / "k.c").read_text().count("*/\n#include") == 1
+    for name in ("a b", "../k", "1k", "", "k;", "k" * 41, "while", "class", "int64_t", "sl_min"):
+        assert symlayout("emit", "N", "-o", tmp_path, "--name", name).err.startswith("FormatError: ")
+
+
+def test_ops_lists_all_of_them(symlayout: Command) -> None:
+    listed = [op["name"] for op in symlayout("ops", "--json").data["ops"]]
+    assert {"transpose", "openvino:BatchToSpace-2", "torch:pixel_shuffle"} <= set(listed)
+    assert [op["name"] for op in symlayout("ops", "OpenVINO", "depth", "--json").data["ops"]] == [
+        "openvino:DepthToSpace-1",
+        "openvino:SpaceToDepth-1",
+    ]
+    assert symlayout("ops", "nothing").status == 1
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_doctor_compiles_something(symlayout: Command) -> None:
+    done = symlayout("doctor", "--json")
+    assert done.status == 0
+    assert done.data["compiler"]["works"] is True
+    assert set(done.data["needs"]) == {"sympy", "numpy", "cffi", "platformdirs"}
+
+
+def test_doctor_says_that_there_is_no_compiler(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/no/such/compiler")
+    done = symlayout("doctor")
+    assert done.status == 1
+    assert "no C compiler found" in done.out
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty cache folder, in use for the test."""
+    root = tmp_path / "cache"
+    root.mkdir(mode=0o700)
+    monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(root))
+    return root
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_cache_verifies_and_prunes(symlayout: Command, cache: Path, tmp_path: Path) -> None:
+    for n in (3, 5):
+        sl.compile(sl.flip(sl.tensor((n, 17), name="x")), strict=True)
+    entries = [entry.path for entry in cache_folder.entries(cache)]
+    assert len(entries) == 2
+    assert symlayout("cache").out.count("(i0, i1) -> (") == 2
+    assert symlayout("cache", "--json").data["entries"] == 2
+    assert symlayout("cache", "verify").status == 0
+    library = next(entries[0].glob("*.so"))
+    library.chmod(0o600)
+    library.write_bytes(library.read_bytes()[:-1] + b"x")
+    assert symlayout("cache", "verify", "--json").data["refused"] == [entries[0].name]
+    assert symlayout("cache", "verify").status == 1
+    assert symlayout("cache", "prune", "--json").data["removed"] == [entries[0].name]
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("keep")
+    (cache / ("0" * 64)).symlink_to(precious)
+    (cache / "not an entry").write_text("keep")
+    assert symlayout("cache", "prune", "--all").status == 0
+    assert [path.name for path in cache.iterdir()] == ["not an entry"]
+    assert (precious / "file").read_text() == "keep"
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_cache_is_pruned_to_a_size_oldest_first(symlayout: Command, cache: Path) -> None:
+    for n in (23, 29, 31):  # no kernels that another test compiled
+        sl.compile(sl.flip(sl.tensor((n, 17), name="x")), strict=True)
+    kept = cache_folder.entries(cache)
+    for age, entry in enumerate(kept):
+        os.utime(entry.path, (1e9 - age, 1e9 - age))  # the first is the youngest now
+    left = cache / ".staging-killed"
+    left.mkdir()
+    os.utime(left, (1e9, 1e9))
+    done = symlayout("cache", "prune", "--max-bytes", str(kept[0].size + kept[1].size), "--json")
+    assert done.data["removed"] == [kept[2].path.name]
+    assert done.data["leftovers"] == 1
+    assert not left.exists()
+    assert symlayout("cache", "prune", "--max-bytes", "1M", "--json").data["removed"] == []
+    assert symlayout("cache", "prune", "--max-bytes", "0", "--json").data["removed"] == [
+        entry.path.name for entry in (kept[1], kept[0])
+    ]
+    assert symlayout("cache", "prune", "--max-bytes", "1T").status == 2
+    assert symlayout("cache", "--max-bytes", "1M").status == 2
+
+
+def test_a_cache_that_others_may_write_to_is_left_alone(symlayout: Command, cache: Path) -> None:
+    (cache / ("0" * 64)).mkdir()
+    cache.chmod(0o777)
+    done = symlayout("cache", "prune", "--all", "--json")
+    assert done.data["state"] == "not used, others may write to it"
+    assert done.data["removed"] == []
+    assert (cache / ("0" * 64)).is_dir()
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_bench_measures_the_kernel_beside_memcpy_and_numpy(symlayout: Command) -> None:
+    done = symlayout("bench", "N,H,W,C", "transpose(0,3,1,2)", "--seconds", "0", "--peers", "numpy", "--json")
+    assert done.status == 0, done.err
+    assert {"kernel", "memcpy", "interpreter", "numpy"} <= set(done.data["seconds"])
+    assert done.data["differs"] == []
+    assert 1 << 18 <= done.data["bytes"] <= 1 << 20
+    assert all(taken["rounds"] >= 3 for taken in done.data["seconds"].values())
+
+
+# --- failing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["infer", "1,1,3,4", "onnx:SpaceToDepth(blocksize=2)"], "ShapeError (non_divisible): "),
+        (["infer", "N", "pad(1, width=2)"], "FormatError: pad: got an unexpected keyword argument 'width'\n"),
+        (["bench", "N", "--peers", "numba"], "FormatError: --peers: 'numba' is not a peer\n  known: numpy, torch"),
+        (["infer", "N", "nonsense(1)"], "UnknownOpError: no core operation is called 'nonsense'\n"),
+        (["infer", "N", "onnx:Nonsense(1)"], "UnknownOpError: "),
+        (
+            ["infer", "N,M", "flip(0)", "transpos(1,0)"],
+            "UnknownOpError: no core operation is called 'transpos'\n  in: transpos(1,0)\n      ^\n"
+            "  help: the nearest are transpose, ",
+        ),
+        (
+            ["infer", "N", "pad(1, constant_value=2)"],
+            "FormatError: pad: got an unexpected keyword argument 'constant_value'\n"
+            "  in: pad(1, constant_value=2)\n             ^\n"
+            "  known: pad_width, mode, constant_values, bounded\n  help: the nearest is constant_values\n",
+        ),
+        (
+            ["infer", "N,M", "flip(0)", "transpose(0,5)"],
+            "ShapeError (bad_axis): transpose: axis 5 is out of range for rank 2\n  in: transpose(0,5)\n",
+        ),
+        (["infer", "7/2"], "FormatError: 7/2 is not an integer\n"),
+        (["infer", "4", "pad(1/2)"], "ShapeError (attr_dtype): "),
+        (["explain", "2,3", "--at", "0,3"], "ShapeError (bad_coord): coordinate (0, 3) is not in the output (2, 3)\n"),
+        (["explain", "2,3", "--at", "0"], "ShapeError (rank): "),
+        (["show", "2,3", "--at", "0"], "ShapeError (rank): "),
+        (["help", "nonsense"], "UnknownOpError: no command is called 'nonsense'\n"),
+        (
+            ["infer", "N,,M"],
+            "FormatError: expected a number or a dim such as N, found ',', at column 3 of a shape\n",
+        ),
+        (["infer", "nowhere.xml"], "MissingFileError: there is no file 'nowhere.xml'\n  in: .\n"),
+        (["infer", "N", "--dtype", "nonsense"], "ArrayError: "),
+        (["infer", "b>=5, b<=4"], "FormatError: no value of b is at least 5 and at most 4\n"),
+        (["infer", "N", "flip('a')"], "ShapeError (attr_dtype): "),
+        (["show", "N", "--dims", "M=1"], "FormatError: --dims: M is not a dim here\n  known: N\n"),
+        (["show", "N", "--dims", "N=x"], "FormatError: "),
+        (["show", "N", "--dims", "N=1.5"], "FormatError: --dims 'N=1.5' is not a list of name=integer\n"),
+    ],
+)
+def test_an_error_is_one_typed_message(symlayout: Command, words: list[str], message: str) -> None:
+    done = symlayout(*words)
+    assert done.status == 1
+    assert done.out == ""
+    assert done.err.startswith(message)
+    assert "Traceback" not in done.err
+
+
+def test_an_error_is_data_too(symlayout: Command) -> None:
+    done = symlayout("infer", "1,1,3,4", "onnx:SpaceToDepth(blocksize=2)", "--json")
+    assert done.status == 1
+    assert done.data["error"]["type"] == "ShapeError"
+    assert done.data["error"]["kind"] == "non_divisible"
+    assert_valid(done.data, ERROR)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [], ["nonsense"], ["infer"], ["infer", "N", "--nonsense"], ["run", "N"], ["emit"], ["emit", "N"],
+        ["emit", "N", "--catalogue", "x"], ["cache", "nonsense"], ["cache", "--all"],
+        ["run", "-", "-i", "-", "-o", "b"], ["explain", "N", "--at", "x"], ["explain", "N", "--at", "-1"],
+        ["explain", "N", "--dims", "N=3"], ["completion"], ["completion", "nonsense"],
+    ],
+)  # fmt: skip
+def test_a_wrong_command_line_has_status_2(symlayout: Command, words: list[str]) -> None:
+    done = symlayout(*words)
+    assert done.status == 2
+    assert done.out == ""
+    assert "--help" in done.err
+
+
+def test_a_command_that_is_misspelled_has_a_nearest_one(symlayout: Command) -> None:
+    done = symlayout("infr", "N")
+    assert done.status == 2
+    assert done.err.startswith("symlayout: no command is called 'infr'; the nearest is infer\n")
+
+
+@pytest.mark.parametrize("command", command_line.COMMANDS)
+def test_help_teaches_by_example(symlayout: Command, command: str) -> None:
+    done = symlayout(command, "--help")
+    assert done.status == 0
+    shown = done.out.partition("for example:")[2]
+    assert 2 <= shown.count(f"symlayout {command}") <= 5
+
+
+def examples() -> list[str]:
+    """Return the command lines of the help texts."""
+    texts = [module.__doc__ or "" for module in command_line.COMMANDS.values()]
+    lines = [line.strip() for text in texts for line in text.splitlines()]
+    return [line.partition("    ")[0].partition(" > ")[0] for line in lines if line.startswith("symlayout ")]
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@pytest.mark.parametrize("line", examples())
+def test_the_examples_of_the_help_run(
+    symlayout: Command, line: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for suffix in (".xml", ".bin"):
+        shutil.copy(MODELS / f"space_to_depth{suffix}", tmp_path / f"model{suffix}")
+    shapes = {"image": (2, 3, 4, 6), "a": (4, 2, 2, 1), "input": (5, 7, 4, 6)}
+    for name, shape in shapes.items():
+        np.save(tmp_path / f"{name}.npy", np.zeros(shape, np.float32))
+    np.save(tmp_path / "weights.npy", np.zeros((4, 3), np.uint8))  # of 4 by 6 halves of a byte
+    _, *words = shlex.split(line)
+    words += ["--seconds", "0", "--peers", "numpy"] if words[0] == "bench" else []
+    done = symlayout(*words)
+    assert done.status == 0, done.out + done.err
+    if "--catalogue" not in words:  # which takes long, and whose data is that of the other examples
+        data = done.data if "--json" in words else symlayout(*words, "--json").data
+        assert_valid(data, SCHEMAS[words[0]])
+
+
+def test_a_defect_is_one_message_too(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("inside")
+
+    monkeypatch.setattr(subject, "trace", broken)
+    done = symlayout("infer", "N")
+    assert done.status == 1
+    assert done.err.startswith("KeyError: 'inside'\n  help: this is a defect of symlayout")
+    monkeypatch.setenv("SYMLAYOUT_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        symlayout("infer", "N")
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with process("ops", **pipes) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        err = running.stderr.read()
+    assert err == b""
+
+
+def test_an_interrupt_ends_quietly(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subject, "trace", interrupted)
+    done = symlayout("infer", "N")
+    assert (done.status, done.out, done.err) == (130, "", "")
+
+
+def test_nothing_is_shown_on_standard_error_without_a_terminal(symlayout: Command) -> None:
+    assert symlayout("bench", "N,M", "transpose(1,0)", "--seconds", "0", "--peers", "numpy").err == ""
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["(" * 5000, "(-2,)", "(9223372036854775807,)", "(10000000000,)", "(1.5,)", "__import__('os')", "()" * 4000],
+)
+def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path, shape: str) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    done = symlayout("run", "n", "flip", "-i", str(path), "-o", str(tmp_path / "y.npy"))
+    assert done.status == 1
+    assert "is not a .npy array" in done.err
+    assert "defect" not in done.err
+
+
+def test_files_that_exceed_the_memory_are_computed_in_blocks(symlayout: Command, tmp_path: Path) -> None:
+    x = np.arange(2 * 6 * 8 * 4, dtype=np.float32).reshape(2, 6, 8, 4)
+    np.save(tmp_path / "x.npy", x)
+    words = ["run", "N,H,W,C", "space_to_depth(2, depth_axis=3)", "-i", str(tmp_path / "x.npy")]
+    for memory, out in (("600B", "blocks.npy"), ("1GB", "whole.npy")):
+        done = symlayout(*words, "-o", str(tmp_path / out), "--memory", memory)
+        assert (done.status, done.out) == (0, f"wrote {tmp_path / out}: float32 (2, 3, 4, 16)\n")
+    assert np.array_equal(np.load(tmp_path / "blocks.npy"), np.load(tmp_path / "whole.npy"))
+    done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "8B")
+    assert (done.status, done.err.startswith("ArrayError: one element and what it reads")) == (1, True)
+    done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "much")
+    assert (done.status, done.err.startswith("FormatError: memory 'much' is no number of bytes")) == (1, True)
+    assert sorted(path.name for path in tmp_path.glob("*.npy*")) == ["blocks.npy", "whole.npy", "x.npy"]

@@ -1,0 +1,174 @@
+"""The image of a box contains everything that the box reads, and is the smallest such box where it says so."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import symlayout as sl
+from symlayout.maps.interpreter import gathers
+from tests.support.chains import build
+from tests.support.strategies import Case, cases
+
+N, C, H, W = sl.dims("N C H W")
+B = sl.dim("b", min=1)
+P, A = sl.dims("p a")
+
+Box = tuple[tuple[int, int], ...]
+
+
+def leaf(*shape: Any) -> sl.Tensor:
+    return sl.tensor(shape, name="x")
+
+
+def read_by(t: sl.Tensor, box: Box) -> dict[str, Box | None]:
+    """Return the smallest box of each input that contains what an output box reads, by looking at each element."""
+    shape = tuple(int(n) for n in t.shape)
+    part = tuple(slice(start, stop) for start, stop in box)
+    found: dict[str, list[Box]] = {leaf.name: [] for leaf in t.leaves()}
+    names = {leaf.key: leaf.name for leaf in t.leaves()}
+    for gather in gathers(t) if 0 not in shape else ():
+        mask = np.broadcast_to(gather.mask, shape)[part]
+        if gather.key is not None and mask.any():
+            coords = [np.broadcast_to(c, shape)[part][mask] for c in gather.coords]
+            found[names[gather.key]].append(tuple((int(c.min()), int(c.max()) + 1) for c in coords))
+    return {name: hull(boxes) for name, boxes in found.items()}
+
+
+def hull(boxes: list[Box]) -> Box | None:
+    if not boxes:
+        return None
+    return tuple((min(start for start, _ in axis), max(stop for _, stop in axis)) for axis in zip(*boxes, strict=True))
+
+
+def check(image: sl.Image, expected: Box | None) -> None:
+    """Assert that an image, whose ends are ints, contains *expected*, and is it if it says that it is exact."""
+    box = image.box
+    if box is not None and any(start >= stop for start, stop in box):
+        box = None
+    if expected is not None:
+        assert box is not None, (image, expected)
+        for (start, stop), (first, last) in zip(box, expected, strict=True):
+            assert start <= first, (image, expected)
+            assert last <= stop, (image, expected)
+    if image.exact:
+        assert box == expected
+
+
+def test_random_boxes_of_random_chains() -> None:
+    counts: Counter[bool] = Counter()
+
+    @settings(deadline=None, derandomize=True, max_examples=250, suppress_health_check=list(HealthCheck))
+    @given(cases(most_steps=4))
+    def run(case: Case) -> None:
+        t = build(sl.tensor(case.shape, name="x"), case.steps)
+        rnd = random.Random(case.seed)
+        for _ in range(2):
+            ends = [sorted((rnd.randint(0, n), rnd.randint(0, n))) for n in t.shape]
+            box = tuple((start, stop) for start, stop in ends)
+            (image,) = t.index_map.image(box)
+            check(image, read_by(t, box)["x"])
+            counts[image.exact] += 1
+
+    run()
+    assert counts[True] > 20 * counts[False]
+
+
+SYMBOLIC: dict[str, sl.Tensor] = {
+    "transpose": sl.transpose(leaf(N, H)),
+    "pad": sl.pad(leaf(H), [[P, 1]]),
+    "crop": leaf(H)[2:-1],
+    "flip": sl.flip(leaf(H)),
+    "step": leaf(H)[1::3],
+    "roll": sl.roll(leaf(H), P),
+    "tile": sl.tile(leaf(H), 3),
+    "window": sl.window(leaf(H), 3, strides=2, padding=1),
+    "space_to_depth": sl.space_to_depth(leaf(N, C, B * H), B),
+    "space_to_batch": sl.space_to_batch(leaf(N, B * H), [B], [[B, 0]]),
+    "batch_to_space": sl.batch_to_space(leaf(B * N, H), [B], [[0, 0]]),
+    "edge": sl.pad(leaf(H), [[P, 2]], "edge"),
+    "concatenate": sl.concatenate([leaf(H), sl.tensor((W,), name="w")]),
+    "reshape": sl.reshape(leaf(N, H, 2), [N, 2 * H]),
+}
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_a_symbolic_box_is_right_at_all_small_sizes(name: str) -> None:
+    t = SYMBOLIC[name]
+    box = [(A, A + 2)] + [None] * (t.rank - 1)
+    images = t.index_map.image(box)
+    dims = [A, *(sl.dim(d.name, d.min, d.max, d.multiple_of) for d in t.facts.dims.values())]
+    checked = 0
+    for values in itertools.product(range(9 if len(dims) < 3 else 5), repeat=len(dims)):
+        point = dict(zip(dims, values, strict=True))
+        if any(v < d.min for d, v in point.items()):
+            continue
+        try:
+            bound = t.subs(point)
+        except sl.ShapeError:
+            continue
+        shape = [int(n) for n in bound.shape]
+        if point[A] + 2 > shape[0] or 0 in shape:
+            continue
+        expected = read_by(bound, ((point[A], point[A] + 2), *((0, n) for n in shape[1:])))
+        for image in images:
+            ends = image.box and tuple((_at(start, point), _at(stop, point)) for start, stop in image.box)
+            check(sl.Image(image.source, ends, image.exact), expected[image.source])
+            checked += 1
+    assert checked > 3
+
+
+def _at(e: Any, point: dict[Any, int]) -> int:
+    return e if isinstance(e, int) else int(e.subs(point))
+
+
+def test_affine_maps_have_exact_symbolic_images() -> None:
+    def image(t: sl.Tensor, *box: Any) -> Any:
+        (found,) = t.index_map.image(box)
+        assert found.exact
+        return found.box
+
+    assert image(sl.transpose(leaf(N, H)), (A, A + 2), None) == ((0, N), (A, A + 2))
+    assert image(sl.flip(leaf(H)), (A, A + 2)) == ((H - A - 2, H - A),)
+    assert image(leaf(3 * H)[1::3], (A, A + 2)) == ((3 * A + 1, 3 * A + 5),)
+    assert image(sl.space_to_depth(leaf(1, C, B * H), B), None, None, (A, A + 1)) == (
+        (0, 1),
+        (0, C),
+        (A * B, A * B + B),
+    )
+    assert image(sl.window(leaf(H), 3), (A, A + 4), None) == ((A, A + 6),)
+
+
+def test_parts_that_are_all_fill_read_nothing() -> None:
+    padded = sl.pad(leaf(8, 8), [(4, 4), (0, 0)])
+    assert padded.index_map.image([(0, 4), None]) == (sl.Image("x", None, True),)
+    assert padded.index_map.image([(2, 6), None]) == (sl.Image("x", ((0, 2), (0, 8)), True),)
+    assert padded.index_map.image([(5, 5), None]) == (sl.Image("x", None, True),)
+
+
+def test_each_input_has_its_image() -> None:
+    joined = sl.concatenate([leaf(4), sl.tensor((6,), name="w")]).index_map
+    assert joined.image([(0, 3)]) == (sl.Image("x", ((0, 3),), True), sl.Image("w", None, True))
+    assert joined.image([(2, 7)]) == (sl.Image("x", ((2, 4),), True), sl.Image("w", ((0, 3),), True))
+
+
+def test_what_is_not_the_smallest_box_says_so() -> None:
+    (image,) = sl.reshape(leaf(4, 6), [24]).index_map.image([(5, 8)])
+    assert image == sl.Image("x", ((0, 2), (0, 6)), False) or image.exact
+    (image,) = leaf(H)[::2].index_map.image([None])
+    assert image.exact
+
+
+@pytest.mark.parametrize(
+    ("box", "kind"), [([(0, 9)], "crop_exceeds"), ([(-1, 3)], "crop_exceeds"), ([(3, 2)], "crop_exceeds"), ([], "rank")]
+)
+def test_a_box_is_inside_the_output(box: Any, kind: str) -> None:
+    with pytest.raises(sl.ShapeError) as caught:
+        leaf(8)[:].index_map.image(box)
+    assert caught.value.kind == kind

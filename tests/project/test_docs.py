@@ -1,0 +1,105 @@
+"""The pages under docs/: their snippets print what they show, their links lead somewhere, and the site has them all."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import symlayout as sl
+from tests.support import snippets
+from tests.support.paths import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in sorted(DOCS.rglob("*.md"))}
+RUN = [name for name, page in PAGES.items() if any(b.language in ("python", "console") for b in snippets.blocks(page))]
+# Beside these, `sh` blocks hold only `make TARGET`.
+SETUP = re.compile(r"(git clone|cd|python3? -m (venv|pip)|pip install|\. |source ) ?.*")
+
+
+def anchors(page: str) -> set[str]:
+    """Return the names that headings of a page give to links, as Markdown's toc makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", h).strip().lower()) for h in headings}
+
+
+def nav_entries(config: str) -> Iterator[str]:
+    """Yield the pages that mkdocs.yml names; read line by line, since YAML is no dependency of the tests."""
+    for line in config.partition("\nnav:\n")[2].splitlines():
+        if line and not line.startswith((" ", "-")):
+            return
+        if found := re.search(r"[\w/.-]+\.md$", line):
+            yield found[0]
+
+
+def test_there_are_pages_with_snippets() -> None:
+    assert len(RUN) >= 8
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_snippets_print_what_is_shown(name: str, tmp_path: Path) -> None:
+    absent = [module for module in snippets.needs(PAGES[name]) if importlib.util.find_spec(module) is None]
+    if absent:
+        pytest.skip(f"{name} needs {', '.join(absent)}")
+    assert snippets.failures(PAGES[name], name, tmp_path) == ""
+
+
+def test_a_wrong_output_is_noticed(tmp_path: Path) -> None:
+    page = "```python\n>>> 1 + 1\n3\n\n```\n\n```console\n$ echo one\ntwo\n```\n"
+    report = snippets.failures(page, "page", tmp_path)
+    assert "Got:\n    2" in report
+    assert "expected:\ntwo\nprinted:\none\n" in report
+
+
+def test_a_block_that_would_not_run_is_noticed(tmp_path: Path) -> None:
+    assert "is not run" in snippets.failures("```python\n1 + 1\n```\n", "page", tmp_path)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_a_page_and_a_heading(name: str) -> None:
+    for link in snippets.links(PAGES[name]):
+        if re.match(r"https?:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / path if path else ROOT / name
+        assert target.exists(), f"{name} links to {link}"
+        assert DOCS in target.resolve().parents, f"{name} links to {link}, which the site does not have"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target.read_text(encoding="utf-8")), f"{name} links to {link}"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - {"docs/cli.md"}))  # whose examples are those of the help
+def test_setup_commands_are_targets_of_make_or_installation(name: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for line in snippets.setup_commands(PAGES[name]):
+        if line.startswith("make "):
+            assert re.search(rf"^{line.split()[1]}:", makefile, re.MULTILINE), line
+        else:
+            assert SETUP.fullmatch(line), f"{name}: {line} is not run: make it a console block"
+
+
+def test_the_site_has_every_page() -> None:
+    entries = list(nav_entries((ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    assert len(entries) == len(set(entries))
+    assert set(entries) == {name.removeprefix("docs/") for name in PAGES if not re.search("/decisions/[0-9]", name)}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = "\n".join(page for name, page in PAGES.items() if not name.endswith("/interop.md"))
+    shown = re.findall(r"^::: symlayout\.([\w.]+)$", text, re.MULTILINE)
+    frontends = {name.rpartition(".")[2] for name in shown if name.startswith("frontends.")}
+    assert frontends | {name.rpartition(".")[2] for name in shown} == set(sl.__all__)
+
+
+def test_the_index_of_decisions_is_complete() -> None:
+    """One line for each note, in order, with the note's own title."""
+    notes = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+    titles = [note.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for note in notes]
+    numbers = [int(note.name[:4]) for note in notes]
+    assert numbers == list(range(1, len(notes) + 1))
+    assert [title.partition(".")[0] for title in titles] == [str(number) for number in numbers]
+    index = re.findall(r"^- \[(.+)\]\((.+)\)$", PAGES["docs/decisions/index.md"], re.MULTILINE)
+    assert index == [(title, note.name) for title, note in zip(titles, notes, strict=True)]
