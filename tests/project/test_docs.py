@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import symlayout as sl
-from tests.support import snippets
-from tests.support.paths import ROOT
+from tests.support import draw_rooms, snippets
+from tests.support.paths import PACKAGES, ROOT
 
 DOCS = ROOT / "docs"
 PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in sorted(DOCS.rglob("*.md"))}
@@ -103,3 +107,91 @@ def test_the_index_of_decisions_is_complete() -> None:
     assert [title.partition(".")[0] for title in titles] == [str(number) for number in numbers]
     index = re.findall(r"^- \[(.+)\]\((.+)\)$", PAGES["docs/decisions/index.md"], re.MULTILINE)
     assert index == [(title, note.name) for title, note in zip(titles, notes, strict=True)]
+
+
+PROSE = {name: PAGES[name] for name in PAGES if name not in ("docs/ops.md", "docs/benchmarks.md", "docs/changelog.md")}
+PROSE |= {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md")}
+# Where a path may begin: at the root of the checkout, or at a package, so that pages can write `maps/box_image.py`.
+BASES = (ROOT, *PACKAGES.values(), PACKAGES["symlayout_codegen"] / "templates")
+OURS = re.compile(r"(symlayout|symlayout_codegen|tests|benchmarks)(\.\w+)+")
+
+
+def named_in(page: str) -> Iterator[str]:
+    """Yield the words that a page writes as code outside its snippets: between backticks, and behind ``:::``."""
+    text = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
+    for span in re.findall(r"`([^`\n]+)`|^::: (\S+)$", text, re.MULTILINE):
+        yield from "".join(span).split()
+
+
+def defines(path: str) -> set[str]:
+    """Return the names that the files *path*, below any of the `BASES`, define at their top level."""
+    trees = [ast.parse(f.read_text(encoding="utf-8")) for base in BASES if (f := base / path).is_file()]
+    nodes = [node for tree in trees for node in tree.body]
+    names = {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return names | {ast.unparse(t) for node in nodes if isinstance(node, ast.Assign) for t in node.targets}
+
+
+def is_there(name: str) -> bool:
+    """Return whether *name* is a module, a package, or an attribute of one; a module may need an absent library."""
+    parts = name.split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:k]))
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in (*PACKAGES, "tests", "benchmarks"):
+                return k == len(parts) or parts[k] in defines("/".join(parts[1:k]) + ".py")
+            continue
+        for part in parts[k:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def made_on_the_page(page: str) -> set[str]:
+    """Return the files that the titles of a page's blocks name: a test adds them to a copy (see CONTRIBUTING.md)."""
+    return set(re.findall(r"""title=["']([^"']+)["']""", page))
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_files_that_a_page_names_exist(name: str) -> None:
+    paths = [word.rstrip(".,;:") for word in named_in(PROSE[name]) if re.fullmatch(r"[\w./-]+\.(py|c|h)[.,;:]?", word)]
+    paths = [path for path in paths if path not in made_on_the_page(PROSE[name])]
+    assert [path for path in paths if not any((base / path).is_file() for base in BASES)] == []
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_modules_that_a_page_names_exist(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # old paths of modules give it
+        dotted = {word.rstrip("*.,;:") for word in named_in(PROSE[name]) if OURS.match(word)}
+        assert [word for word in sorted(dotted) if OURS.fullmatch(word) and not is_there(word)] == []
+
+
+def test_the_glossary_names_what_a_file_defines() -> None:
+    pairs = re.findall(r"`(\w+)` in `([\w/]+\.py)`", PROSE["docs/glossary.md"])
+    assert len(pairs) > 30
+    assert [(name, path) for name, path in pairs if name not in defines(path)] == []
+
+
+def test_the_drawing_of_the_rooms_is_current() -> None:
+    assert draw_rooms.FILE.read_text(encoding="utf-8") == draw_rooms.drawing(), "run: make images"
+
+
+def test_the_architecture_page_lists_every_module() -> None:
+    """Once, in the table of its room; `name.*` stands for the modules of a folder below the room."""
+    listed: list[str] = []
+    for title, table in re.findall(r"^### (.+)\n((?:\n|\|.*\n)+)", PAGES["docs/architecture.md"], re.MULTILINE):
+        room = re.findall(r"`([\w.]+)`", title)[0]
+        base = ROOT / "codegen" if room.startswith("symlayout_codegen") else ROOT
+        for cell in re.findall(r"^\| (`.+?) \|", table, re.MULTILINE):
+            for name in re.findall(r"`([\w.*]+)`", cell):
+                path = base / f"{room}.{name}".replace(".", "/").replace("/*", "")
+                found = path.glob("*.py") if name.endswith("*") else [path.with_suffix(".py")]
+                listed += [
+                    f.relative_to(ROOT).as_posix() for f in found if f.name != "__init__.py" or name == "__init__"
+                ]
+    files = {f for folder in PACKAGES.values() for f in folder.rglob("*.py")}
+    modules = [f for f in files if f.name != "__init__.py" or f.parent in PACKAGES.values()]
+    assert sorted(listed) == sorted(f.relative_to(ROOT).as_posix() for f in modules)
