@@ -7,7 +7,6 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache as once
-from importlib import import_module
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +22,6 @@ Functions = dict[str, Function]
 Loaded = TypeVar("Loaded")
 
 _loads = itertools.count()
-_libraries: list[Any] = []  # a function does not keep its library open
 
 
 def load_functions(content: bytes, declarations: Mapping[str, str]) -> Functions:
@@ -45,13 +43,10 @@ def load_functions(content: bytes, declarations: Mapping[str, str]) -> Functions
         There is no folder to load it from, where the system cannot load from memory.
     """
     try:
-        handle = _loaded(content, _load)
-        typed = foreign_functions().typeof
-        functions = {name: handle.load_function(typed(kind), name) for name, kind in declarations.items()}
-    except (_NotLoaded, AttributeError, KeyError) as error:
+        library = _loaded(content, _load)  # never closed: a function does not keep its library open
+        return {name: _function(library, name, kind) for name, kind in declarations.items()}
+    except _NotLoaded as error:
         raise CompilerError(f"the compiled library is unusable: {error}") from error
-    _libraries.append(handle)
-    return functions
 
 
 def load_module(content: bytes, name: str) -> ModuleType:
@@ -89,10 +84,21 @@ def _loaded(content: bytes, load: Callable[[str], Loaded]) -> Loaded:
 
 
 def _load(path: str) -> Any:
-    try:
-        return _engine().load_library(path, os.RTLD_NOW | os.RTLD_LOCAL)
-    except OSError as error:
-        raise _NotLoaded(error) from error
+    """Return the system's handle of the library *path*."""
+    ffi, dlopen, _, dlerror = _cffi()
+    if handle := dlopen(os.fsencode(path), os.RTLD_NOW | os.RTLD_LOCAL):
+        return handle
+    message = dlerror()
+    raise _NotLoaded(os.fsdecode(ffi.string(message)) if message else "the loader does not say why")
+
+
+def _function(library: Any, name: str, kind: str) -> Function:
+    """Return the function *name* of a library, whose type is *kind*."""
+    ffi, _, dlsym, _ = _cffi()
+    if address := dlsym(library, name.encode()):
+        function: Function = ffi.cast(kind, address)
+        return function
+    raise _NotLoaded(f"it has no function {name}")
 
 
 def _from_memory(content: bytes, load: Callable[[str], Loaded]) -> Loaded | None:
@@ -128,13 +134,16 @@ def _check_whole(content: bytes) -> None:
         raise CompilerError(f"the compiled library is unusable: its {len(content)} bytes are not all of it")
 
 
-@once
 def foreign_functions() -> Any:
     """Return cffi's FFI object: ``from_buffer``, ``cast`` and ``typeof``."""
-    return _engine().FFI()
+    return _cffi()[0]
 
 
-def _engine() -> Any:
-    """Return cffi's own engine, without its front end, whose C parser takes 30 ms to import."""
-    with held_off:
-        return import_module("_cffi_backend")
+@once
+def _cffi() -> tuple[Any, Any, Any, Any]:
+    """Return cffi's FFI object, and ``dlopen``, ``dlsym`` and ``dlerror`` of the system."""
+    with held_off:  # imported with the first kernel
+        from symlayout_codegen.libdl import ffi
+    system = ffi.dlopen(None)
+    # Looked up here: cffi's own look-up of a function clears what dlerror returns.
+    return ffi, system.dlopen, system.dlsym, system.dlerror

@@ -1,0 +1,32 @@
+"""Write `symlayout_codegen.libdl`, the module by which cffi calls the system's dynamic loader.
+
+cffi parses C declarations here, once, and never when a kernel is loaded (cffi's documentation: "out-of-line, ABI
+level").  After an edit of `DECLARATIONS`:
+
+    python -m symlayout_codegen.write_libdl codegen/symlayout_codegen/libdl.py
+"""
+
+from __future__ import annotations
+
+import sys
+
+from cffi import FFI
+
+MODULE = "symlayout_codegen.libdl"
+DECLARATIONS = """
+    void *dlopen(const char *, int);
+    void *dlsym(void *, const char *);
+    char *dlerror(void);
+"""
+
+
+def write(path: str) -> None:
+    """Write the module to the file *path*."""
+    ffi = FFI()
+    ffi.cdef(DECLARATIONS)
+    ffi.set_source(MODULE, None)
+    ffi.emit_python_code(path)
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])
