@@ -1,6 +1,6 @@
 """Make ``examples/models/pixel_unshuffle.onnx`` as PyTorch exports it, with the nodes that compute its shapes.
 
-Needs the ``torch`` and ``onnx`` packages; the model is committed, so that the examples need neither:
+Needs the ``torch`` and ``onnx`` packages; the model is committed, so that the examples do not need PyTorch:
 
     python examples/make_onnx_model.py examples/models
 """

@@ -17,6 +17,7 @@ __all__ = [
     "FormatError",
     "InconclusiveError",
     "MissingFileError",
+    "MissingPackageError",
     "ShapeError",
     "SymlayoutError",
     "UnknownOpError",
@@ -120,6 +121,18 @@ class MissingFileError(SymlayoutError, FileNotFoundError):
     Traceback (most recent call last):
     symlayout.errors.MissingFileError: there is no file 'model.onnx'
       in: no
+    """
+
+
+class MissingPackageError(SymlayoutError, ImportError):
+    r"""A package that an extra of symlayout installs is not there, or cannot be imported.
+
+    Examples
+    --------
+    >>> raise MissingPackageError("no package onnx\n  help: pip install symlayout[onnx]")
+    Traceback (most recent call last):
+    symlayout.errors.MissingPackageError: no package onnx
+      help: pip install symlayout[onnx]
     """
 
 

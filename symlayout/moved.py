@@ -84,7 +84,6 @@ MOVED = {
     "openvino_ir": "frontends.models.openvino_ir",
     "load_onnx": "frontends.models.load_onnx",
     "load_openvino": "frontends.models.load_openvino",
-    "protobuf": "frontends.models.protobuf",
     "cli": "commands.command_line",
     "catalogue": "commands.generated_rows",
     "timing": "commands.timing",

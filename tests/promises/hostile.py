@@ -176,8 +176,8 @@ def onnx(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
     ]
     bombs = [
         b"", b"\x00", b"\xff" * 100_000, b"\x0a" * 100_000, b"\x3a\xff\xff\xff\xff\x0f",
-        seeds[0] * 3, w.field(7, b"\x0a\x00" * 300_000),
-        w.field(7, w.field(1, w.field(5, w.field(6, b"")))), b"\x0b" * 50_000, w.model([], [x] * 5000),
+        seeds[0] * 3, b"\x3a\xc0\xcf\x24" + b"\x0a\x00" * 300_000,
+        b"\x3a\x06\x0a\x04\x2a\x02\x32\x00", b"\x0b" * 50_000, w.model([], [x] * 5000),
         b"\x08" + b"\x80" * 10_000 + b"\x01",
         w.model([w.node("Identity", f"a{k}", f"a{k + 1}") for k in range(3000)], [x]),
         w.model([w.node("Transpose", "x", "y", perm=list(range(100_000)))], [x]),
@@ -267,6 +267,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     spoken(sl.pad(sl.tensor("n, 2*m"), 1))  # imports, before the limits are set
     sl.load(MODELS / "space_to_depth.xml")
+    sl.load(MODELS / "pixel_unshuffle.onnx")
     sl.compile(sl.flip(sl.tensor("n"))).source  # noqa: B018
     broken = []
     with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as name:

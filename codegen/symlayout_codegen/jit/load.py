@@ -143,7 +143,7 @@ def foreign_functions() -> Any:
 def _cffi() -> tuple[Any, Any, Any, Any]:
     """Return cffi's FFI object, and ``dlopen``, ``dlsym`` and ``dlerror`` of the system."""
     with held_off:  # imported with the first kernel
-        from symlayout_codegen.libdl import ffi
+        from symlayout_codegen.jit.libdl import ffi
     system = ffi.dlopen(None)
     # Looked up here: cffi's own look-up of a function clears what dlerror returns.
     return ffi, system.dlopen, system.dlsym, system.dlerror

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from symlayout import frontends
 from symlayout.errors import FormatError, ShapeError, UnknownOpError
 from symlayout.frontends.models import onnx_model
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
-from symlayout.frontends.models.onnx_model import Graph, Input, Node
+from symlayout.frontends.models.onnx_model import Graph, Input, dtype_of, label
 from symlayout.frontends.models.shape_arithmetic import OPS, ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim
 from symlayout.tensors.chain import Tensor, tensor
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 MAX_NODES = 10_000  # that the outputs need, and inputs
 
@@ -51,26 +54,27 @@ def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[dict[str, Value], 
     values: dict[str, Value] = {x.name: leaf for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True)}
     shapes, found = ShapeNodes(exact), set(exact)
     for node in graph.nodes:
-        inputs = [_value(graph, values, name) for name in node.inputs]
-        if node.op == "Reshape" and len(inputs) == 2:
+        inputs = [_value(graph, values, name) for name in node.input]
+        if node.op_type == "Reshape" and len(inputs) == 2:
             inputs[1], quotients = exact_target(*inputs)
             found |= quotients
-        results = _computed(node, inputs, graph.attributes(node), shapes)
-        if len(results) < len(node.outputs):
-            expected, got = len(node.outputs), len(results)
-            raise FormatError(f"node has {expected} outputs, its operation has {got}\n  in: {node}")
-        values.update(zip(node.outputs, results, strict=False))
+        results = _computed(node, inputs, onnx_model.attributes(node), shapes)
+        if len(results) < len(node.output):
+            expected, got = len(node.output), len(results)
+            raise FormatError(f"node has {expected} outputs, its operation has {got}\n  in: {label(node)}")
+        values.update(zip(node.output, results, strict=False))
     return values, found
 
 
-def _require_known(node: Node) -> None:
+def _require_known(node: NodeProto) -> None:
     """Raise `UnknownOpError` for an operation that is not in the catalogue."""
-    title = f"onnx:{node.op}" if not node.domain else f"{node.domain}:{node.op}"
-    if node.domain or (node.op not in OPS and node.op != "Constant"):
+    domain = "onnx" if node.domain in ("", "ai.onnx") else node.domain
+    title = f"{domain}:{node.op_type}"
+    if domain != "onnx" or (node.op_type not in OPS and node.op_type != "Constant"):
         try:
             frontends.find(title)
         except UnknownOpError as error:
-            raise UnknownOpError(f"{error}\n  in: {node}") from None
+            raise UnknownOpError(f"{error}\n  in: {label(node)}") from None
 
 
 def _value(graph: Graph, values: dict[str, Value], name: str) -> Value | None:
@@ -83,38 +87,41 @@ def _value(graph: Graph, values: dict[str, Value], name: str) -> Value | None:
 
 
 def _computed(
-    node: Node, inputs: list[Value | None], attributes: dict[str, Any], shapes: ShapeNodes
+    node: NodeProto, inputs: list[Value | None], attributes: dict[str, Any], shapes: ShapeNodes
 ) -> list[Tensor] | list[Constant]:
     """Return the outputs of a node."""
-    attributes = {_RENAMED.get(node.op, {}).get(name, name): value for name, value in attributes.items()}
-    if node.op == "Constant":
+    attributes = {_RENAMED.get(node.op_type, {}).get(name, name): value for name, value in attributes.items()}
+    if node.op_type == "Cast" and "to" in attributes:
+        attributes["to"] = dtype_of(attributes["to"], label(node))
+    if node.op_type == "Constant":
         return [_constant(node, attributes)]
-    if node.op == "Split" and len(inputs) < 2 and not {"split", "num_outputs"} & attributes.keys():
+    if node.op_type == "Split" and len(inputs) < 2 and not {"split", "num_outputs"} & attributes.keys():
         attributes["split"] = _equal_parts(node, inputs, attributes)
-    if is_shape_node(node.op, inputs):
-        return shapes.compute(node.op if node.op in OPS else f"onnx:{node.op}", inputs, attributes, str(node))
-    if f"onnx:{node.op}" not in frontends.names():
+    if is_shape_node(node.op_type, inputs):
+        title = node.op_type if node.op_type in OPS else f"onnx:{node.op_type}"
+        return shapes.compute(title, inputs, attributes, label(node))
+    if f"onnx:{node.op_type}" not in frontends.names():
         what = "reads the elements of a tensor, and is known on shapes only"
-        raise UnknownOpError(f"onnx:{node.op[:40]} {what}\n  in: {node}")
-    return apply_layer(f"onnx:{node.op}", inputs, attributes, str(node))
+        raise UnknownOpError(f"onnx:{node.op_type[:40]} {what}\n  in: {label(node)}")
+    return apply_layer(f"onnx:{node.op_type}", inputs, attributes, label(node))
 
 
-def _constant(node: Node, attributes: Mapping[str, Any]) -> Constant:
+def _constant(node: NodeProto, attributes: Mapping[str, Any]) -> Constant:
     """Return the value of a ``Constant``."""
     if len(attributes) != 1 or not attributes.keys() <= set(_CONSTANTS):
-        raise FormatError(f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {node}")
+        raise FormatError(f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {label(node)}")
     ((name, value),) = attributes.items()
     return np.asarray(value, np.int64 if "int" in name else np.float32 if "float" in name else None)
 
 
-def _equal_parts(node: Node, inputs: list[Value | None], attributes: Mapping[str, Any]) -> list[Any]:
+def _equal_parts(node: NodeProto, inputs: list[Value | None], attributes: Mapping[str, Any]) -> list[Any]:
     """Return the extents of parts that are equal, as `Split` has them before version 18 where none are given."""
     axis, data = attributes.get("axis", 0), inputs[0] if inputs else None
     if data is None or not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape):
-        raise FormatError(f"input or axis is not there\n  in: {node}")
-    extent, count = data.shape[axis], len(node.outputs)
+        raise FormatError(f"input or axis is not there\n  in: {label(node)}")
+    extent, count = data.shape[axis], len(node.output)
     if isinstance(extent, int) and extent % count:
-        raise ShapeError(f"{extent} is no {count} equal parts\n  in: {node}", "size_mismatch")
+        raise ShapeError(f"{extent} is no {count} equal parts\n  in: {label(node)}", "size_mismatch")
     return [extent // count if isinstance(extent, int) else extent / count] * count
 
 

@@ -13,6 +13,7 @@ from symlayout import frontends
 from symlayout.errors import FormatError
 from symlayout.frontends.models import openvino_ir
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
+from symlayout.frontends.models.model_file import MAX_RANK
 from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
 from symlayout.frontends.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
@@ -101,7 +102,7 @@ def _mask(layer: Layer, name: str) -> int:
     digits = [digit.strip() for digit in layer.attribute(name).split(",")]
     if digits == [""]:
         return 0
-    if len(digits) > openvino_ir.MAX_RANK or not set(digits) <= {"0", "1"}:
+    if len(digits) > MAX_RANK or not set(digits) <= {"0", "1"}:
         raise FormatError(f"{name} {layer.attribute(name)[:40]!r} is no list of 0 and 1\n  in: {layer}")
     return sum(1 << k for k, digit in enumerate(digits) if digit == "1")
 

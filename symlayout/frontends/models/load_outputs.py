@@ -14,7 +14,7 @@ _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """Return the outputs of the model in *path* by name, each as a lazy tensor.
 
-    Read are ONNX models, ``.onnx``, and OpenVINO IR, an ``.xml`` with its ``.bin`` beside it.  Nothing but what the
+    Read are ONNX models, ``.onnx``, with the package ``onnx``, and OpenVINO IR, an ``.xml`` with its ``.bin`` beside it.  Nothing but what the
     outputs need is looked at.  An input's leaf is called as the input, with ``_`` for each character that a name
     may not have.
 
@@ -44,6 +44,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
         If a shape depends on what is not known of the dims, such as the sign of a dividend.
     MissingFileError
         If the file, or the ``.bin`` that it needs, is not there: a `FileNotFoundError`.
+    MissingPackageError
+        If the model is ONNX and the package ``onnx`` is not installed: an `ImportError`.
 
     Examples
     --------

@@ -7,6 +7,9 @@ from typing import BinaryIO
 
 from symlayout.errors import FormatError, MissingFileError
 
+MAX_RANK = 64  # NumPy's
+MAX_CONSTANT = 4096  # elements of a constant that is read: attributes have a few per axis
+
 
 def open_model(path: Path) -> BinaryIO:
     """Open a regular file for reading; a pipe or a device could be read for ever.

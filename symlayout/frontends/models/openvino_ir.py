@@ -25,10 +25,8 @@ import numpy as np
 from symlayout.errors import FormatError
 from symlayout.frontends.models import hardened_xml
 from symlayout.frontends.models.hardened_xml import Element
-from symlayout.frontends.models.model_file import open_model
+from symlayout.frontends.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
 
-MAX_RANK = 64  # NumPy's
-MAX_CONSTANT = 4096  # elements of a constant that is read: attributes have a few per axis
 IR_VERSIONS = ("10", "11")
 
 # Element types that NumPy names.  Constants of the others may stand in a file, but are not read.

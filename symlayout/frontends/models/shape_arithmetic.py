@@ -20,7 +20,7 @@ from symlayout import frontends
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError
 from symlayout.frontends.attributes import at_least
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer
-from symlayout.frontends.models.onnx_model import MAX_CONSTANT, dtype_of
+from symlayout.frontends.models.model_file import MAX_CONSTANT
 from symlayout.language.sympy_bridge import exact_quotients, extreme, quotients, same_products
 from symlayout.maps.interpreter import interpret
 from symlayout.tensors.chain import Tensor, tensor
@@ -197,17 +197,16 @@ def _gather(data: Constant, indices: Constant, axis: Any = 0) -> Constant:
     return np.take(data, chosen.ravel(), axis).reshape(data.shape[:axis] + chosen.shape + data.shape[axis:][1:])
 
 
-def _cast(data: Constant, to: int | np.dtype[Any], **_: Any) -> Constant:
-    dtype = dtype_of(to, "Cast") if isinstance(to, int) else to
+def _cast(data: Constant, to: np.dtype[Any], **_: Any) -> Constant:
     if data.dtype != object:
-        return data.astype(dtype)
-    if dtype.kind == "b":
+        return data.astype(to)
+    if to.kind == "b":
         return _array([bool(_equal(number, 0)) is False for number in data.flat], data.shape)
-    if dtype.kind not in "iu":
-        raise FormatError(f"a shape is cast to {dtype}, which is no integer type")
-    limits = np.iinfo(dtype)
+    if to.kind not in "iu":
+        raise FormatError(f"a shape is cast to {to}, which is no integer type")
+    limits = np.iinfo(to)
     if any(isinstance(number, int) and not limits.min <= number <= limits.max for number in data.flat):
-        raise ShapeError(f"an integer does not fit {dtype}", "overflow")
+        raise ShapeError(f"an integer does not fit {to}", "overflow")
     return data
 
 

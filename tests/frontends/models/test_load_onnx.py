@@ -1,4 +1,4 @@
-"""ONNX models load with their dims; every hostile file is a typed error within a second."""
+"""ONNX models load with their dims; every hostile file is a typed error."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import contextlib
 import itertools
 import os
 import random
-import time
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 import symlayout as sl
 from symlayout.errors import (
@@ -23,10 +26,10 @@ from symlayout.errors import (
     UnknownOpError,
 )
 from symlayout.frontends.models.load_onnx import MAX_NODES
-from symlayout.frontends.models.onnx_model import MAX_BYTES, MAX_CONSTANT
-from symlayout.frontends.models.protobuf import MAX_FIELDS
+from symlayout.frontends.models.model_file import MAX_CONSTANT
+from symlayout.frontends.models.onnx_model import MAX_BYTES, MAX_FIELDS
 from symlayout.frontends.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
-from tests.support.onnx_writer import INT64, attribute, field, model, node, tensor, value_info, varint
+from tests.support.onnx_writer import INT64, model, node, tensor, value_info
 
 NCHW = ("N", "C", "H", "W")
 X = value_info("x", NCHW)
@@ -38,17 +41,19 @@ def load(folder: Path, data: bytes) -> dict[str, sl.Tensor]:
     return sl.load(path)
 
 
-def loaded(folder: Path, *nodes: bytes, constants: tuple[bytes, ...] = (), x: bytes = X, opset: int = 20) -> sl.Tensor:
+def loaded(
+    folder: Path, *nodes: NodeProto, constants: Sequence[TensorProto] = (), x: ValueInfoProto = X, opset: int = 20
+) -> sl.Tensor:
     """Return the output y of a model with the input x."""
     return load(folder, model(nodes, [x], constants=constants, opset=opset))["y"]
 
 
-def constants(**values: list[int] | int) -> tuple[bytes, ...]:
+def constants(**values: list[int] | int) -> tuple[TensorProto, ...]:
     """Return initializers; an int has no axes."""
     return tuple(tensor([v], [], name) if isinstance(v, int) else tensor(v, name=name) for name, v in values.items())
 
 
-def extent_nodes(**axes: int) -> list[bytes]:
+def extent_nodes(**axes: int) -> list[NodeProto]:
     """Return nodes as PyTorch writes them, each of which gives an extent of x by its name, without axes."""
     made = [node("Shape", "x", "shape")]
     for name, axis in axes.items():
@@ -57,7 +62,7 @@ def extent_nodes(**axes: int) -> list[bytes]:
     return made
 
 
-def joined(target: str, *names: str) -> list[bytes]:
+def joined(target: str, *names: str) -> list[NodeProto]:
     """Return nodes that make a list of scalars and lists; ``1`` stands for a constant."""
     made = []
     for k, name in enumerate(names):
@@ -104,8 +109,8 @@ def test_outputs_are_in_the_order_of_the_file_and_only_what_they_need_is_read(tm
 
 
 def test_constants_of_all_kinds(tmp_path: Path) -> None:
-    raw = field(1, 4) + field(2, 6) + field(9, np.array([0, 1, 0, 2], "<i4").tobytes()) + field(8, "pads")
-    fill = field(2, 1) + field(4, np.array([7.5], "<f4").tobytes()) + field(8, "fill")
+    raw = numpy_helper.from_array(np.array([0, 1, 0, 2], np.int32), "pads")
+    fill = helper.make_tensor("fill", TensorProto.FLOAT, [], [7.5])
     y = loaded(tmp_path, node("Pad", "x, pads, fill", "y"), constants=(raw, fill), x=value_info("x", (1, 1)))
     assert sl.interpret(y, np.ones((1, 1), np.float32)).tolist() == [[7.5, 1, 7.5, 7.5]]
     y = loaded(tmp_path, node("Constant", "", "p", value_ints=[0, 0, 1, 0]), node("Pad", "x, p", "y", mode="edge"),
@@ -236,7 +241,7 @@ def test_a_size_that_is_rounded_stays_rounded_in_a_reshape(tmp_path: Path) -> No
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_shape_nodes(tmp_path: Path, nodes: list[bytes], expected: str) -> None:
+def test_shape_nodes(tmp_path: Path, nodes: list[NodeProto], expected: str) -> None:
     """The result *e* is how often an element is repeated."""
     known = constants(two=2, minus=-1, one=1, nought=0, wide=[2], minus_list=[-1], first_list=[-9])
     repeated = [node("Unsqueeze", "e, zero", "repeats"), node("Tile", "z, repeats", "y")]
@@ -273,11 +278,11 @@ def test_a_decision_that_is_open_is_said_to_be(tmp_path: Path) -> None:
 FINE = model([node("Transpose", "x", "y", perm=[0, 2, 3, 1])], [X])
 
 
-def only(*nodes: bytes, x: bytes = X, constants: tuple[bytes, ...] = (), **keywords: Any) -> bytes:
+def only(*nodes: NodeProto, x: ValueInfoProto = X, constants: Sequence[TensorProto] = (), **keywords: Any) -> bytes:
     return model(nodes, [x], constants=constants, **keywords)
 
 
-def power(count: int) -> list[bytes]:
+def power(count: int) -> list[NodeProto]:
     """Return nodes that square an extent *count* times."""
     return [*extent_nodes(n=0), *(node("Mul", f"{a}, {a}", b) for a, b in chain("n", count))]
 
@@ -287,35 +292,62 @@ def chain(first: str, count: int) -> list[tuple[str, str]]:
     return list(itertools.pairwise(names))
 
 
+UNREAD = "file cannot be read as an ONNX model: protobuf"
+EXTERNAL = tensor([], name="s", data_location=TensorProto.EXTERNAL)
+
+
+def with_attribute(made: NodeProto, *attributes: AttributeProto) -> NodeProto:
+    made.attribute.extend(attributes)
+    return made
+
+
 HOSTILE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "file is no ONNX model"),
-    "text": (b"this is no protobuf", "protobuf"),
-    "XML": (b"<net/>", "protobuf has a field of wire type 4"),
-    "ends inside": (FINE[:-1], "protobuf ends inside a field"),
-    "a length beyond the end": (field(1, 9) + b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "protobuf ends inside"),
-    "an integer without end": (b"\x08" + b"\xff" * 100, "protobuf has an integer without an end"),
-    "many fields": (b"\x10\x00" * (MAX_FIELDS + 1), f"protobuf has more than {MAX_FIELDS} fields"),
+    "text": (b"this is no protobuf", UNREAD),
+    "XML": (b"<net/>", f"{UNREAD} has a field of wire type 4"),
+    "ends inside": (FINE[:-1], f"{UNREAD} ends inside a field"),
+    "a length beyond the end": (b"\x08\x09\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", f"{UNREAD} ends inside"),
+    "an integer without end": (b"\x08" + b"\xff" * 100, f"{UNREAD} has an integer without an end"),
+    "many fields": (b"\x10\x00" * (MAX_FIELDS + 1), f"{UNREAD} has more than {MAX_FIELDS} fields"),
     "much that is packed": (
         only(node("Tile", "x, r", "y"), constants=(tensor([1] * MAX_FIELDS, name="r"),)),
-        f"protobuf has more than {MAX_FIELDS} fields",
+        f"{UNREAD} has more than {MAX_FIELDS} fields",
     ),
     "too large": (bytes(1), f"model has more than {MAX_BYTES} bytes"),
-    "deeply nested": (field(1, 9) + b"\x3a\x80\x01" * 100_000, "protobuf"),
-    "a group": (field(1, 9) + b"\x0b\x0c", "protobuf has a field of wire type 3"),
-    "not UTF-8": (only(node("Transpose", "x", "y").replace(b"Transpose", b"Transpos\xff")), "protobuf has a text"),
-    "another type of field": (field(1, "9") + FINE[2:], "protobuf has 'ir_version' of wire type 2"),
-    "two graphs": (FINE + field(7, b""), "protobuf has 'graph' twice"),
+    "deeply nested": (b"\x08\x09" + b"\x3a\x80\x01" * 100_000, UNREAD),
+    "a group": (b"\x08\x09\x0b\x0c", f"{UNREAD} has a field of wire type 3"),
+    "an attribute that is not UTF-8": (
+        only(node("Pad", "x", "y", mode=b"\xff")),
+        "attribute 'mode' of node 'y', Pad is not read: 'utf-8'",
+    ),
+    "a reference to an attribute": (
+        only(with_attribute(node("Pad", "x", "y"), AttributeProto(name="mode", ref_attr_name="m", type=3))),
+        "attribute 'mode' of node 'y', Pad is not read: Cannot get value of reference",
+    ),
+    "a cast to a type that is none": (
+        only(node("Shape", "x", "s"), node("Cast", "s", "v", to=99), node("Tile", "x, v", "y")),
+        "element type number 99 has no elements of fixed size",
+    ),
+    "a cast to a list": (
+        only(node("Shape", "x", "s"), node("Cast", "s", "v", to=[7]), node("Tile", "x, v", "y")),
+        "element type number [7] has no elements of fixed size",
+    ),
+    "not UTF-8": (FINE.replace(b"Transpose", b"Transpos\xff"), "file cannot be read as an ONNX model: 'utf-8'"),
+    "another type of field": (b"\x0a\x019" + FINE[2:], "file is no ONNX model of IR"),
     "no version": (FINE[2:], "file is no ONNX model of IR version"),
     "a future version": (model([], [X], ir_version=99), "file is no ONNX model of IR version"),
     "a future operation set": (model([], [X], outputs=("x",), opset=99), "operation set 99 is not known"),
-    "no operation set": (field(1, 9) + field(7, field(12, value_info("x", None))), "output 'x' is not defined"),
+    "no operation set": (
+        ModelProto(ir_version=9, graph=GraphProto(input=[X], output=[X])).SerializeToString(),
+        "model does not say",
+    ),
     "no output": (model([], [X], outputs=()), "model has no output"),
     "output of nothing": (model([], [X]), "output 'y' is not defined"),
     "read before it is defined": (only(node("Identity", "z", "y"), node("Identity", "y", "z")), "'z' is read before"),
     "a cycle": (only(node("Identity", "y", "y")), "'y' is read before it is defined"),
     "defined twice": (only(node("Identity", "x", "y"), node("Identity", "x", "y")), "'y' is defined twice"),
     "two inputs of a name": (model([node("Identity", "x", "y")], [X, X]), "'x' is defined twice"),
-    "an input that is no tensor": (only(node("Identity", "x", "y"), x=field(1, "x")), "input is no tensor"),
+    "an input that is no tensor": (only(node("Identity", "x", "y"), x=ValueInfoProto(name="x")), "input is no tensor"),
     "an axis too many": (
         only(node("Identity", "x", "y"), x=value_info("x", [1] * 65)),
         "shape has 65 axes, at most 64 are known",
@@ -325,24 +357,24 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "no data": (only(node("Transpose", "", "y")), "data is left out"),
     "more outputs": (only(node("Transpose", "x", "y, z")), "node has 2 outputs, its operation has 1"),
     "an attribute twice": (
-        only(node("Transpose", "x", "y", perm=[0]) + field(5, attribute("perm", [0]))),
+        only(with_attribute(node("Transpose", "x", "y", perm=[0]), helper.make_attribute("perm", [0]))),
         "attribute 'perm' stands twice",
     ),
     "an attribute of another type": (
-        only(node("Transpose", "x", "y") + field(5, field(1, "body") + field(6, b"") + field(20, 5))),
-        "attribute 'body' has type 5, which is not read",
+        only(node("Transpose", "x", "y", body=GraphProto())),
+        "attribute 'body' of node 'y', Transpose has type 5, which is not read",
     ),
     "external data": (
-        only(node("Reshape", "x, s", "y"), constants=(tensor([], name="s") + field(14, 1) + field(13, b""),)),
+        only(node("Reshape", "x, s", "y"), constants=(EXTERNAL,)),
         "constant is kept in another file, which is not read",
     ),
     "a constant of another size": (
         only(node("Reshape", "x, s", "y"), constants=(tensor([1, 2], [3], "s"),)),
-        "constant has 2 elements, shape [3] needs 3",
+        "constant is no int64 [3]: cannot reshape array of size 2",
     ),
     "a raw constant of another size": (
-        only(node("Reshape", "x, s", "y"), constants=(field(1, 2) + field(2, 7) + field(9, b"123") + field(8, "s"),)),
-        "constant has 3 bytes, int64 [2] needs 16",
+        only(node("Reshape", "x, s", "y"), constants=(tensor([], [2], "s", raw_data=b"123"),)),
+        "constant is no int64 [2]: buffer size must be a multiple",
     ),
     "a constant of negative size": (
         only(node("Reshape", "x, s", "y"), constants=(tensor([], [-1], "s"),)),
@@ -397,16 +429,14 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_file_is_a_format_error_within_a_second(tmp_path: Path, case: str) -> None:
+def test_a_hostile_file_is_a_format_error(tmp_path: Path, case: str) -> None:
     data, message = HOSTILE[case]
     path = tmp_path / "model.onnx"
     path.write_bytes(data)
     if case == "too large":
         os.truncate(path, MAX_BYTES + 1)  # a sparse file
-    start = time.process_time()  # the machine may have other things to do
     with pytest.raises(FormatError) as caught:
         sl.load(path)
-    assert time.process_time() - start < 1
     assert str(caught.value).startswith(message)
     assert len(str(caught.value)) < 600  # whatever stands in the file
 
@@ -442,10 +472,8 @@ def test_wrong_attributes_have_the_kind_of_the_operation(tmp_path: Path, data: b
     ids=["misspelled", "other", "on elements", "domain", "long"],
 )
 def test_operation_that_is_not_in_the_catalogue(tmp_path: Path, made: bytes, message: str) -> None:
-    start = time.process_time()
     with pytest.raises(UnknownOpError, match=message) as caught:
         load(tmp_path, only(made))
-    assert time.process_time() - start < 1
     assert len(str(caught.value)) < 500
 
 
@@ -463,6 +491,64 @@ def test_a_missing_file_is_both_ours_and_a_file_not_found_error(tmp_path: Path) 
     for name in ("folder.onnx", "pipe.onnx"):
         with pytest.raises(FormatError, match="is not a regular file"):
             sl.load(tmp_path / name)
+
+
+def test_a_graph_that_stands_twice_is_merged_as_protobuf_does(tmp_path: Path) -> None:
+    rest = ModelProto(graph=GraphProto(node=[node("Flatten", "y", "z")], output=[value_info("z", None)]))
+    assert str(load(tmp_path, FINE + rest.SerializeToString())["z"].shape) == "(N, C*H*W)"
+
+
+def test_constants_of_half_bytes(tmp_path: Path) -> None:
+    fill = helper.make_tensor("fill", TensorProto.INT4, [], [-3])
+    x = value_info("x", (1,), TensorProto.INT4)
+    y = loaded(tmp_path, node("Pad", "x, pads, fill", "y"), constants=(fill, *constants(pads=[1, 0])), x=x)
+    assert sl.interpret(y, np.ones(1, y.dtype)).astype(int).tolist() == [-3, 1]
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/passwd", "weights.bin"])
+def test_external_data_is_not_read(tmp_path: Path, location: str) -> None:
+    (tmp_path / "weights.bin").write_bytes(np.array([1, 1, 1, 1], np.int64).tobytes())
+    held = tensor([], [4], "p")
+    held.data_location = TensorProto.EXTERNAL
+    held.external_data.add(key="location", value=location)
+    with pytest.raises(FormatError, match="constant is kept in another file"):
+        loaded(tmp_path, node("Tile", "x, p", "y"), constants=(held,))
+
+
+WITHOUT = """
+import sys
+sys.modules["onnx"] = None  # as if it were not installed
+import symlayout as sl
+try:
+    sl.load(sys.argv[1])
+except sl.errors.MissingPackageError as error:
+    print(isinstance(error, ImportError), error)
+"""
+
+
+def test_without_the_package_the_error_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(FINE)
+    done = started(WITHOUT, str(tmp_path / "model.onnx"))
+    assert done == (
+        "True an .onnx file is read by the package onnx, which cannot be imported: "
+        "import of onnx halted; None in sys.modules\n  help: pip install symlayout[onnx]\n"
+    )
+
+
+def test_the_package_is_imported_for_a_model_in_its_format_only(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(FINE)
+    ir = Path(__file__).parent.parent / "examples" / "models" / "round_trip_dynamic.xml"
+    program = (
+        "import sys, symlayout as sl\nfor path in sys.argv[1:]: sl.load(path); print('onnx' in sys.modules, end=' ')"
+    )
+    assert started(program, str(ir), str(tmp_path / "model.onnx")) == "False True "
+
+
+def started(program: str, *arguments: str) -> str:
+    """Return what a Python program prints in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 DYNAMIC = model(
@@ -491,13 +577,13 @@ def test_altered_bytes_are_a_model_or_a_typed_error(tmp_path: Path, seed: int) -
         elif what == 1:
             data[at] = source.choice([0, 1, 0x7F, 0x80, 0xFF])
         elif what == 2:
-            data[at:at] = varint(source.choice([0, 1, 1 << 31, (1 << 63) - 1, -1]))
+            data[at:at] = source.choice(
+                [b"\0", b"\1", b"\x80" * 4 + b"\x08", b"\xff" * 8 + b"\x7f", b"\xff" * 9 + b"\x01"]
+            )
         else:
             del data[at : at + source.randrange(1, 9)]
-    start = time.process_time()
     with contextlib.suppress(SymlayoutError):
         assert all(isinstance(y, sl.Tensor) for y in load(tmp_path, bytes(data)).values())
-    assert time.process_time() - start < 1
 
 
 def test_every_prefix_of_a_model_is_a_typed_error(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Write `symlayout_codegen.libdl`, the module by which cffi calls the system's dynamic loader.
+"""Write `symlayout_codegen.jit.libdl`, the module by which cffi calls the system's dynamic loader.
 
 cffi parses C declarations here, once, and never when a kernel is loaded (cffi's documentation: "out-of-line, ABI
 level").  After an edit of `DECLARATIONS`:
 
-    python -m symlayout_codegen.write_libdl codegen/symlayout_codegen/libdl.py
+    python -m symlayout_codegen.jit.write_libdl codegen/symlayout_codegen/jit/libdl.py
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 from cffi import FFI
 
-MODULE = "symlayout_codegen.libdl"
+MODULE = "symlayout_codegen.jit.libdl"
 DECLARATIONS = """
     void *dlopen(const char *, int);
     void *dlsym(void *, const char *);
