@@ -134,7 +134,7 @@ def _print(report: Report, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report.data, indent=2, ensure_ascii=True))
     elif report.text:
-        print(paint.answer(report.text) if paint.wanted(sys.stdout) else report.text)
+        paint.write(report.text, sys.stdout, paint.ANSWER)
     sys.stdout.flush()
 
 
@@ -147,7 +147,7 @@ def _refuse(error: Exception, message: str, as_json: bool) -> int:
         data = {"error": {"type": name, "kind": kind, "message": message}}
         print(json.dumps(data, indent=2, ensure_ascii=True), flush=True)
     said = f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": ")
-    print(paint.error(said) if paint.wanted(sys.stderr) else said, file=sys.stderr)
+    paint.write(said, sys.stderr, paint.ERROR)
     return FAILS
 
 

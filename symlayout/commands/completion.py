@@ -9,15 +9,34 @@ for example:
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
 
-from symlayout.commands.output.describe import Described, describe_all
+from symlayout.commands.output.describe import add_common
 from symlayout.commands.output.report import Report
 from symlayout.commands.subject import CORE_OPS
 from symlayout.frontends import registry
 
 SHELLS = ("bash", "zsh", "fish")
+
+# A step is an operation, and a model is a file.  In bash, what stands before a colon is a word of its own.
+_STEPS = {
+    "bash": """_symlayout_steps_or_files() {
+    local line=${COMP_LINE:0:COMP_POINT} before= step
+    local word=${line##* }
+    word=${word#[\\"\\']}
+    [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && before=${word%"${word##*:}"}
+    for step in $(compgen -W "STEPS" -- "$word"); do echo "${step#"$before"}"; done
+    compgen -f -- "$1"
+}""",
+    "zsh": "_symlayout_steps_or_files() { compadd -- STEPS; _files }",
+    "fish": """function _symlayout_steps_or_files
+    string split ' ' 'STEPS'
+    __fish_complete_path (commandline -ct)
+end""",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,103 +46,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Report:
     """Print the script."""
-    script = make(arguments.shell, describe_all(arguments.commands))
+    script = make(arguments.shell, arguments.commands)
     return Report(script, {"script": script})
 
 
-def make(shell: str, commands: Sequence[Described]) -> str:
+def make(shell: str, commands: Mapping[str, ModuleType]) -> str:
     """Return the completion script of *shell* for *commands*."""
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
+    import shtab  # here only: 0.1 s
 
+    steps = " ".join([*CORE_OPS, *registry.names()])
+    name = "_symlayout_steps_or_files"
+    preamble = {kind: text.replace("STEPS", steps) for kind, text in _STEPS.items()}
+    kinds = {
+        "STEP": {"bash": name, "zsh": name, "fish": f"({name})", "preamble": preamble},
+        "FILE": shtab.FILE,
+        "DIR": shtab.DIRECTORY,
+    }
 
-def _flags(command: Described) -> list[str]:
-    return [name for option in command.options for name in option.names] + ["--help"]
+    class Completed(argparse.ArgumentParser):
+        """A parser whose arguments say to shtab what may stand for them."""
 
+        def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+            action = super().add_argument(*names, **options)
+            for kind, complete in kinds.items():
+                if kind in str(action.metavar):
+                    action.complete = complete  # type: ignore[attr-defined]  # where shtab looks for it
+            if action.metavar == "COMMAND":
+                action.choices = list(commands)
+            return action
 
-def _choices(command: Described, commands: Sequence[Described]) -> list[str]:
-    """Return what may stand in the place of a word: what an argument allows, an operation, or a command."""
-    words = [option for option in command.options if not option.names]
-    known = [choice for option in words for choice in option.choices]
-    if any("STEP" in option.metavar for option in words):
-        known += [*CORE_OPS, *registry.names()]
-    if any(option.metavar == "COMMAND" for option in words):
-        known += [c.name for c in commands]
-    return known
-
-
-def _cases(commands: Sequence[Described]) -> str:
-    """Return the branches of a shell's case: a command's options and what may stand in the place of a word."""
-    return "\n".join(
-        f"        {c.name})\n"
-        f"            flags={shlex.quote(' '.join(_flags(c)))}\n"
-        f"            known={shlex.quote(' '.join(_choices(c, commands)))} ;;"
-        for c in commands
-    )
-
-
-def _bash(commands: Sequence[Described]) -> str:
-    names = " ".join(c.name for c in commands)
-    return f"""# completion of symlayout for bash
-_symlayout() {{
-    local line=${{COMP_LINE:0:COMP_POINT}} flags= known=
-    local word=${{line##* }}
-    word=${{word#[\\"\\']}}
-    if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "{names} --help --version" -- "$word"))
-        return
-    fi
-    case ${{COMP_WORDS[1]}} in
-{_cases(commands)}
-    esac
-    if [ "${{word:0:1}}" = - ]; then
-        COMPREPLY=($(compgen -W "$flags" -- "$word"))
-    else
-        COMPREPLY=($(compgen -W "$known" -- "$word"))
-    fi
-    if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then # what stands before the colon is a word of its own
-        COMPREPLY=("${{COMPREPLY[@]#"${{word%"${{word##*:}}"}}"}}")
-    fi
-}}
-complete -o default -F _symlayout symlayout"""
-
-
-def _zsh(commands: Sequence[Described]) -> str:
-    described = " ".join(shlex.quote(f"{c.name}:{c.summary}") for c in commands)
-    return f"""#compdef symlayout
-# completion of symlayout for zsh
-_symlayout() {{
-    local flags known
-    local -a commands
-    if (( CURRENT == 2 )); then
-        commands=({described})
-        _describe command commands
-        return
-    fi
-    case $words[2] in
-{_cases(commands)}
-    esac
-    if [[ $PREFIX == -* ]]; then
-        compadd -- ${{=flags}}
-    else
-        compadd -- ${{=known}} || _files
-    fi
-}}
-compdef _symlayout symlayout"""
-
-
-def _fish(commands: Sequence[Described]) -> str:
-    lines = ["# completion of symlayout for fish"]
-    for c in commands:
-        lines.append(f"complete -c symlayout -n __fish_use_subcommand -x -a {c.name} -d {_fish_quoted(c.summary)}")
-        used = f"-n '__fish_seen_subcommand_from {c.name}'"
-        for option in c.options:
-            for name in option.names:
-                kind = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
-                lines.append(f"complete -c symlayout {used} {kind} -d {_fish_quoted(option.help)}")
-        if choices := _choices(c, commands):
-            lines.append(f"complete -c symlayout {used} -a {_fish_quoted(' '.join(choices))}")
-    return "\n".join(lines)
-
-
-def _fish_quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    parser = Completed(prog="symlayout")
+    parser.add_argument("--version", action="version", version="")
+    added = parser.add_subparsers(dest="command")
+    for command, module in commands.items():
+        described = added.add_parser(command, help=(module.__doc__ or "").partition("\n")[0])
+        module.add_arguments(described)
+        add_common(described)
+    script: str = shtab.complete(parser, shell)
+    # Where an argument may be repeated, shtab's zsh completes its first word only: "(*):" is one word, "*:" all words.
+    return re.sub(r'"\(\*\)::?', '"*:', script).rstrip("\n")

@@ -24,7 +24,7 @@ from symlayout_codegen.jit import trampoline
 from symlayout_codegen.jit.cache import cache_root
 from symlayout_codegen.jit.compiler import find_compiler
 
-NEEDED = ("sympy", "numpy", "cffi", "platformdirs")
+NEEDED = ("sympy", "numpy", "cffi", "platformdirs", "rich", "shtab")
 PEERS = ("openvino", "onnx", "onnxruntime", "torch", "tensorflow", "jax", "islpy")
 
 

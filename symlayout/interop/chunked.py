@@ -12,10 +12,11 @@ from __future__ import annotations
 import itertools
 import math
 import mmap
+import os
 import re
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TextIO
 
@@ -166,14 +167,14 @@ def apply_chunked(
         raise ArrayError(f"out has dtype {out.dtype}, the result has {dtypes[0]}")
     chunks = getattr(out, "shards", None) or getattr(out, "chunks", None) or (1,) * len(blockwise.shape)
     blocks = split(blockwise, tuple(chunks), bytes_of(memory) // dtypes[0].itemsize)
-    with _Bar(progress, math.prod(blockwise.shape) * dtypes[0].itemsize) as bar:
+    with _progress(progress, math.prod(blockwise.shape) * dtypes[0].itemsize) as advance:
         for block in blocks:
             boxes = blockwise.boxes(block)
             read = [np.asarray(_read(source, box, dtypes[0])) for source, box in zip(sources, boxes, strict=True)]
             out[tuple(slice(*ends) for ends in block)] = blockwise.compute(block, boxes, read)
             for array in (*sources, out):
                 _let_go(array)
-            bar.advance(_count(block) * dtypes[0].itemsize)
+            advance(_count(block) * dtypes[0].itemsize)
     return out
 
 
@@ -247,29 +248,17 @@ def _let_go(array: Sliceable) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-class _Bar:
-    """A bar on a terminal, redrawn now and then; nothing anywhere else."""
+@contextmanager
+def _progress(stream: TextIO | None, total: int) -> Iterator[Callable[[int], None]]:
+    """Give what notes that more bytes are written, with a bar if *stream* is a terminal."""
+    if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TransferSpeedColumn
 
-    def __init__(self, stream: TextIO | None, total: int) -> None:
-        self._stream = stream if stream is not None and stream.isatty() else None
-        self._done, self._total = 0, total
-        self._start = self._drawn = time.monotonic()
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def advance(self, count: int) -> None:
-        """Note that *count* more bytes are written."""
-        self._done += count
-        now = time.monotonic()
-        if self._stream is not None and now - self._drawn > 0.1:
-            self._drawn = now
-            share = self._done / self._total
-            rate = self._done / (now - self._start) / 1e6
-            self._stream.write(f"\r[{'#' * round(30 * share):30}] {share:4.0%} {rate:.0f} MB/s")
-            self._stream.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self._stream is not None and self._drawn > self._start:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+    columns = (BarColumn(), TaskProgressColumn(), TransferSpeedColumn())
+    console = Console(file=stream, force_terminal=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda count: bar.advance(task, count)

@@ -360,7 +360,7 @@ def test_doctor_compiles_something(symlayout: Command) -> None:
     done = symlayout("doctor", "--json")
     assert done.status == 0
     assert done.data["compiler"]["works"] is True
-    assert set(done.data["needs"]) == {"sympy", "numpy", "cffi", "platformdirs"}
+    assert set(done.data["needs"]) == {"sympy", "numpy", "cffi", "platformdirs", "rich", "shtab"}
 
 
 def test_doctor_says_that_there_is_no_compiler(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:

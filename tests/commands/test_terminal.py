@@ -62,8 +62,8 @@ def at_terminal(*words: str, **variables: str) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals")
 def test_a_terminal_has_colours_unless_they_are_not_wanted() -> None:
-    assert "\x1b[31mREFUTED\x1b[0m" in at_terminal(*REFUTED)
-    assert "\x1b[31mShapeError\x1b[0m" in at_terminal("infer", "3", "reshape(2,-1)")
+    assert "\x1b[1;31mREFUTED\x1b[0m" in at_terminal(*REFUTED)
+    assert "\x1b[1;31mShapeError\x1b[0m" in at_terminal("infer", "3", "reshape(2,-1)")
     plain = at_terminal(*REFUTED, NO_COLOR="1")
     assert "REFUTED" in plain
     assert not re.search(r"\x1b\[\d*m", plain)
@@ -83,17 +83,47 @@ def test_a_file_has_no_colours(capfd: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in capfd.readouterr().out
 
 
-def test_colours_change_nothing_else() -> None:
-    text = "PROVED: yes\nshape     (N)\n  in: x\nthe map PROVED"
-    painted = paint.answer(text)
-    assert painted != text
-    plain = painted
-    for code in ("\x1b[0m", "\x1b[1m", "\x1b[32m"):
-        plain = plain.replace(code, "")
-    assert plain == text
+LONG = "PROVED: yes\nshape     (N)\n  in: x\nthe map PROVED [bold] :smile:  \n" + "wide " * 100
+PAINTED = LONG.replace("PROVED:", "<1;32>PROVED<0>:", 1).replace("shape", "<1>shape<0>")
+REFUSED = "FormatError: no 3 [red]\n  in: x\n  help: none"
+DIMMED = "<1;31>FormatError<0>: no 3 [red]\n<2>  in:<0> x\n<2>  help:<0> none"
+
+
+@pytest.mark.parametrize(
+    ("text", "styles", "painted"),
+    [(LONG, paint.ANSWER, PAINTED), (REFUSED, paint.ERROR, DIMMED)],
+    ids=["answer", "error"],
+)
+def test_colours_change_nothing_else(text: str, styles: Any, painted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal, file = Terminal(), io.StringIO()
+    paint.write(text, terminal, styles)
+    paint.write(text, file, styles)
+    assert re.sub(r"\x1b\[([\d;]*)m", r"<\1>", terminal.getvalue()) == f"{painted}\n"
+    assert file.getvalue() == f"{text}\n"
+
+
+def test_what_is_not_painted_imports_nothing_that_paints() -> None:
+    program = (
+        "import sys; from symlayout.commands import command_line; status = command_line.main(sys.argv[1:]);"
+        "print(status, [m for m in ('rich', 'shtab', 'onnx') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codegen")])}
+    command = [sys.executable, "-c", program, *REFUTED]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n1 []\n")
 
 
 # --- progress -----------------------------------------------------------------------------------
+
+
+CLEARED = "\x1b[?25h\r\x1b[1A\x1b[2K"  # the cursor is back, and the line erased
+
+
+@pytest.fixture(autouse=True)
+def terminal_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
 
 
 def test_long_work_shows_that_it_goes_on_and_leaves_nothing() -> None:
@@ -101,7 +131,8 @@ def test_long_work_shows_that_it_goes_on_and_leaves_nothing() -> None:
     with progress("prove", stream, after=0.01):
         while "prove" not in stream.getvalue():
             time.sleep(0.005)
-    assert stream.getvalue().endswith("\r\x1b[2K")
+    assert "0:00:0" in stream.getvalue()
+    assert stream.getvalue().endswith(CLEARED)
 
 
 def test_short_work_and_files_show_nothing() -> None:
@@ -115,7 +146,7 @@ def test_progress_ends_with_an_error() -> None:
     stream = Terminal()
     with pytest.raises(KeyError), progress("run", stream, after=0.0):
         raise KeyError("inside")
-    assert stream.getvalue() in ("", stream.getvalue()[: stream.getvalue().rfind("\r")] + "\r\x1b[2K")
+    assert stream.getvalue().endswith(CLEARED) or not stream.getvalue()
 
 
 # --- completion ---------------------------------------------------------------------------------
@@ -132,18 +163,18 @@ LINES = [
 
 def script(tmp_path: Path, shell: str) -> Path:
     path = tmp_path / f"completion.{shell}"
-    path.write_text(make(shell, describe_all(command_line.COMMANDS)) + "\n")
+    path.write_text(make(shell, command_line.COMMANDS) + "\n")
     return path
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
 @pytest.mark.parametrize(("line", "expected"), LINES)
 def test_bash_completes(tmp_path: Path, line: str, expected: str) -> None:
-    words = line.split()
+    words = re.findall(r"[^ :]+|:", line)  # bash takes a colon for a word
     commands = f"""
         source {script(tmp_path, "bash")}
-        COMP_LINE='{line}' COMP_POINT={len(line)} COMP_WORDS=({line}) COMP_CWORD={len(words) - 1}
-        _symlayout
+        COMP_LINE='{line}' COMP_POINT={len(line)} COMP_WORDS=({" ".join(words)}) COMP_CWORD={len(words) - 1}
+        _shtab_symlayout
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(["bash", "--norc", "-c", commands], capture_output=True, text=True, check=True)
@@ -161,14 +192,22 @@ def test_fish_completes(tmp_path: Path, line: str, expected: str) -> None:
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")
 def test_zsh_reads_the_completion(tmp_path: Path) -> None:
-    commands = f"autoload -U compinit; compinit -u -D; source {script(tmp_path, 'zsh')}; echo ${{_comps[symlayout]}}"
+    script(tmp_path, "zsh").rename(tmp_path / "_symlayout")
+    commands = f"fpath=({tmp_path} $fpath); autoload -U compinit; compinit -u -D; echo ${{_comps[symlayout]}}"
+    commands += f"; zsh -n {tmp_path}/_symlayout"
     done = subprocess.run(["zsh", "-f", "-c", commands], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("_symlayout\n", "")
 
 
+def test_zsh_completes_each_step_and_not_the_first_word_only() -> None:
+    described = [line for line in make("zsh", command_line.COMMANDS).splitlines() if '_symlayout_steps_or_files"' in line]
+    assert len(described) > 5
+    assert all(line.strip().startswith('"*:') for line in described)
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_completion_knows_every_command_option_and_operation(shell: str) -> None:
-    text = make(shell, describe_all(command_line.COMMANDS))
+    text = make(shell, command_line.COMMANDS)
     for command in describe_all(command_line.COMMANDS):
         assert command.name in text
         names = [name for option in command.options for name in option.names if name.startswith("--")]

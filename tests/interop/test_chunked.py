@@ -141,15 +141,14 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter(range(10_000))
-    monkeypatch.setattr("symlayout.interop.chunked.time.monotonic", lambda: next(times))
+    monkeypatch.setenv("TERM", "xterm")
     y, x = sl.transpose(sl.tensor("N, M", name="x")), np.zeros((64, 64))
     terminal, file = Terminal(), io.StringIO()
     apply_chunked(y, x, memory="20kB", progress=terminal)
     apply_chunked(y, x, memory="20kB", progress=file)
     apply_chunked(y, x, memory="20kB", progress=None)
-    assert "[##############################] 100%" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\r\x1b[K")
+    assert "100%" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[1A\x1b[2K")
     assert file.getvalue() == ""
 
 

@@ -14,9 +14,9 @@ _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """Return the outputs of the model in *path* by name, each as a lazy tensor.
 
-    Read are ONNX models, ``.onnx``, with the package ``onnx``, and OpenVINO IR, an ``.xml`` with its ``.bin`` beside it.  Nothing but what the
-    outputs need is looked at.  An input's leaf is called as the input, with ``_`` for each character that a name
-    may not have.
+    Read are ONNX models, ``.onnx``, with the package ``onnx``, and OpenVINO IR, an ``.xml`` with its ``.bin`` beside
+    it.  Nothing but what the outputs need is looked at.  An input's leaf is called as the input, with ``_`` for each
+    character that a name may not have.
 
     ONNX: a name in a shape, such as ``batch`` or ``2*h``, is a dim or an expression in dims; an input with an
     initializer is that constant.  Shapes that the model computes (``Shape``, ``Gather``, ``Div``, ``Concat``, ...)
