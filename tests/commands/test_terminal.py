@@ -200,7 +200,9 @@ def test_zsh_reads_the_completion(tmp_path: Path) -> None:
 
 
 def test_zsh_completes_each_step_and_not_the_first_word_only() -> None:
-    described = [line for line in make("zsh", command_line.COMMANDS).splitlines() if '_symlayout_steps_or_files"' in line]
+    described = [
+        line for line in make("zsh", command_line.COMMANDS).splitlines() if '_symlayout_steps_or_files"' in line
+    ]
     assert len(described) > 5
     assert all(line.strip().startswith('"*:') for line in described)
 
