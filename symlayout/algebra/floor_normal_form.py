@@ -191,32 +191,33 @@ class Coordinate:
         self.e, self.facts = e, facts
 
     def __add__(self, other: Any) -> Coordinate:
-        return Coordinate(self.e + _extent(other), self.facts)
+        return Coordinate(self.e + extent_of(other), self.facts)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Coordinate:
-        return Coordinate(self.e - _extent(other), self.facts)
+        return Coordinate(self.e - extent_of(other), self.facts)
 
     def __rsub__(self, other: Any) -> Coordinate:
-        return Coordinate(_extent(other) - self.e, self.facts)
+        return Coordinate(extent_of(other) - self.e, self.facts)
 
     def __mul__(self, other: Any) -> Coordinate:
-        return Coordinate(self.e * _extent(other), self.facts)
+        return Coordinate(self.e * extent_of(other), self.facts)
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Any) -> Coordinate:
-        return Coordinate(floor_div(self.facts, self.e, _extent(other)), self.facts)
+        return Coordinate(floor_div(self.facts, self.e, extent_of(other)), self.facts)
 
     def __mod__(self, other: Any) -> Coordinate:
-        return Coordinate(floor_mod(self.facts, self.e, _extent(other)), self.facts)
+        return Coordinate(floor_mod(self.facts, self.e, extent_of(other)), self.facts)
 
     def __repr__(self) -> str:
         return repr(self.e)
 
 
-def _extent(value: Any) -> Extent:
+def extent_of(value: Any) -> Extent:
+    """Return the expression of a coordinate; an extent is its own."""
     return value.e if isinstance(value, Coordinate) else value
 
 

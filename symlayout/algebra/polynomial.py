@@ -324,7 +324,7 @@ def text(e: Extent, spell: Callable[[str], str] | None = None) -> str:
 
 
 def _written(e: Poly, spell: Callable[[str], str] | None = None) -> str:
-    terms = sorted(e.terms.items(), key=_by_degree) if len(e.terms) > 1 else list(e.terms.items())
+    terms = sorted(e.terms.items(), key=by_degree) if len(e.terms) > 1 else list(e.terms.items())
     if terms[0][1] < 0:  # 4 - h rather than -h + 4
         first = next((k for k, (_, coefficient) in enumerate(terms) if coefficient > 0), 0)
         terms.insert(0, terms.pop(first))
@@ -344,5 +344,6 @@ def _written(e: Poly, spell: Callable[[str], str] | None = None) -> str:
     return joined[2:] if joined[0] == "+" else "-" + joined[2:]
 
 
-def _by_degree(term: tuple[Monomial, int]) -> tuple[int, Monomial]:
+def by_degree(term: tuple[Monomial, int]) -> tuple[int, Monomial]:
+    """Return the key by which terms are sorted: those of the highest degree first, then by their names."""
     return -len(term[0]), term[0]

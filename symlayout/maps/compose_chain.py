@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
 from symlayout.algebra.polynomial import Extent
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
@@ -198,7 +198,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
     windows, branches = visit.windows, visit.branches
     if case.where is not None:
         branches = (*branches, Branch(len(visit.path), len(windows), len(visit.guards)))
-        windows += tuple(Window(_plain(value), facts.reduce(extent), facts) for value, extent in case.where(*given))
+        windows += tuple(Window(extent_of(value), facts.reduce(extent), facts) for value, extent in case.where(*given))
         facts = facts.fork()
         given = [Coordinate(e.e, facts) for e in given]
         try:
@@ -214,7 +214,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
                 facts.assume_nonnegative(e - 1)
         except ShapeError:
             return _fills(visit, windows, branches, (*visit.path, number))
-    coords = [facts.reduce(_plain(c)) for c in case.coords(*given)]
+    coords = [facts.reduce(extent_of(c)) for c in case.coords(*given)]
     trail, path = (*visit.trail, (node.name, tuple(coords))), (*visit.path, number)
     outside: list[Window] = []
     if case.fill is not None or not shown:
@@ -263,7 +263,3 @@ def assume(window: Window, facts: Facts) -> None:
 
 def _is_inside(coordinate: Extent, extent: Extent, facts: Facts) -> bool:
     return facts.nonnegative(coordinate) and facts.nonnegative(extent - 1 - coordinate)
-
-
-def _plain(value: Any) -> Extent:
-    return value.e if isinstance(value, Coordinate) else value

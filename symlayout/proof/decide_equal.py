@@ -14,7 +14,7 @@ from typing import Any
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
@@ -251,7 +251,7 @@ class _Decision:
     def _coords(self, case: Case, given: list[Coordinate], extents: list[Extent], facts: Facts) -> list[Extent]:
         """Return the coordinate that a case reads; the divisors in it are extents, and >= 1."""
         try:
-            return [facts.reduce(_plain(c)) for c in case.coords(*given)]
+            return [facts.reduce(extent_of(c)) for c in case.coords(*given)]
         except InconclusiveError as error:
             raise _Stuck(error.claim, extents) from error
 
@@ -340,7 +340,7 @@ def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> i
     for number, case in enumerate(cases):
         if case.where is None:
             return number
-        windows = [(facts.reduce(_plain(value)), facts.reduce(extent)) for value, extent in case.where(*given)]
+        windows = [(facts.reduce(extent_of(value)), facts.reduce(extent)) for value, extent in case.where(*given)]
         try:
             if _outside([value for value, _ in windows], [extent for _, extent in windows], facts) is None:
                 return number
@@ -367,7 +367,3 @@ def _outside(values: Sequence[Extent], extents: Sequence[Extent], facts: Facts) 
         facts.rest_on(value)
         facts.rest_on(extent - 1 - value)
     return None
-
-
-def _plain(value: Any) -> Extent:
-    return value.e if isinstance(value, Coordinate) else value

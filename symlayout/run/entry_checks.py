@@ -11,7 +11,7 @@ import re
 
 from symlayout.algebra.facts import Definition, Facts
 from symlayout.algebra.floor_normal_form import is_digital
-from symlayout.algebra.polynomial import Extent, exact_quotient, symbol, terms_of
+from symlayout.algebra.polynomial import Extent, by_degree, exact_quotient, symbol, terms_of
 from symlayout.errors import InconclusiveError
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
 from symlayout_codegen.ir.nest import Local, Precondition
@@ -78,7 +78,7 @@ class Prelude:
         top, bottom = self._facts.to_user(e)
         if bottom == 1 and len(terms_of(top)) <= len(terms_of(e)):
             e = top  # the user's dims are shorter to read than the solved ones
-        made = add(*(mul(c, *(self._name(n) for n in m)) for m, c in sorted(terms_of(e).items(), key=_order)))
+        made = add(*(mul(c, *(self._name(n) for n in m)) for m, c in sorted(terms_of(e).items(), key=by_degree)))
         if not isinstance(made, Literal):
             if self._facts.positive(e):
                 self.positive.add(made)
@@ -122,7 +122,3 @@ class Prelude:
                 c for c in (plain, *(f"{plain}_{k}" for k in range(len(taken) + 1))) if c not in taken
             )
         return self._identifiers[name]
-
-
-def _order(item: tuple[tuple[str, ...], int]) -> tuple[int, tuple[str, ...]]:
-    return -len(item[0]), item[0]

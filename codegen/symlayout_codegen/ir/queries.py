@@ -135,7 +135,7 @@ def subtract(left: Expr, right: Expr) -> Expr:
     """
     if right == ZERO:
         return left
-    mine, others = _monomials(left), _monomials(right)
+    mine, others = monomials(left), monomials(right)
     difference = _plus(mine, _times({(): -1}, others))
     if len(difference) < len(mine) + len(others):
         return _expression(difference)
@@ -148,7 +148,18 @@ def expanded(expr: Expr) -> Expr:
     >>> expanded(add(mul(2, add(Name("n"), 1)), mul(-2, Name("n"))))
     Literal(value=2)
     """
-    return _expression(_monomials(expr))
+    return _expression(monomials(expr))
+
+
+def is_polynomial(expr: Expr) -> bool:
+    """Return whether *expr* has neither quotients nor minima nor maxima."""
+    match expr:
+        case Literal() | Name():
+            return True
+        case Sum(parts) | Product(parts):
+            return all(map(is_polynomial, parts))
+        case _:
+            return False
 
 
 def linear(expr: Expr, name: str) -> tuple[Expr, Expr]:
@@ -171,11 +182,11 @@ def linear(expr: Expr, name: str) -> tuple[Expr, Expr]:
     return add(*coefficients), add(*rest)
 
 
-_Monomials = dict[tuple[Expr, ...], int]
+Monomials = dict[tuple[Expr, ...], int]
 
 
 @lru_cache(maxsize=4096)
-def _monomials(expr: Expr) -> _Monomials:
+def monomials(expr: Expr) -> Monomials:
     """Return *expr* as ``{sorted atoms: coefficient}``; quotients, minima and the like are atoms.
 
     The result is shared: it is read, never changed.
@@ -184,22 +195,22 @@ def _monomials(expr: Expr) -> _Monomials:
         case Literal(value):
             return {(): value} if value else {}
         case Sum(terms):
-            return reduce(_plus, map(_monomials, terms), {})
+            return reduce(_plus, map(monomials, terms), {})
         case Product(factors):
-            return reduce(_times, map(_monomials, factors), {(): 1})
+            return reduce(_times, map(monomials, factors), {(): 1})
         case Name():
             return {(expr,): 1}
         case FloorDiv(left, right) | FloorMod(left, right) | Minimum(left, right) | Maximum(left, right):
-            return {(type(expr)(_expression(_monomials(left)), _expression(_monomials(right))),): 1}
+            return {(type(expr)(_expression(monomials(left)), _expression(monomials(right))),): 1}
 
 
-def _expression(monomials: _Monomials) -> Expr:
+def _expression(terms: Monomials) -> Expr:
     """Return the sum of the monomials: the same expression for the same polynomial."""
-    ordered = sorted(monomials.items(), key=lambda item: (not item[0], repr(item[0])))
+    ordered = sorted(terms.items(), key=lambda item: (not item[0], repr(item[0])))
     return add(*(mul(coefficient, *atoms) for atoms, coefficient in ordered))
 
 
-def _plus(left: _Monomials, right: _Monomials) -> _Monomials:
+def _plus(left: Monomials, right: Monomials) -> Monomials:
     total = dict(left)
     for atoms, coefficient in right.items():
         if value := total.get(atoms, 0) + coefficient:
@@ -209,8 +220,8 @@ def _plus(left: _Monomials, right: _Monomials) -> _Monomials:
     return total
 
 
-def _times(left: _Monomials, right: _Monomials) -> _Monomials:
-    total: _Monomials = {}
+def _times(left: Monomials, right: Monomials) -> Monomials:
+    total: Monomials = {}
     for a, x in left.items():
         for b, y in right.items():
             total = _plus(total, {tuple(sorted(a + b, key=repr)): x * y})
@@ -219,8 +230,8 @@ def _times(left: _Monomials, right: _Monomials) -> _Monomials:
 
 def _constant(expr: Expr) -> int | None:
     """Return the value of *expr* if it is the same for all values of its names, as a polynomial."""
-    monomials = _monomials(expr)
-    return monomials.get((), 0) if not monomials.keys() - {()} else None
+    terms = monomials(expr)
+    return terms.get((), 0) if not terms.keys() - {()} else None
 
 
 def equal(left: Expr, right: Expr) -> bool:
@@ -229,7 +240,7 @@ def equal(left: Expr, right: Expr) -> bool:
     >>> equal(mul(2, add(Name("n"), 1)), add(2, mul(Name("n"), 2)))
     True
     """
-    return left == right or _monomials(left) == _monomials(right)
+    return left == right or monomials(left) == monomials(right)
 
 
 def magnitude(expr: Expr) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from symlayout_codegen.ir.factor_polynomial import factored
 from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
-from symlayout_codegen.ir.queries import ZERO, expanded, names
+from symlayout_codegen.ir.queries import ZERO, expanded, is_polynomial, names
 from symlayout_codegen.ir.statements import Body, If, Interval, Let, Loop, Share, Statement, mapped
 from symlayout_codegen.passes.rename import identifier
 
@@ -78,7 +78,7 @@ class _Hoister:
 
     def expression(self, expr: Expr) -> Expr:
         """Return *expr*, what can be computed further outside as locals there."""
-        if _cost(expr) <= CHEAP or not _is_polynomial(expr):
+        if _cost(expr) <= CHEAP or not is_polynomial(expr):
             return expr
         terms = expr.terms if isinstance(expr, Sum) else (expr,)
         literal = add(*(term for term in terms if isinstance(term, Literal)))
@@ -129,16 +129,6 @@ def _defined(statement: Statement) -> tuple[str, ...]:
             return tuple(name for begin, end, _ in loops for name in (begin, end))
         case _:
             return ()
-
-
-def _is_polynomial(expr: Expr) -> bool:
-    match expr:
-        case Literal() | Name():
-            return True
-        case Sum(parts) | Product(parts):
-            return all(map(_is_polynomial, parts))
-        case _:
-            return False
 
 
 def _cost(expr: Expr) -> int:

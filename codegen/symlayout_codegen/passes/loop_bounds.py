@@ -14,9 +14,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, Product, Sum, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, add, mul
 from symlayout_codegen.ir.nest import Affine, Piece, Window
-from symlayout_codegen.ir.queries import ONE, ZERO, Facts, equal, floor_div, magnitude, negate, substitute, subtract
+from symlayout_codegen.ir.queries import (
+    ONE,
+    ZERO,
+    Facts,
+    equal,
+    floor_div,
+    is_polynomial,
+    magnitude,
+    negate,
+    substitute,
+    subtract,
+)
 from symlayout_codegen.ir.statements import (
     MOST_STREAMS,
     Accumulate,
@@ -303,7 +314,7 @@ class Bounder:
 
     def local(self, name: str, value: Expr, lets: list[Statement]) -> Expr:
         """Return what stands for *value*: itself if it takes no more than sums, else a new local."""
-        if _is_polynomial(value):
+        if is_polynomial(value):
             return value
         lets.append(Let(name, value))
         return Name(name)
@@ -355,13 +366,3 @@ def _only_if(value: Expr, extent: Expr, body: Body) -> Body:
 def _ceil_div(numerator: Expr, denominator: Expr) -> Expr:
     """Return ``ceil(numerator / denominator)`` for a positive denominator."""
     return floor_div(add(numerator, denominator, -1), denominator)
-
-
-def _is_polynomial(expr: Expr) -> bool:
-    match expr:
-        case Literal() | Name():
-            return True
-        case Sum(parts) | Product(parts):
-            return all(map(_is_polynomial, parts))
-        case _:
-            return False
