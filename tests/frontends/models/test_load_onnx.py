@@ -30,6 +30,7 @@ from symlayout.frontends.models.model_file import MAX_CONSTANT
 from symlayout.frontends.models.onnx_model import MAX_BYTES, MAX_FIELDS
 from symlayout.frontends.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
 from tests.support.onnx_writer import INT64, model, node, tensor, value_info
+from tests.support.paths import ROOT
 
 NCHW = ("N", "C", "H", "W")
 X = value_info("x", NCHW)
@@ -537,7 +538,7 @@ def test_without_the_package_the_error_says_what_to_install(tmp_path: Path) -> N
 
 def test_the_package_is_imported_for_a_model_in_its_format_only(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(FINE)
-    ir = Path(__file__).parent.parent / "examples" / "models" / "round_trip_dynamic.xml"
+    ir = ROOT / "examples" / "models" / "round_trip_dynamic.xml"
     program = (
         "import sys, symlayout as sl\nfor path in sys.argv[1:]: sl.load(path); print('onnx' in sys.modules, end=' ')"
     )
