@@ -1,4 +1,4 @@
-"""Measure, and write ``docs/benchmarks.md``, ``.json`` and ``.svg`` and the README's figures."""
+"""Measure, and write ``docs/benchmarks.md``, ``.json``, ``.svg`` and the README's figures."""
 
 from __future__ import annotations
 

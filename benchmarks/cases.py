@@ -1,7 +1,7 @@
 """What is measured: chains of operations, shapes, element sizes and states of memory, as rows.
 
-A chain is written once, as a function of a namespace and an array; `symlayout.commands.peers.program` says how
-symlayout and the peers run it.  Sizes are those of the larger side, about.
+A chain is written once, as a function of a namespace and an array.  `symlayout.commands.peers.program` describes how
+symlayout and the peers run it.  A size is approximate, and is that of the larger side.
 """
 
 from __future__ import annotations

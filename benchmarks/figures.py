@@ -1,4 +1,4 @@
-"""Figures that are not times of kernels: each is measured by a short program in processes of its own."""
+"""Figures other than kernel times: a short program, in processes of its own, measures each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def middle(call, rounds):
         times.append(time.perf_counter() - start)
     return sorted(times)[len(times) // 2]
 """
-# Another kernel is compiled first, so that all modules are imported.
+# Compile another kernel first, so that all modules are imported.
 _COMPILE = """
 import numpy as np, symlayout as sl
 sl.compile(sl.flip(sl.tensor("N")), dtype="uint8", strict=True)
@@ -106,7 +106,7 @@ assert "sympy" not in sys.modules
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a program prints, and what it may be at most.
+    """A number that a program prints, and its goal.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ FIGURES = (
 
 
 def measure(figure: Figure) -> float | None:
-    """Return what *figure* comes to, the median over its processes; None without its peer or its processors."""
+    """Return the value of *figure*, the median over its processes; None without its peer or its processors."""
     if (figure.needs and find_spec(figure.needs) is None) or figure.processors > (os.cpu_count() or 1):
         return None
     with tempfile.TemporaryDirectory() as kept:

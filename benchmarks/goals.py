@@ -1,4 +1,4 @@
-"""The figures to reach, and what was measured of each."""
+"""The figures to reach, and the measured value of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Goal:
     Attributes
     ----------
     missed : tuple of Row
-        The rows that miss it, for a figure that each row has to reach.
+        For a figure that each row must reach, the rows that miss it.
     rows : int
         Of how many rows.
     """
@@ -36,38 +36,36 @@ class Goal:
 
 
 def goals(rows: Sequence[Row]) -> list[Goal]:
-    """Return the figures of which *rows* say something."""
+    """Return the figures that *rows* contain data for."""
     blocks = _of(rows, "block operations")
     large = [r for r in blocks if r.size >= 0.9 * MIB]
     transposes = [r for r in _of(rows, "transposes") if r.size >= 0.9 * MIB]
     powers = _of(rows, "transposes, powers of two")
     beside = [r for r in rows if r.fastest_peer is not None and r.case.state == "warm"]
     found = [
-        _mean("block operations >= 1 MiB by memcpy, geometric mean", 1.25, large),
+        _mean("block operations >= 1 MiB / memcpy, geometric mean", 1.25, large),
         _each(
-            "a block operation >= 64 KiB less 2 us, by memcpy",
+            "(each block operation >= 64 KiB - 2 us) / memcpy",
             2.0,
             [r for r in blocks if r.size >= 60 * KIB],
             lambda r: (r.seconds["symlayout"] - 2e-6) / r.seconds[MEMCPY],
         ),
-        _mean("transposes >= 1 MiB by memcpy, geometric mean", 2.0, transposes),
-        _each("a transpose of power-of-two sides by memcpy", 3.0, powers, lambda r: r.ours.median),
-        _mean("fused chains by memcpy of the larger side, geometric mean", 1.5, _of(rows, "chains")),
-        _each("a fused chain by memcpy of the larger side", 1.5, _of(rows, "chains"), lambda r: r.ours.median),
-        _each("the kernel by the fastest peer, each row", 1.0, beside, margin, tie),
-        _each("call on 3 KB by NumPy's", 1.0, _of(rows, "calls"), _by_numpy),
-        _each("dynamic kernel by the specialised one", 1.2, _of(rows, "dynamic"), _by_specialised),
+        _mean("transposes >= 1 MiB / memcpy, geometric mean", 2.0, transposes),
+        _each("each transpose of power-of-two sides / memcpy", 3.0, powers, lambda r: r.ours.median),
+        _mean("fused chains / memcpy of the larger side, geometric mean", 1.5, _of(rows, "chains")),
+        _each("each fused chain / memcpy of the larger side", 1.5, _of(rows, "chains"), lambda r: r.ours.median),
+        _each("each kernel / the fastest peer", 1.0, beside, margin, tie),
+        _each("each call on 3 KB / NumPy's", 1.0, _of(rows, "calls"), _by_numpy),
+        _each("each dynamic kernel / the specialised one", 1.2, _of(rows, "dynamic"), _by_specialised),
     ]
     if compared := [r for r in blocks if r.fastest_peer is not None]:
         gain = 1 / geometric_mean(margin(r) for r in compared)
-        found.append(
-            Goal("fastest peer by the kernel, block operations, geometric mean", 2.5, gain, len(compared), True)
-        )
+        found.append(Goal("fastest peer / kernel, block operations, geometric mean", 2.5, gain, len(compared), True))
     return [goal for goal in found if goal is not None]
 
 
 def margin(r: Row) -> float:
-    """Return the kernel's time by the fastest peer's, 0 if there is none."""
+    """Return the kernel's time divided by the fastest peer's; 0 without a peer."""
     return 0.0 if r.fastest_peer is None else r.ours.median / r.ratios[r.fastest_peer].median
 
 
@@ -91,7 +89,7 @@ def _each(
     value: Callable[[Row], float],
     excused: Callable[[Row], bool] = lambda r: False,
 ) -> Goal | None:
-    """Return the figure that each row has to reach: the largest value, and the rows beyond the limit."""
+    """Return a figure that each row must reach: the largest value, and the rows beyond the limit."""
     if not rows:
         return None
     counted = [r for r in rows if not (value(r) > limit and excused(r))]

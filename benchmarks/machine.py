@@ -1,4 +1,4 @@
-"""Say on what machine, and with what versions, something was measured, and how busy the machine was."""
+"""Describe the machine and the versions of a measurement, and how busy the machine was."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
 
 
 def restrict_to(processors: int) -> None:
-    """Let this process run on so many processors; OpenVINO, which has no other safe way, takes its threads from it."""
+    """Restrict this process to *processors* processors; OpenVINO takes its number of threads from that."""
     if PROCESSORS:
         os.sched_setaffinity(0, PROCESSORS[-processors:])
 
@@ -41,7 +41,7 @@ def versions(names: Iterable[str]) -> str:
 
 
 def load() -> float | None:
-    """Return the load average of the last minute, None where the system does not tell."""
+    """Return the load average of the last minute, None where the system has none."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 

@@ -1,4 +1,4 @@
-"""Measure a case: every contender's result is compared with the interpreter's, then they take turns."""
+"""Measure a case: compare every contender's result with the interpreter's, then time the contenders in turns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OURS, SPECIALISED, MEMCPY = "symlayout", "specialised", "memcpy"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one case.
+    """The measured times of one case.
 
     Attributes
     ----------
@@ -47,18 +47,18 @@ class Row:
 
     @property
     def ours(self) -> Spread:
-        """The kernel's time by memcpy's."""
+        """The kernel's time divided by memcpy's."""
         return self.ratios[OURS]
 
     @property
     def fastest_peer(self) -> str | None:
-        """The fastest contender but the kernels."""
+        """The fastest contender other than symlayout's kernels."""
         peers = [name for name in self.ratios if name not in (OURS, SPECIALISED)]
         return min(peers, key=lambda name: self.ratios[name].median, default=None)
 
 
 def measure(case: Case, peers: list[str], seconds: float, threads: int) -> Row:
-    """Return the times of one case, for which *seconds* are spent."""
+    """Return the times of one case, measured for *seconds*."""
     tensor = _tensor(case.chain, len(case.shape), case.dims, case.dtype)
     subject = sl.adjoint(tensor) if case.adjoint else tensor
     given, made = case.shape, output_shape(case.chain, case.shape)
@@ -130,18 +130,18 @@ def _junk() -> Array:
 
 
 def _flush() -> None:
-    """Fill the caches with something else."""
+    """Evict the operands from the caches."""
     junk = _junk()
     np.add(junk, 1, out=junk)
 
 
 def _release() -> None:
-    """Give free memory back to the system, so that what is allocated next is touched for the first time."""
+    """Return free memory to the system, so that new arrays are touched for the first time."""
     if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
         trim(0)
 
 
 def _last_level_cache() -> int:
-    """Return the bytes of the largest cache, 32 MiB where the system does not say."""
+    """Return the bytes of the largest cache; 32 MiB if the system does not state it."""
     sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
     return max([int(s[:-1]) << {"K": 10, "M": 20}[s[-1]] for s in sizes if s[-1:] in ("K", "M")], default=32 << 20)

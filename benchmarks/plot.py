@@ -1,4 +1,4 @@
-"""Draw what was measured as plain SVG: for each row the kernel and the fastest peer beside memcpy."""
+"""Draw the measured times as plain SVG: for each row, the kernel and the fastest peer in units of memcpy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ circle { fill-opacity: 0.55 }
 
 
 def plot(rows: Sequence[Row]) -> str:
-    """Return the picture: a line for each group; to the right is slower, on a logarithmic axis."""
+    """Return the picture: one line for each group, on a logarithmic axis; slower is further right."""
     shown = [r for r in rows if r.fastest_peer is not None]
     groups = list(dict.fromkeys(r.case.group for r in shown))
     values = [value for r in shown for value in (r.ours.median, r.ratios[str(r.fastest_peer)].median)]

@@ -14,16 +14,16 @@ from benchmarks.goals import Goal, goals, margin, tie
 from benchmarks.measure import MEMCPY, OURS, SPECIALISED, Row
 
 _METHOD = """
-Numbers in tables are times divided by the time of a memcpy (`numpy.copyto`) of the larger side's bytes in the same
-round: the median of up to 41 rounds, with the quartiles in parentheses. In a round every contender has its turn; a slow
-one has fewer. All results are first compared with the interpreter's, byte by byte. symlayout uses one kernel for all
-shapes. All run in {threads}: by each library's own setting, and the process may use no more processors, from which
-OpenVINO takes its number of threads. `out=` is given to symlayout, NumPy and torch, and onnxruntime and OpenVINO write
-to bound memory; tensorflow and jax have no such thing. What a peer lacks is written in its reshapes, permutations, pads
-and slices; `-` is what it cannot do. In rows of cold caches the last-level cache is overwritten before each call; in
-rows of fresh memory nobody is given `out`, and free memory is given back to the system before each call, so that the
-result is touched for the first time; onnxruntime has an arena that keeps it. Differences smaller than the quartiles are
-none.
+Each number in the tables is a time divided by the time of a memcpy (`numpy.copyto`) of the larger side's bytes in the
+same round. It is the median of up to 41 rounds, with the quartiles in parentheses; differences smaller than the
+quartiles mean nothing. In a round, the contenders take turns; slow ones have fewer rounds. Before the timing, all
+results are compared byte by byte with the interpreter's. symlayout uses one kernel for all shapes. Every contender
+runs in {threads}, by its own setting. The process is restricted to as many processors; OpenVINO takes its number of
+threads from that. symlayout, NumPy and torch are given `out=`. onnxruntime and OpenVINO write to bound memory.
+tensorflow and jax can do neither. If a peer lacks an operation, it runs reshapes, permutations, pads and slices of its
+own; `-` means that it cannot compute the chain. In rows of cold caches, the last-level cache is overwritten before each
+call. In rows of fresh memory, no contender is given `out=`, and free memory is returned to the system before each call,
+so that the result is touched for the first time; onnxruntime's arena keeps its memory.
 """
 BEGIN, END = "<!-- figures: written by python -m benchmarks -->", "<!-- end of figures -->"
 
@@ -42,18 +42,18 @@ class Run:
 
     @property
     def noise(self) -> str:
-        """What to think of the figures."""
+        """How far other work on the machine disturbed the figures."""
         before, after = self.load
         if before is None or after is None:
-            return "How busy the machine was with other work is not known."
+            return "It is not known how busy the machine was with other work."
         said = f"The load average was {before:.1f} before the run and {after:.1f} after it (the run itself is 1 of it)"
         if max(before, after - 1) > 0.5:
             return (
-                f"{said}: the machine was shared with other work, and the figures are noisy. Calls that take longer "
-                "than a slice of time, of 16 MiB and more, are interrupted by it: of their quartiles the lower says "
-                "more than the median."
+                f"{said}. The machine was shared with other work, and the figures are noisy. Calls on 16 MiB and more "
+                "take longer than a time slice, so other work interrupts them: their lower quartile says more than the "
+                "median."
             )
-        return f"{said}: nothing else ran."
+        return f"{said}. Nothing else ran."
 
 
 def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) -> str:
@@ -68,15 +68,16 @@ def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) 
         f"{run.machine}; {run.versions}.",
         fill(_METHOD.format(threads=threads).strip(), 120),
         fill(run.noise, 120),
-        "![Times by that of a memcpy](benchmarks.svg)",
+        "![Times in units of a memcpy](benchmarks.svg)",
         "## Figures to reach",
         _goal_table(reached, figures),
         "## Summary",
-        "Geometric means over the rows. The last column is the time of the fastest peer of each row, by symlayout's.",
+        "Geometric means over the rows. The last column is the time of the fastest peer of each row, divided by "
+        "symlayout's.",
         summary(rows),
         f"## Rows where a peer is faster: {len(clear)} of {sum(r.fastest_peer is not None for r in rows)}",
         _table(clear, run.peers, grouped=False) if clear else "None.",
-        f"Ties, since the quartiles overlap: {_names([r for r in lost if tie(r)])}.",
+        f"Ties (the quartiles overlap): {_names([r for r in lost if tie(r)])}.",
     ]
     for goal in reached:
         if goal.missed and "peer" not in goal.what:
@@ -84,12 +85,12 @@ def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) 
     for group in _groups(rows):
         parts += [f"## All rows: {group}", _table([r for r in rows if r.case.group == group], run.peers)]
     if wrong := [f"- {name}: {r.case}" for r in rows for name in r.differs]:
-        parts += ["## Not timed, since the result differs from the interpreter's", "\n".join(wrong)]
+        parts += ["## Not timed: the result differs from the interpreter's", "\n".join(wrong)]
     return "\n\n".join(parts) + "\n"
 
 
 def as_json(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) -> str:
-    """Return the same as numbers, times in seconds; a row to a line."""
+    """Return the results as JSON: times in seconds, one row on each line."""
     lines = [
         json.dumps(
             {
@@ -128,7 +129,7 @@ def publish(path: Path, table: str) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Return *seconds* in a unit that suits them.
+    """Return *seconds* as text, in microseconds or milliseconds.
 
     >>> duration(1.5e-5), duration(0.25)
     ('15.0 us', '250 ms')
@@ -152,7 +153,7 @@ def _goal_table(reached: Sequence[Goal], figures: Mapping[Figure, float]) -> str
 
 
 def _table(rows: Sequence[Row], peers: Sequence[str], *, grouped: bool = True) -> str:
-    """Return the rows as a table, each with its group if they are not all of one."""
+    """Return the rows as a table; each names its group unless the table is *grouped*."""
     known = {name for r in rows for name in r.ratios}
     names = [name for name in (OURS, SPECIALISED, *peers) if name in known]
     lines = ["| case | memcpy | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]

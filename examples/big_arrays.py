@@ -1,4 +1,4 @@
-"""An array that does not fit in memory, from file to file: transposed and cut into blocks, 2 MB at a time.
+"""Transpose an array from file to file, in blocks, with at most 2 MB in memory.
 
 python examples/big_arrays.py
 """
@@ -22,7 +22,8 @@ with tempfile.TemporaryDirectory() as folder:
         source[t] = np.arange(300) + t
     out = np.lib.format.open_memmap(Path(folder, "turned.npy"), "w+", np.uint16, (300, 64, 200))
     apply_chunked(turned, source, out=out, memory="2MB")
-    print(f"{source.nbytes / 1e6:.1f} MB turned, the same as NumPy: {np.array_equal(out, source.transpose(2, 0, 1))}")
+    equal = np.array_equal(out, source.transpose(2, 0, 1))
+    print(f"{source.nbytes / 1e6:.1f} MB transposed, equal to NumPy's result: {equal}")
     (box,) = Blockwise(turned, [source.shape]).boxes(((0, 50), (0, 64), (0, 200)))
     print(f"the first 50 columns read {box}")
-    del source, out  # which closes the files
+    del source, out  # closes the files

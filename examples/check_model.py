@@ -1,4 +1,4 @@
-"""Compare what ``symlayout run MODEL -i INPUT -o RESULT`` computed with the interpreter, bit for bit.
+"""Compare the result of ``symlayout run MODEL -i INPUT -o RESULT`` with the interpreter, bit for bit.
 
     python examples/check_model.py MODEL INPUT RESULT
 
@@ -16,7 +16,7 @@ import symlayout as sl
 
 
 def agrees(model: str, given: str, computed: str) -> bool:
-    """Return whether *computed* is what the one output of *model* means for the array in *given*."""
+    """Return whether *computed* equals the interpreted output of *model* for the array in *given*."""
     (output,) = sl.load(model).values()
     meant, result = sl.interpret(output, np.load(given)), np.load(computed)
     same_form = (meant.shape, meant.dtype) == (result.shape, result.dtype)

@@ -1,4 +1,4 @@
-"""A chain of a dask array: lazy, and each chunk of the result needs only the chunks that it reads.
+"""Apply a chain to a dask array: the result is lazy, and each chunk of it needs only the chunks that it reads.
 
 pip install symlayout[chunked]
 python examples/dask_chunks.py
@@ -17,4 +17,4 @@ blocks = sl.space_to_depth(sl.tensor("N, C, H, W", name="x"), 2)
 y = apply_dask(blocks, x, chunks=(1, 12, 16, 16))
 print(f"{x.shape} -> {y.shape}, {y.npartitions} chunks")
 part, whole = y[0, :, :16, :16].compute(), sl.interpret(blocks, x.compute())
-print(f"a chunk that is computed alone is right: {np.array_equal(part, whole[0, :, :16, :16])}")
+print(f"a chunk computed alone is right: {np.array_equal(part, whole[0, :, :16, :16])}")

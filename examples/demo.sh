@@ -1,10 +1,10 @@
 #!/bin/sh
-# From OpenVINO models to shapes, proofs, C and checked results; then a photograph there and back.
-# Every command is printed before it runs and can be typed as it stands; `make demo` makes what they need.
+# Shapes, proofs, C and checked results for OpenVINO models; then a photograph through block operations and back.
+# Every command is printed before it runs, and can be typed as printed.  `make demo` installs what the commands need.
 set -eu
 cd "$(dirname "$0")/.."
 models=examples/models
-out=${1:-demo-output} # or a folder of your choice
+out=${1:-demo-output} # or the folder in the first argument
 mkdir -p "$out"
 
 run() {
@@ -19,14 +19,14 @@ run() {
     "$@"
 }
 
-# Run a command that has to end with status 1: a claim that does not hold.
+# Run a command that must end with status 1: a claim that does not hold.
 run_refuted() {
     status=0
     run "$@" || status=$?
     test "$status" -eq 1
 }
 
-# From the model to shapes, C, and a result that is compared with the interpreter: MODEL SHAPE.
+# Print a model's shapes, write its C, and compare a result with the interpreter: MODEL SHAPE.
 follow() {
     printf '\n== %s\n' "$1"
     run symlayout infer "$models/$1.xml"
@@ -45,7 +45,7 @@ to_space_5d="openvino:BatchToSpace-2($block_5d, crops_begin=[0,0,1,0,0], crops_e
 
 follow batch_to_space_2d 10,2
 echo
-echo '# Pads cannot bring back what the crops took; but what the model keeps survives the way there and back.'
+echo '# The crops lose elements, so pads do not undo them.  The elements that the crops keep survive pads and crops.'
 run_refuted symlayout prove "$models/batch_to_space_2d.xml" "$to_batch_2d"
 run symlayout prove "$models/batch_to_space_2d.xml" "$to_batch_2d" "$to_space_2d" -- "$to_space_2d"
 

@@ -1,4 +1,4 @@
-"""A chain as a function of JAX: jit, vmap and grad, and an export whose shapes stay expressions.
+"""Use a chain as a function of JAX: jit, vmap, grad, and an export whose shapes stay expressions.
 
 pip install symlayout[jax]
 python examples/jax_function.py
@@ -12,7 +12,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.interop.jax import function
 
-patches = function(sl.space_to_depth(sl.tensor("N, H, W, C", name="image"), 4, depth_axis=3))  # as ViT has them
+patches = function(sl.space_to_depth(sl.tensor("N, H, W, C", name="image"), 4, depth_axis=3))  # as in ViT
 
 
 def energy(image: jax.Array) -> jax.Array:

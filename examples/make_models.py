@@ -1,8 +1,8 @@
-"""Make the models in ``examples/models`` as OpenVINO itself saves them: an ``.xml`` with a ``.bin``.
+"""Make the models in ``examples/models`` with OpenVINO: an ``.xml`` and a ``.bin`` each.
 
-The worked examples of the specifications of BatchToSpace-2, SpaceToBatch-2 and SpaceToDepth-1, and a chain
-with dynamic shapes that gives back its input.  Needs the ``openvino`` package; the models are committed, so
-nothing else does:
+The models are the examples in the specifications of BatchToSpace-2, SpaceToBatch-2 and SpaceToDepth-1, and a chain
+with dynamic shapes that returns its input.  Only this script needs the ``openvino`` package, because the models are
+committed:
 
     python examples/make_models.py examples/models
 """

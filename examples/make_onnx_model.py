@@ -1,6 +1,6 @@
-"""Make ``examples/models/pixel_unshuffle.onnx`` as PyTorch exports it, with the nodes that compute its shapes.
+"""Make ``examples/models/pixel_unshuffle.onnx`` with PyTorch, including the nodes that compute its shapes.
 
-Needs the ``torch`` and ``onnx`` packages; the model is committed, so that the examples do not need PyTorch:
+This script needs the ``torch`` and ``onnx`` packages.  The model is committed, so the examples do not need PyTorch:
 
     python examples/make_onnx_model.py examples/models
 """
@@ -15,7 +15,7 @@ import torch
 
 
 class PixelUnshuffle(torch.nn.Module):  # type: ignore[misc]  # PyTorch's types are not read
-    """Blocks of 2 x 2 pixels to channels, in terms of the sizes that the input has."""
+    """Move blocks of 2 x 2 pixels to the channels, with shapes computed from the input's sizes."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the channels."""
@@ -24,7 +24,7 @@ class PixelUnshuffle(torch.nn.Module):  # type: ignore[misc]  # PyTorch's types 
 
 
 def make(path: Path) -> None:
-    """Export the model, without the places in PyTorch's source that its nodes come from."""
+    """Export the model, without the nodes' locations in PyTorch's source."""
     names = {"input_names": ["x"], "output_names": ["y"], "dynamic_axes": {"x": dict(enumerate("NCHW"))}}
     torch.onnx.export(PixelUnshuffle().eval(), (torch.zeros(2, 3, 4, 6),), str(path), dynamo=False, **names)
     model = onnx.load(path)

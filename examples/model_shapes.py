@@ -1,4 +1,4 @@
-"""A model that PyTorch exported to ONNX: its shapes with the dims' names, what it requires, and what it is.
+"""Read a model that PyTorch exported to ONNX: its symbolic shapes, its requirements, and the operation that it equals.
 
 python examples/model_shapes.py
 """
@@ -17,4 +17,4 @@ y = sl.load(model)["y"]
 print(f"{x.shape} -> {y.shape}, where {', '.join(map(str, y.requires))}")
 print(sl.prove_equal(y, sl.torch.pixel_unshuffle(x, downscale_factor=2)))
 image = np.arange(2 * 3 * 4 * 6, dtype=np.float32).reshape(2, 3, 4, 6)
-print(f"one kernel for all of it: {sl.compile(y)(image).shape}")
+print(f"one kernel for the whole model: {sl.compile(y)(image).shape}")

@@ -1,9 +1,9 @@
-"""A photograph through space_to_depth and back, and through a padded space_to_batch and back.
+"""Move a photograph through space_to_depth and back, and through a padded space_to_batch and back.
 
     python examples/photo_demo.py examples/photo/chelsea.png demo-output
 
-The chains are declared once, for images of any size.  The program says what is proved of them, compares each
-kernel with the interpreter, times it beside NumPy and memcpy, and writes the images.
+The chains are declared once, for images of any size.  The program proves the round trips, compares each kernel with
+the interpreter, times it beside NumPy and memcpy, and writes the images.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PIECES = 4  # of space_to_batch: 4 x 4 small images
 
 
 def best_us(call: Callable[[], object], seconds: float = 0.2) -> float:
-    """Return the least time of one *call* in microseconds, of as many as fit in *seconds*."""
+    """Return the least time of one *call* in microseconds, over the calls that fit in *seconds*."""
     best, end = float("inf"), time.perf_counter() + seconds
     while (start := time.perf_counter()) < end:
         call()
@@ -36,7 +36,7 @@ def best_us(call: Callable[[], object], seconds: float = 0.2) -> float:
 
 
 def measure(title: str, y: sl.Tensor, array: Pixels, numpy_way: Callable[[Pixels, Pixels], None]) -> Pixels:
-    """Return what the kernel of *y* computes, after comparing it and printing its time."""
+    """Return the result of the kernel of *y*, after comparing it and printing its time."""
     kernel = sl.compile(y)
     result: Pixels = kernel(array)
     meant = sl.interpret(y, array)
@@ -56,16 +56,16 @@ def measure(title: str, y: sl.Tensor, array: Pixels, numpy_way: Callable[[Pixels
 
 
 def prove(claim: str, left: sl.Tensor, right: sl.Tensor) -> None:
-    """Print in one line that *left* equals *right* for all sizes; end the program if that is not proved."""
+    """Print one line saying that *left* equals *right* for all sizes; end the program if that is not proved."""
     proof = sl.prove_equal(left, right)
     if proof.verdict is not sl.Verdict.PROVED:
         raise SystemExit(proof.explain())
-    conditions = " and ".join(map(str, proof.requires)) or "no condition"
-    print(f"proved: {claim}, for all {left.shape} with {conditions}")
+    requirements = " and ".join(map(str, proof.requires)) or "no requirement"
+    print(f"proved: {claim}, for all {left.shape} with {requirements}")
 
 
 def grid(x: sl.Tensor, block: int) -> sl.Tensor:
-    """Return one image in which those of the batch of *x*, *block* times *block*, lie side by side."""
+    """Return one image with the *block* times *block* images of the batch *x* side by side."""
     _, h, w, c = x.shape
     images = sl.reshape(x, (block, block, h, w, c))
     return sl.reshape(sl.transpose(images, (0, 2, 1, 3, 4)), (block * h, block * w, c))
@@ -131,13 +131,13 @@ def main(path: Path, folder: Path) -> None:
         ("batch_to_space.png", joined_pixels[0], photo),
     ):
         if not np.array_equal(pixels, original):
-            raise SystemExit(f"{name} is not the photograph")
+            raise SystemExit(f"{name} differs from the photograph")
         save(pixels, folder / name)
-    print("both round trips gave back the photograph, bit for bit")
+    print("both round trips returned the photograph, bit for bit")
 
 
 def save(pixels: Pixels, path: Path) -> None:
-    """Write an image and say so."""
+    """Write an image, and print its name and size."""
     Image.fromarray(pixels).save(path)
     print(f"wrote {path}: {pixels.shape[1]} x {pixels.shape[0]} pixels")
 

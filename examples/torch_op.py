@@ -1,4 +1,4 @@
-"""A chain as an operator of PyTorch: one kernel, its gradient, and dynamic shapes under torch.compile.
+"""Use a chain as an operator of PyTorch: one kernel, its gradient, and dynamic shapes under torch.compile.
 
 pip install symlayout[torch]
 python examples/torch_op.py
@@ -13,7 +13,7 @@ from symlayout.interop.torch import custom_op
 
 N, C, H, W = sl.dims("N C H W")
 image = sl.tensor((N, C, H, W), name="image")
-windows = sl.transpose(sl.reshape(image, (N, C, H / 4, 4, W / 4, 4)), (0, 2, 4, 3, 5, 1))  # as Swin has them
+windows = sl.transpose(sl.reshape(image, (N, C, H / 4, 4, W / 4, 4)), (0, 2, 4, 3, 5, 1))  # as in Swin
 partition = custom_op("examples::window_partition", sl.reshape(windows, (N * H * W / 16, 16, C)))
 
 
