@@ -1,7 +1,7 @@
 """Translations of the frameworks' operations, with their attribute names, into core ops.
 
-No index map and no shape rule is declared here: see ``symlayout.ops``.  Importing this package fills the
-registry with every operation.
+`symlayout.ops` declares the index maps and the shape rules; this package declares none.  Its import fills the registry
+with every operation.
 """
 
 from symlayout.frontends import onnx, openvino, tensorflow, torch

@@ -1,8 +1,8 @@
-"""Exact values of attributes: what a user or a model gives, as Python ints, dims and expressions.
+"""Read attributes of users and models exactly, as Python ints, dims and expressions.
 
 An attribute may be anything that holds integers: ints, NumPy scalars and arrays of any integer type,
-lists and tuples, dims and expressions.  ``None`` is a value that is not known; `fill` makes a fresh dim
-of it.  Floats and bools are refused, not rounded.  Ranges are not checked here: they belong to the ops.
+lists and tuples, dims and expressions.  ``None`` is an unknown value; `fill` makes a fresh dim
+of it.  Floats and bools are refused, not rounded.  The ops check ranges.
 """
 
 from __future__ import annotations
@@ -102,19 +102,19 @@ def fill_pairs(name: str, values: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def listed(name: str, value: Any, length: int | None = None) -> list[Any]:
-    """Return what `vector` does; one value stands for a list of one."""
+    """Return the list that `vector` returns; a single value becomes a list of one."""
     value = _plain(name, value)
     return vector(name, value if value is None or _is_list(value) else [value], length)
 
 
 def each(name: str, value: Any, length: int) -> list[Any]:
-    """Return a list of *length*, as `vector` does; one value stands for each of them."""
+    """Return a list of *length*, as `vector` does; a single value is repeated."""
     value = _plain(name, value)
     return vector(name, value if value is None or _is_list(value) else [value] * length, length)
 
 
 def constants(name: str, value: Any) -> list[int]:
-    """Return a list of ints that the rank of the result depends on, such as axes; one value is a list of one.
+    """Return a list of known ints, such as axes; a single value becomes a list of one.
 
     Raises
     ------
@@ -145,14 +145,14 @@ def flag(name: str, value: Any) -> bool:
 
 
 def choice(name: str, value: Any, known: Collection[str]) -> str:
-    """Return a mode, which has to be one of *known*, to the letter; ``bad_mode`` otherwise."""
+    """Return a mode, which must be exactly one of *known*; ``bad_mode`` otherwise."""
     if not isinstance(value, str) or value not in known:
         raise ShapeError(f"{name} is {shown(value)}, none of {', '.join(map(repr, known))}", "bad_mode")
     return value
 
 
 def fill_value(name: str, value: Any) -> Any:
-    """Return the one value that is put where nothing is read; None is 0, ``length_mismatch`` for a list."""
+    """Return the value of a fill; None is 0, ``length_mismatch`` for a list."""
     if _is_list(value) or getattr(value, "ndim", 0) > 0:
         raise ShapeError(f"{name} is one value, got {shown(value)}", "length_mismatch")
     return 0 if value is None else value
@@ -174,7 +174,7 @@ def axes(name: str, value: Any, rank: int) -> list[int]:
 
 
 def distinct(name: str, value: Any, rank: int) -> list[int]:
-    """Return axes as `axes` does; ``bad_axis`` if one is repeated."""
+    """Return axes as `axes` does; ``bad_axis`` if an axis is repeated."""
     found = axes(name, value, rank)
     if len(found) < len(listed(name, value)):
         raise ShapeError(f"{name} is {value}, which repeats an axis", "bad_axis")
@@ -182,7 +182,7 @@ def distinct(name: str, value: Any, rank: int) -> list[int]:
 
 
 def permutation(name: str, value: Any) -> list[int]:
-    """Return the axes of a permutation where a framework has no negative ones: ``bad_axis`` for these."""
+    """Return the axes of a permutation; ``bad_axis`` for negative ones, which the framework does not have."""
     found = constants(name, value)
     if any(axis < 0 for axis in found):
         raise ShapeError(f"{name} is {found}: axes count from 0 here", "bad_axis")
@@ -190,7 +190,7 @@ def permutation(name: str, value: Any) -> list[int]:
 
 
 def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
-    """Return where a shape has a 0, which copies the extent of that axis; ``bad_axis`` if there is none."""
+    """Return the positions of 0 in a shape, which copy extents; ``bad_axis`` if there is no extent to copy."""
     copied = [k for k, n in enumerate(shape) if isinstance(n, int) and n == 0]
     if copied and copied[-1] >= rank:
         raise ShapeError(f"{name}[{copied[-1]}] is 0, which copies an axis, the tensor has rank {rank}", "bad_axis")
@@ -198,7 +198,7 @@ def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
 
 
 def at_least(value: Any, low: int) -> bool:
-    """Return whether ``value >= low`` is proved for all values that the dims in it may take."""
+    """Return whether ``value >= low`` is proved for all values of its dims."""
     facts = Facts()
     return facts.nonnegative(to_extent(value, facts) - low)
 
@@ -229,6 +229,6 @@ def _integer(name: str, value: Any) -> Any:
         try:
             return whole(operator.index(value), name)
         except TypeError:
-            if hasattr(value, "free_symbols"):  # an expression: the op says whether it is an integer
+            if hasattr(value, "free_symbols"):  # an expression: the op checks that it is an integer
                 return value
     raise ShapeError(f"{name} is {shown(value)}, not an integer", "attr_dtype")

@@ -1,4 +1,4 @@
-"""What ONNX and OpenVINO have alike, down to the names of inputs and attributes."""
+"""Operations that ONNX and OpenVINO share, including the names of inputs and attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pads as the frameworks have them: with limits, and negative ones that take elements away."""
+"""Pads with the frameworks' limits, and with negative widths that remove elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tensors that an operation of a framework takes, and of what rank."""
+"""Check the inputs of a framework's operation: that they are tensors, and their rank."""
 
 from __future__ import annotations
 

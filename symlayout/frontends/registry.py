@@ -1,6 +1,6 @@
-"""Framework operations by name, ``framework:Name``, each kept under the function that translates it.
+"""Framework operations by name: ``framework:Name`` stands for the function that translates the operation.
 
-A frontend registers its functions with `register`; `find` gives them back.  The functions take the
+A frontend registers its functions with `register`; `find` returns them.  The functions take the
 framework's own attribute names, so a wrong name is a fact about the operation and has a typed error.
 """
 

@@ -1,4 +1,4 @@
-"""Bounds of slices as the frameworks write them, as NumPy's slices."""
+"""Translate bounds of slices from the frameworks to NumPy's slices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sliced(x: Tensor, start: Any, stop: Any, step: Any, axes: Any) -> Tensor:
     Parameters
     ----------
     start, stop : sequence of int
-        One per axis that is sliced.
+        One for each sliced axis.
     step : sequence of int, optional
         None is 1 for all.
     axes : sequence of int, optional

@@ -13,18 +13,18 @@ from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 @core_operation
 def squeeze(x: Operand, axis: Any = None) -> Declared:
-    """Return *x* without axes of extent 1: ``i = 0`` on them, ``i = o`` on others.
+    """Return *x* without axes of extent 1: ``i = 0`` on a removed axis, ``i = o`` on the others.
 
     Parameters
     ----------
     axis : int or sequence of int, optional
-        None removes every axis of extent 1; all extents must then be known to be 1 or not.
+        None removes every axis of extent 1.  Then each extent must be known to be 1, or known not to be 1.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for an axis of another extent, ``bad_axis`` if one is out of range or repeated,
-        ``unknown_rank`` if nothing says which axes have extent 1.
+        ``size_mismatch`` if a given axis has another extent, ``bad_axis`` if an axis is out of range or repeated,
+        ``unknown_rank`` if it is not known which axes have extent 1.
 
     References
     ----------
@@ -63,7 +63,7 @@ def expand_dims(x: Operand, axis: Any) -> Declared:
     Parameters
     ----------
     axis : int or sequence of int
-        Where the new axes are in the result.
+        The positions of the new axes in the result.
 
     Raises
     ------
@@ -90,19 +90,19 @@ def expand_dims(x: Operand, axis: Any) -> Declared:
 
 
 def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
-    """Return *x* with axes moved to other places, the others in order.
+    """Return *x* with axes moved to other positions; the other axes keep their order.
 
     Parameters
     ----------
     x : Tensor
         Of any rank.
     source, destination : int or sequence of int
-        As many of one as of the other.
+        The old and the new positions, in lists of one length.
 
     Raises
     ------
     ShapeError
-        ``bad_axis`` if an axis is out of range or repeated, ``length_mismatch``.
+        ``bad_axis`` if an axis is out of range or repeated, ``length_mismatch`` if the lists differ in length.
 
     References
     ----------
@@ -141,7 +141,7 @@ def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
     Raises
     ------
     ShapeError
-        ``bad_axis`` if one is out of range.
+        ``bad_axis`` if an axis is out of range.
 
     References
     ----------
@@ -172,7 +172,7 @@ def ravel(x: Tensor) -> Tensor:
     Raises
     ------
     ShapeError
-        ``overflow`` if there are more elements than int64 counts.
+        ``overflow`` if the number of elements exceeds int64.
 
     References
     ----------

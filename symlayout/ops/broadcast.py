@@ -12,19 +12,19 @@ from symlayout.tensors.declaration import Declared, Operand, index_map
 
 @core_operation
 def broadcast_to(x: Operand, shape: Any) -> Declared:
-    """Return *x* in another shape: ``i = o % n``, on an axis whose extent *n* is 1 or that of *shape*; new axes first.
+    """Return *x* broadcast to *shape*: ``i = o % n`` on each axis of extent *n*; new axes come first.
 
     Parameters
     ----------
     shape : int, dim, expression, or a sequence of them
-        At least as many extents as *x* has axes.  Where it is not known which of the two an extent ``n`` is, that
-        it is one of them becomes a requirement: ``(n - 1)*(n - 5) == 0``.
+        At least as many extents as *x* has axes.  An extent ``n`` of *x* must be 1 or equal the extent ``m`` of
+        *shape*.  If it is not known which, ``(n - 1)*(n - m) == 0`` becomes a requirement.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for another extent than 1 and the one of *shape*, or one that is negative;
-        ``rank`` for fewer axes than *x* has, ``overflow``.
+        ``size_mismatch`` if an extent of *x* is neither 1 nor that of *shape*, or an extent is negative;
+        ``rank`` if *shape* has fewer axes than *x*; ``overflow``.
 
     References
     ----------
@@ -53,18 +53,18 @@ def broadcast_to(x: Operand, shape: Any) -> Declared:
 
 @core_operation
 def broadcast_with(x: Operand, shape: Any) -> Declared:
-    """Return *x* broadcast together with another shape: as `broadcast_to`, where *shape* may have extents of 1 too.
+    """Return *x* broadcast together with another shape: like `broadcast_to`, but *shape* may have extents of 1.
 
     Parameters
     ----------
     shape : int, dim, expression, or a sequence of them
-        Extents of the last axes, where there are fewer than *x* has.  Of two extents that are both not known one
-        is 1, or they are equal; the result has the larger one, or 0 if one of them is 0.
+        Extents of the last axes, if there are fewer than *x* has.  Two unknown extents are required to be equal,
+        or one of them to be 1.  The result has the larger one, or 0 if one of them is 0.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for two extents that are not equal and not 1, or one that is negative; ``overflow``.
+        ``size_mismatch`` if two extents are not equal and neither is 1, or an extent is negative; ``overflow``.
 
     References
     ----------
@@ -91,7 +91,7 @@ def broadcast_with(x: Operand, shape: Any) -> Declared:
 
 
 def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:
-    """Return the extent of an axis that is broadcast from *n* and *e*, and demand that these fit."""
+    """Return the extent of an axis that is broadcast from *n* and *e*, and require that the two fit."""
     if e == 1 or n == e:
         return n
     if n == 1 or _is_not_one(x, e):
@@ -110,13 +110,13 @@ def _is_not_one(x: Operand, n: Extent) -> bool:
 
 
 def _is_repeated(x: Operand, axis: int, n: Extent, e: Extent) -> bool:
-    """Demand that an axis of extent *n* fills *e*; return False if it does so without repeating elements."""
+    """Require that *n* is 1 or *e*; return whether elements are repeated, False if *n* is known to equal *e*."""
     rule = "axis {}: extent {} is not 1 and not {}"
     if n in (1, e):
         return bool(n == 1)
-    if e == 1 or _is_not_one(x, n):  # it can only be equal
+    if e == 1 or _is_not_one(x, n):  # n can only equal e
         x.require_equal(n, e, "size_mismatch", rule, axis, n, e)
         return False
-    x.require(e * (n - 1), "size_mismatch", rule, axis, n, e)  # which follows, but is not seen to
+    x.require(e * (n - 1), "size_mismatch", rule, axis, n, e)  # follows from the next line, unproved
     x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
     return True

@@ -10,14 +10,14 @@ from symlayout.tensors.declaration import Declared, Operand, index_map
 
 @core_operation
 def channel_shuffle(x: Operand, groups: Any, axis: int = 1) -> Declared:
-    """Return *x* with one channel of each group after the other: ``i = o % groups * (n / groups) + o // groups``.
+    """Return *x* with the channels of its groups interleaved: ``i = o % groups * (n / groups) + o // groups``.
 
     The inverse is a shuffle with ``n / groups`` groups.
 
     Parameters
     ----------
     groups : int, dim or expression
-        How many groups the channels are in, >= 1 and a divisor of the axis.
+        The number of groups, >= 1 and a divisor of the axis.
     axis : int
         The axis of the channels.
 

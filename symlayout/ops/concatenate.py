@@ -1,4 +1,4 @@
-"""Join tensors along an axis, old or new."""
+"""Join tensors along an existing axis, or along a new one."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from symlayout.tensors.declaration import Case, Declared, Operand
 def concatenate(x: Operand, axis: int | None = 0) -> Declared:
     """Return the inputs one after the other along *axis*.
 
-    Where ``start_k <= o[axis] < start_k + n_k``, which is one *k* everywhere, input *k* is read at
-    ``o[axis] - start_k`` on that axis and at *o* on the others.  None joins all elements, in row-major order.
+    Input *k* is read where ``start_k <= o[axis] < start_k + n_k``: at ``o[axis] - start_k`` on that axis, and at *o* on
+    the others.
 
     Parameters
     ----------
     x : sequence of Tensor
-        One or more, of one rank; all extents but those of *axis* agree.
-    axis : int, optional
-        Negative ones count from the end.
+        One or more, of one rank, with equal extents on all axes but *axis*.
+    axis : int or None
+        Counted from the end if negative.  None joins all elements, in row-major order.
 
     Raises
     ------
     ShapeError
-        ``rank`` if the ranks differ, ``size_mismatch`` if other extents do, ``bad_axis``.
+        ``rank`` if the ranks differ, ``size_mismatch`` if extents of other axes differ, ``bad_axis``.
 
     References
     ----------
@@ -54,7 +54,7 @@ def concatenate(x: Operand, axis: int | None = 0) -> Declared:
 
 
 def _joined_flat(x: Operand) -> Declared:
-    """Return the map of all elements of all inputs on one axis."""
+    """Return the map that puts all elements of all inputs on one axis."""
     sizes = [product(shape) for shape in x.shapes]
     starts = [sum(sizes[:k], 0) for k in range(len(sizes))]
 
@@ -79,14 +79,14 @@ def _part(number: int, axis: int, start: Extent, count: Extent) -> Case:
 
 @core_joint_operation
 def stack(x: Operand, axis: int = 0) -> Declared:
-    """Return the inputs, all of one shape, along a new *axis*: ``o[axis]`` is the number of the input.
+    """Return the inputs, which have one shape, along a new *axis*: ``o[axis]`` is the number of the input.
 
     Parameters
     ----------
     x : sequence of Tensor
         One or more.
     axis : int
-        Where the new axis is in the result.
+        The position of the new axis in the result.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def stack(x: Operand, axis: int = 0) -> Declared:
 
 
 def _require_same(x: Operand, skip: int | None = None) -> None:
-    """Demand that all inputs have the extents of the first, but for axis *skip*."""
+    """Require that all inputs have the extents of the first one, except on axis *skip*."""
     for number, shape in enumerate(x.shapes[1:], 1):
         if len(shape) != x.rank:
             raise ShapeError(f"{x.where}: input {number} has rank {len(shape)}, input 0 has {x.rank}", "rank")

@@ -1,4 +1,4 @@
-"""Blocked layouts: a part of an axis moves to the end, as channels do in ``NCHW -> N(C/4)HW[4c]``."""
+"""Blocked layouts: an axis is cut into blocks, which move to the end, as in ``NCHW -> N(C/4)HW[4c]``."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 
 @core_operation
 def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declared:
-    """Return *x* with *axis* cut into blocks, and the place in the block as a new last axis.
+    """Return *x* with *axis* cut into blocks, and the position in the block as a new last axis.
 
-    The last coordinate ``c`` of ``o`` reads ``i = o * block + c`` on *axis*, of which there are
-    ``ceil(n / block)``.  Where ``i < n`` fails the element is *constant_values*.
+    The output has extent ``ceil(n / block)`` on *axis*.  With ``c`` the last coordinate, it reads
+    ``i = o * block + c`` on *axis*.  Where ``i >= n``, the element is *constant_values*.
 
     Parameters
     ----------
     axis : int
-        The axis that is cut.
+        The axis to cut.
     block : int, dim or expression
-        How many elements a block has, >= 1.
+        The number of elements in a block, >= 1.
     constant_values : scalar
-        The fill of the last block, cast to the element type when data is at hand.
+        The fill of the last block, cast to the element type.
 
     Raises
     ------
@@ -60,22 +60,22 @@ def pack(x: Operand, axis: int, block: Any, constant_values: Any = 0) -> Declare
 
 @core_operation
 def unpack(x: Operand, axis: int, extent: Any = None) -> Declared:
-    """Return *x* with its last axis put back into *axis*: the inverse of `pack`.
+    """Return *x* with its last axis joined to *axis*: the inverse of `pack`.
 
-    With ``block`` the extent of the last axis, the coordinate ``o`` on *axis* reads ``o // block``
-    there and ``o % block`` on the last axis.
+    Let ``block`` be the extent of the last axis.  The coordinate ``o`` on *axis* reads ``o // block`` on *axis* and
+    ``o % block`` on the last axis.
 
     Parameters
     ----------
     axis : int
-        The axis that was cut, of the result.
+        The axis of the result that was cut.
     extent : int, dim or expression, optional
-        How many elements of it to keep; None keeps all.
+        The number of its elements to keep; None keeps all.
 
     Raises
     ------
     ShapeError
-        ``crop_exceeds`` for more elements than there are, ``rank`` for fewer than two axes, ``bad_axis``.
+        ``crop_exceeds`` if *extent* exceeds the number of elements, ``rank`` for fewer than two axes, ``bad_axis``.
 
     References
     ----------

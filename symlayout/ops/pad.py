@@ -1,4 +1,4 @@
-"""Add elements around an array, or take some away."""
+"""Add elements around an array, or remove some."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def pad(
 ) -> Declared:
     """Return *x* with ``(before, after)`` elements added on each axis.
 
-    With ``t = o - before`` an axis of extent ``n`` reads
+    Let ``t = o - before``.  An axis of extent ``n`` reads, by mode:
 
-    * ``"constant"``: ``t``; where ``0 <= t < n`` fails the element is *constant_values*;
-    * ``"empty"``: the same with zeros, where NumPy leaves what it finds;
-    * ``"edge"``: 0 where ``t < 0``, ``t``, ``n - 1`` where ``t >= n``;
+    * ``"constant"``: ``t``; outside ``0 <= t < n``, the element is *constant_values*;
+    * ``"empty"``: as ``"constant"`` with zeros; NumPy leaves these elements uninitialised;
+    * ``"edge"``: 0 where ``t < 0``, ``n - 1`` where ``t >= n``, ``t`` elsewhere;
     * ``"reflect"``: with ``r = t % (2*n - 2)``, ``r`` where ``r < n``, ``2*n - 2 - r`` elsewhere;
     * ``"symmetric"``: with ``r = t % (2*n)``, ``r`` where ``r < n``, ``2*n - 1 - r`` elsewhere;
     * ``"wrap"``: ``t % n``.
@@ -35,23 +35,24 @@ def pad(
     ----------
     pad_width : int, (before, after), one pair per axis, or a mapping
         As in NumPy: a single value or pair stands for all axes; a mapping is from axes to values or pairs.  A
-        negative width takes elements away, in mode ``"constant"`` only.
+        negative width removes elements, in modes ``"constant"`` and ``"empty"`` only.
     mode : str
-        One of those above; NumPy's others compute new elements.  A single element is reflected to itself, as
-        NumPy does; an extent that is not known to be 1 is then required to be >= 2.
+        One of those above; NumPy's other modes compute new elements.  As in NumPy, ``"reflect"`` repeats a single
+        element; an extent that is not known to be 1 is required to be >= 2.
     constant_values : scalar, (before, after), or one pair per axis
-        The fill of mode ``"constant"``, cast to the element type when data is at hand.  Where several axes
-        are outside, the last one's.
+        The fill of mode ``"constant"``, cast to the element type.  Where several axes are outside, the fill of
+        the last of them.
     bounded : bool
-        Whether widths have the limits of the frameworks, also where they are symbolic: none is negative, and what
-        is added on a side repeats the axis at most once: ``n - 1`` elements by ``"reflect"``, ``n`` by
-        ``"symmetric"`` and ``"wrap"``.
+        Whether widths have the limits of the frameworks, also symbolic ones: no width is negative, and each side
+        repeats the axis at most once.  So ``"reflect"`` adds at most ``n - 1`` elements on a side, ``"symmetric"``
+        and ``"wrap"`` add at most ``n``.
 
     Raises
     ------
     ShapeError
-        ``crop_exceeds`` if more is taken away than there is, ``negative_pad`` in the other modes and if *bounded*,
-        ``size_mismatch`` if they find no element to repeat or, *bounded*, too few; ``length_mismatch``, ``bad_mode``.
+        ``crop_exceeds`` if more elements are removed than the axis has; ``negative_pad`` for a negative width in a
+        mode that repeats elements, or if *bounded*; ``size_mismatch`` if there is no element to repeat or, if
+        *bounded*, too few; ``length_mismatch``, ``bad_mode``.
 
     References
     ----------
@@ -93,14 +94,14 @@ def pad(
 
 
 def _require_no_negative(x: Operand, widths: Sequence[tuple[Extent, Extent]], mode: str) -> None:
-    """Demand that nothing is taken away."""
+    """Require that no width is negative."""
     for axis, pair in enumerate(widths):
         for width in pair:
             x.require(width, "negative_pad", "axis {}: width {} is negative, the mode is {}", axis, width, mode)
 
 
 def _of_mapping(x: Operand, given: Mapping[Any, Any]) -> list[Any]:
-    """Return one pair for each axis; those that are not in the mapping stay."""
+    """Return one pair for each axis: ``(0, 0)`` for axes that are not in the mapping."""
     pairs: list[Any] = [(0, 0)] * x.rank
     for axis, width in given.items():
         (pairs[x.axis(axis)],) = _per_axis(width, 1)
@@ -108,7 +109,7 @@ def _of_mapping(x: Operand, given: Mapping[Any, Any]) -> list[Any]:
 
 
 def _per_axis(given: Any, rank: int) -> list[Any]:
-    """Return what NumPy takes *given* for: one pair for each axis."""
+    """Return one pair for each axis, as NumPy reads *given*."""
     items = as_list(given)
     if not any(is_list(item) for item in items):
         if len(items) == 1:
@@ -121,14 +122,14 @@ def _per_axis(given: Any, rank: int) -> list[Any]:
 
 
 def _filled(x: Operand, coords: Coords, widths: Sequence[tuple[Extent, Extent]], values: Any) -> Iterator[Case]:
-    """Yield the cases of a pad with several fills: what is inside, then both sides of each axis."""
+    """Yield the cases of a pad with several fills: the inside, then both sides of each axis."""
     fills = _per_axis(values, x.rank)
     if len(fills) != x.rank or any(not is_list(pair) or len(pair) != 2 for pair in fills):
         rule = f"constant_values {shown(values)} is not one pair [before, after] per axis"
         raise ShapeError(f"{x.where}: {rule}", "length_mismatch")
 
     def inside(o: Sequence[Any], first: int) -> list[tuple[Any, Extent]]:
-        """Return the conditions that axes from *first* on are inside."""
+        """Return the windows that keep the axes from *first* on inside."""
         return list(zip(coords(*o)[first:], x.shape[first:], strict=True))
 
     yield Case(coords, where=lambda *o: inside(o, 0))
@@ -143,7 +144,7 @@ def _filled(x: Operand, coords: Coords, widths: Sequence[tuple[Extent, Extent]],
 
 @dataclass(frozen=True, slots=True)
 class _AxisPart:
-    """What a part of one axis reads: ``read(o)`` where ``0 <= value(o) < extent``; everywhere if *value* is None."""
+    """A part of one axis: it reads ``read(o)`` where ``0 <= value(o) < extent``; everywhere if *value* is None."""
 
     read: Callable[[Any], Any]
     value: Callable[[Any], Any] | None = None
@@ -167,7 +168,7 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
             _AxisPart(lambda o: n - 1, lambda o: o - before - n, after),
         ]
     else:
-        twice = 1 if mode == "symmetric" else 0  # how much more often the elements at the ends are read
+        twice = 1 if mode == "symmetric" else 0  # how many more times a period reads the elements at the ends
         x.require(n - 2 + twice, "size_mismatch", "axis {} of extent {} has no element to reflect", axis, n)
         period = 2 * (n - 1 + twice)
         parts = [
@@ -180,7 +181,7 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
 
 
 def _parts_once(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> list[_AxisPart]:
-    """Return the parts of an axis that each side repeats at most once: what is added, in one affine piece each."""
+    """Return the parts of an axis that each side repeats at most once: one affine part for each side."""
     n, spare = x.shape[axis], _SPARE[mode]
     for width in (before, after):
         if width != 0:

@@ -1,4 +1,4 @@
-"""Give the same elements, in row-major order, another shape."""
+"""Change the shape; the elements stay in row-major order."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 @core_operation
 def reshape(x: Operand, shape: Any) -> Declared:
-    """Return the elements of *x* in row-major order under another shape.
+    """Return the elements of *x* in row-major order in another shape.
 
-    ``y[o] = x[i]`` where *o* in *shape* and *i* in the old shape have the same row-major number.
+    ``y[o] = x[i]``, where *o* in the new shape and *i* in the old shape have the same row-major number.
 
     Parameters
     ----------
     shape : int, dim, expression, or a sequence of them
-        One entry may be -1: it is what remains, and the product of the others must divide the
-        number of elements and not be 0.
+        One entry may be -1.  It becomes the number of elements divided by the product of the others, which must
+        divide that number and not be 0.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` if the numbers of elements differ or nothing can stand for -1.
+        ``size_mismatch`` if the numbers of elements differ, or no extent fits -1.
 
     References
     ----------

@@ -17,18 +17,18 @@ MODES = ("asymmetric", "half_pixel")
 def resize_nearest(
     x: Operand, shape: Any = None, scale: Any = None, axes: Any = None, mode: str = "asymmetric"
 ) -> Declared:
-    """Return *x* with *axes* resized, each element being the nearest one of *x*.
+    """Return *x* with *axes* resized: each element is the nearest element of *x*.
 
-    With ``scale = p / q`` an axis of extent ``n`` becomes ``m = floor(n * p / q)``; with *shape* its
-    extents are given, and ``p / q = m / n``.  Then ``o`` reads, in exact integers,
+    With ``scale = p / q``, an axis of extent ``n`` becomes ``m = floor(n * p / q)``.  With *shape*, the extents ``m``
+    are given, and ``p / q = m / n``.  Then ``o`` reads, in exact integers:
 
-    * ``"asymmetric"``: ``floor(o * q / p)``, where the corners of elements meet;
-    * ``"half_pixel"``: ``floor((o + 1/2) * q / p)``, where the centres are nearest.
+    * ``"asymmetric"``: ``floor(o * q / p)``, which aligns the corners of elements;
+    * ``"half_pixel"``: ``floor((o + 1/2) * q / p)``, which aligns their centres.
 
     Parameters
     ----------
     shape : int, dim, expression, or one per axis of *axes*
-        The extents to make, >= 0.
+        The new extents, >= 0.
     scale : int, Fraction, dim, SymPy rational, or one per axis of *axes*
         > 0; give either *shape* or *scale*.  One value stands for every axis.
     axes : int or sequence of int, optional
@@ -39,7 +39,7 @@ def resize_nearest(
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for a negative extent, a scale that is not > 0, or elements made of none; ``bad_mode``,
+        ``size_mismatch`` for a negative extent, a scale that is not > 0, or an empty axis that grows; ``bad_mode``,
         ``bad_axis``, ``length_mismatch``, ``attr_dtype``, ``overflow``.
 
     References
@@ -87,7 +87,7 @@ def resize_nearest(
 
 
 def _lowest_terms(p: Extent, q: Extent) -> tuple[Extent, Extent]:
-    """Return *p* and *q* without common factors, where both are ints."""
+    """Return *p* and *q* without common factors if both are ints, else unchanged."""
     if isinstance(p, int) and isinstance(q, int) and (common := gcd(p, q)):
         return p // common, q // common
     return p, q
@@ -109,5 +109,5 @@ def _scales(x: Operand, scale: Any, length: int) -> list[tuple[Extent, Extent]]:
 
 
 def _fraction(value: Any) -> tuple[Any, Any]:
-    """Return numerator and denominator of an int or a Fraction; anything else is for `Operand.extent` to refuse."""
+    """Return numerator and denominator of an int or a Fraction; `Operand.extent` refuses anything else."""
     return getattr(value, "numerator", value), getattr(value, "denominator", 1)

@@ -1,4 +1,4 @@
-"""Move elements along axes, with those that leave at one end coming back at the other."""
+"""Move elements along axes; elements that leave at one end come back at the other."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
     Parameters
     ----------
     shift : int, dim, expression, or a sequence of them
-        How far elements move to higher coordinates; of any sign and size.
+        The number of positions that elements move to higher coordinates; of any sign and size.
     axis : int or sequence of int, optional
-        One per shift; one shift or one axis stands for as many as there are of the other, and shifts of
-        an axis that is repeated add up.  None rolls the elements in row-major order.
+        One for each shift.  A single shift is used for all axes, and a single axis for all shifts.  Shifts of a
+        repeated axis add up.  None rolls the elements in row-major order.
 
     Raises
     ------
     ShapeError
-        ``bad_axis``, ``length_mismatch`` if there are not as many shifts as axes, ``overflow``.
+        ``bad_axis``, ``length_mismatch`` if the numbers of shifts and axes differ, ``overflow``.
 
     References
     ----------
@@ -65,7 +65,7 @@ def roll(x: Operand, shift: Any, axis: Any = None) -> Declared:
 
 
 def _within(x: Operand, shift: Extent, n: Extent) -> Extent:
-    """Return a shift that does the same on an axis of extent *n*, in the axis where both are ints."""
+    """Return a shift with the same effect on an axis of extent *n*: reduced modulo *n* if both are ints."""
     if n == 1:
         return 0
     if isinstance(shift, int) and isinstance(n, int) and n:

@@ -21,17 +21,17 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     Parameters
     ----------
     key : int, slice, None, ... or a tuple of them
-        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic ones are taken
-        as they are: that they lie in range, in order, is proved or becomes a requirement.
+        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds neither
+        clamp nor count from the end: ``0 <= start <= stop <= n`` is proved or becomes a requirement.
     bounds : str
-        What becomes of integer bounds outside the axis.  ``"clamp"``: they clamp as in NumPy; ``"clamp_start"``:
-        also, with a negative step, a start before the first element is the first element, as ONNX and OpenVINO
-        have it; ``"exact"``: they are refused as symbolic ones are, and none counts from the end.
+        How integer bounds outside the axis are read.  ``"clamp"``: they clamp as in NumPy.  ``"clamp_start"``: as in
+        ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element.
+        ``"exact"``: they are refused, like symbolic bounds, and none counts from the end.
 
     Raises
     ------
     ShapeError
-        ``bad_axis`` for too many indices or an index out of range, ``attr_dtype`` for one that is no
+        ``bad_axis`` for too many indices or an index out of range, ``attr_dtype`` for an index that is not an
         integer, ``crop_exceeds`` for bounds that are out of range and do not clamp.
 
     References
@@ -116,15 +116,15 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
 
 
 def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, step: int) -> Extent:
-    """Return how far it is from *first* to *last* within an axis, 0 if they are not in the order of the step."""
-    if step < 0:  # the same from the other end
+    """Return the distance from *first* to *last* within an axis; 0 if the step leads the other way."""
+    if step < 0:  # count both from the other end
         first, last = n - 1 - first, n - 1 - last
     if isinstance(n, int) and isinstance(first, int) and isinstance(last, int):
         return max(min(last, n) - max(first, 0), 0)
     limits = [last - first]
-    if not isinstance(n - last, int):  # it may lie behind the axis
+    if not isinstance(n - last, int):  # last may be behind the axis
         limits.append(n - first)
-    if not isinstance(first, int):  # it may lie before the axis
+    if not isinstance(first, int):  # first may be before the axis
         limits.append(last)
     if len(limits) == 3:
         limits.append(n)
@@ -134,7 +134,7 @@ def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, step: int)
 
 
 def _span_from_first(x: Operand, first: Extent, last: Extent, n: Extent) -> Extent:
-    """Return how far it is down from *first*, which is the first element where it lies before it, to *last*."""
+    """Return the distance down from *first*, clamped to the first element, to *last*."""
     below = x.maximum(x.minimum(last + 1, n) if isinstance(last, int) else last + 1, 0)  # elements up to the stop
     span = x.maximum(first, 0) + 1 - below
     ordered = isinstance(steps := first - last, int) and steps >= 0  # both count from the end

@@ -1,7 +1,7 @@
 """Move blocks of space to the batch, and back.
 
-The maps are written with named axes.  The axis lists that the OpenVINO specifications print for the
-same operations are out of range, and are not used.
+The maps are written with named axes.  The OpenVINO specifications print axis lists for the same operations; these are
+out of range and are not used.
 
 Sources: TensorFlow `SpaceToBatchND` and `BatchToSpaceND`, OpenVINO SpaceToBatch-2 and BatchToSpace-2.
 """
@@ -20,10 +20,10 @@ from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 
 @core_operation
 def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
-    """Return *x* with axes 1 to M padded with zeros, cut into blocks, and the blocks' places in the batch.
+    """Return *x* with axes 1 to M padded with zeros and cut into blocks; the position in the block moves to the batch.
 
-    The output coordinate ``((d_1, ..., d_M, n), c_1, ..., c_M, rest)``, whose first entry is one
-    row-major number, reads ``(n, c_k * block_k + d_k - begin_k, rest)``.
+    The output coordinate ``((d_1, ..., d_M, n), c_1, ..., c_M, rest)`` reads
+    ``(n, c_k * block_k + d_k - begin_k, rest)``.  Its first entry is one row-major number.
 
     Parameters
     ----------
@@ -66,18 +66,18 @@ def space_to_batch(x: Operand, block_shape: Any, paddings: Any) -> Declared:
 
 @core_operation
 def batch_to_space(x: Operand, block_shape: Any, crops: Any) -> Declared:
-    """Return *x* with the blocks that the batch holds put into axes 1 to M, and these cropped.
+    """Return *x* with blocks moved from the batch to axes 1 to M, which are then cropped.
 
-    The output coordinate ``(n, s_1, ..., s_M, rest)`` with ``u_k = s_k + begin_k`` reads
-    ``((u_1 % block_1, ..., u_M % block_M, n), u_1 // block_1, ..., u_M // block_M, rest)``, the first
-    entry as one row-major number.
+    Let ``u_k = s_k + begin_k``.  The output coordinate ``(n, s_1, ..., s_M, rest)`` reads
+    ``((u_1 % block_1, ..., u_M % block_M, n), u_1 // block_1, ..., u_M // block_M, rest)``, whose first entry is one
+    row-major number.
 
     Parameters
     ----------
     block_shape : sequence of int, dim or expression
         M block sizes, each >= 1, whose product divides the batch.
     crops : sequence of pairs
-        M pairs ``(begin, end)``, each >= 0, that together take at most the whole axis.
+        M pairs ``(begin, end)``, each >= 0; the sum of a pair is at most the extent of its axis.
 
     Raises
     ------

@@ -21,22 +21,22 @@ MODES = ("blocks_first", "depth_first")
 def space_to_depth(
     x: Operand, block_size: Any, mode: str = "blocks_first", depth_axis: int = 1, spatial_axes: Any = None
 ) -> Declared:
-    """Return *x* with the place of each element in its block moved to the depth.
+    """Return *x* with the position of each element in its block moved to the depth.
 
-    The output's depth is the row-major number of ``(d_1, ..., d_K, c)`` in mode ``"blocks_first"``, of
-    ``(c, d_1, ..., d_K)`` in mode ``"depth_first"``; it reads depth ``c`` and, on spatial axis ``k``,
-    ``o_k * block_k + d_k``.
+    The output's depth is the row-major number of ``(d_1, ..., d_K, c)`` in mode ``"blocks_first"``, and of
+    ``(c, d_1, ..., d_K)`` in mode ``"depth_first"``.  The output reads depth ``c``, and ``o_k * block_k + d_k`` on
+    spatial axis ``k``.
 
     Parameters
     ----------
     block_size : int, dim, expression, or one per spatial axis
         Each >= 1 and a divisor of its axis.
     mode : str
-        ``"blocks_first"``: the block's place is the major part of the depth; ``"depth_first"``: the minor.
+        ``"blocks_first"``: the position in the block is the major part of the depth; ``"depth_first"``: the minor.
     depth_axis : int
         The axis of the channels.
     spatial_axes : sequence of int, optional
-        Every axis but 0 and *depth_axis* if None.
+        None is every axis except 0 and *depth_axis*.
 
     Raises
     ------
@@ -78,10 +78,10 @@ def space_to_depth(
 def depth_to_space(
     x: Operand, block_size: Any, mode: str = "blocks_first", depth_axis: int = 1, spatial_axes: Any = None
 ) -> Declared:
-    """Return *x* with a part of the depth moved to the place of each element in its block.
+    """Return *x* with a part of the depth moved to the position of each element in its block.
 
-    The inverse of `space_to_depth`: reads ``o_k // block_k`` on spatial axis ``k``, and the depth whose
-    row-major digits are ``(o_1 % block_1, ..., o_K % block_K, c)`` in mode ``"blocks_first"``,
+    The inverse of `space_to_depth`.  The output reads ``o_k // block_k`` on spatial axis ``k``.  The row-major digits
+    of the depth that it reads are ``(o_1 % block_1, ..., o_K % block_K, c)`` in mode ``"blocks_first"``, and
     ``(c, o_1 % block_1, ...)`` in mode ``"depth_first"``.
 
     Parameters

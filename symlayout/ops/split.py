@@ -22,17 +22,17 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     x : Tensor
         Rank 1 or more.
     indices_or_sections : int or sequence of int, dim or expression
-        An int is the number of equal parts.  A sequence has the coordinates where to cut; they are
-        bounds of slices, which ``x[...]`` explains.
+        An int is the number of equal parts.  A sequence has the coordinates at which to cut, read like the bounds
+        of slices in ``x[...]``.
     axis : int
         The axis to cut.
 
     Raises
     ------
     ShapeError
-        ``non_divisible`` if there are no equal parts, ``block_lt_1`` for less than one, ``overflow`` for more than
-        `MAX_PARTS`, ``bad_axis``,
-        ``attr_dtype`` for a number of parts that is no int, ``crop_exceeds`` for symbolic cuts out of range.
+        ``non_divisible`` if the parts cannot be equal, ``block_lt_1`` for less than one part, ``overflow`` for more
+        than `MAX_PARTS`, ``attr_dtype`` if the number of parts is not an int, ``crop_exceeds`` for symbolic cuts out
+        of range, ``bad_axis``.
 
     References
     ----------
@@ -57,22 +57,22 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
 
 def array_split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """Return the parts of *x* along *axis*, in order, where parts may differ by one element.
+    """Return the parts of *x* along *axis*, in order; the parts may differ by one element.
 
     Parameters
     ----------
     x : Tensor
         Rank 1 or more.
     indices_or_sections : int or sequence of int, dim or expression
-        An int is the number of parts: part ``k`` of an axis of ``n`` elements has ``floor((n + sections - 1 - k) /
-        sections)`` of them.  A sequence has the coordinates where to cut, as in `split`.
+        An int is the number of parts.  Part ``k`` of an axis of ``n`` elements has ``floor((n + sections - 1 - k) /
+        sections)`` elements.  A sequence has the coordinates at which to cut, as in `split`.
     axis : int
         The axis to cut.
 
     Raises
     ------
     ShapeError
-        As `split`, but for parts that are not equal.
+        As in `split`, except ``non_divisible``.
 
     References
     ----------
@@ -91,24 +91,24 @@ def array_split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tens
 
 
 def split_sizes(x: Tensor, sizes: Sequence[Any], axis: int = 0) -> list[Tensor]:
-    """Return the parts of *x* along *axis* that have the extents *sizes*, which together are the axis.
+    """Return the parts of *x* along *axis* with the extents *sizes*, whose sum is the extent of the axis.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for parts that are not the axis, or one that is negative; ``bad_axis``.
+        ``size_mismatch`` if the sum differs from the extent, or a size is negative; ``bad_axis``.
     """
     return [sized_part(x, number, sizes, axis) for number in range(len(sizes))]
 
 
 def split_ceil(x: Tensor, sections: Any, axis: int = 0) -> list[Tensor]:
-    """Return *sections* parts of ``ceil(n / sections)`` elements each, of which the last one has what is left.
+    """Return *sections* parts of ``ceil(n / sections)`` elements each; the last part has the rest.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` where the others hold more than the axis, ``block_lt_1`` for less than one part,
-        ``attr_dtype`` for a number of parts that is no int, ``bad_axis``.
+        ``size_mismatch`` if the parts before the last exceed the axis, ``block_lt_1`` for less than one part,
+        ``attr_dtype`` if the number of parts is not an int, ``bad_axis``.
     """
     count = _sections(sections)
     return [ceil_part(x, number, count, axis) for number in range(count)]
@@ -124,7 +124,7 @@ def equal_part(x: Operand, number: int, count: int, axis: int) -> Declared:
 
 @core_operation
 def sized_part(x: Operand, number: int, sizes: Sequence[Any], axis: int) -> Declared:
-    """Return a part that comes after those of the *sizes* before it: ``i = o + sizes_0 + sizes_1 + ...``."""
+    """Return the part with number *number*: ``i = o + sizes_0 + ... + sizes_(number - 1)`` on *axis*."""
     along = x.axis(axis)
     parts = x.extents(sizes, "sizes")
     for k, size in enumerate(parts):
@@ -147,7 +147,7 @@ def ceil_part(x: Operand, number: int, count: int, axis: int) -> Declared:
 
 @core_operation
 def near_part(x: Operand, number: int, count: int, axis: int) -> Declared:
-    """Return one of *count* parts that differ by one element at most, the larger ones first."""
+    """Return one of *count* parts that differ by at most one element, the larger ones first."""
     along = x.axis(axis)
     n = x.shape[along]
 
@@ -160,7 +160,7 @@ def near_part(x: Operand, number: int, count: int, axis: int) -> Declared:
 
 
 def _from(x: Operand, along: int, start: Extent, size: Extent) -> Declared:
-    """Return the map of *size* elements of an axis from *start* on."""
+    """Return the map of *size* elements of an axis, beginning at *start*."""
     domain = [size if k == along else n for k, n in enumerate(x.shape)]
     return index_map(domain, lambda *o: [c + start if k == along else c for k, c in enumerate(o)])
 

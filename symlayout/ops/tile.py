@@ -12,18 +12,18 @@ from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
 @core_operation
 def tile(x: Operand, reps: Any) -> Declared:
-    """Return *x* put side by side with itself: ``i = o % n``.
+    """Return copies of *x* side by side: ``i = o % n``.
 
     Parameters
     ----------
     reps : int, dim, expression, or a sequence of them
-        How often *x* stands along each axis, >= 0, for the last axes if there are fewer than axes.  More
-        than axes makes new axes before those of *x*.
+        The number of copies along each axis, >= 0.  Fewer numbers than axes are for the last axes; more numbers
+        make new axes before those of *x*.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for a negative number, ``overflow``.
+        ``size_mismatch`` for a negative number of copies, ``overflow``.
 
     References
     ----------
@@ -51,16 +51,16 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
     Parameters
     ----------
     repeats : int, dim, expression, or a sequence of them
-        How often each element stands, >= 0; a sequence has one number for each, and then an element stands where
-        ``start <= o < start + repeats``.
+        The number of copies of each element, >= 0.  A sequence has one number for each element; an element is read
+        where ``start <= o < start + repeats``, with ``start`` the sum of the numbers before its own.
     axis : int, optional
         None repeats the elements in row-major order, into one axis.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for a negative number, ``bad_axis``, ``length_mismatch`` for a sequence that has not as
-        many numbers as there are elements, ``overflow``.
+        ``size_mismatch`` for a negative number, ``bad_axis``, ``length_mismatch`` if a sequence has another length
+        than the axis has elements, ``overflow``.
 
     References
     ----------
@@ -91,7 +91,7 @@ def repeat(x: Operand, repeats: Any, axis: Any = None) -> Declared:
 
 
 def _each_repeated(x: Operand, counts: list[Extent], along: int | None) -> Declared:
-    """Return the map of an axis, or of all elements, each of which stands as often as *counts* says."""
+    """Return the map of an axis, or of all elements, with ``counts[k]`` copies of element *k*."""
     size = product(x.shape) if along is None else x.shape[along]
     x.require_equal(size, len(counts), "length_mismatch", "repeats has {} numbers for {} elements", len(counts), size)
     starts = [sum(counts[:k], 0) for k in range(len(counts) + 1)]

@@ -21,7 +21,7 @@ def transpose(x: Operand, axes: Sequence[int] | None = None) -> Declared:
     Raises
     ------
     ShapeError
-        ``length_mismatch`` if there is not one per axis, ``bad_axis`` if it is no permutation.
+        ``length_mismatch`` if *axes* has another length than the rank, ``bad_axis`` if it is not a permutation.
 
     References
     ----------

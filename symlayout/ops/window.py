@@ -1,4 +1,4 @@
-"""Windows that slide over an array."""
+"""Overlapping windows of an array."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ def window(
 ) -> Declared:
     """Return the windows of *x*: the axes of *x*, then one new axis for each of *axis*.
 
-    On axis ``a`` a coordinate says which window, the new axis ``u`` where in it: ``i = o_a * stride +
-    u * dilation - before``.  Where ``0 <= i < n`` fails the element is 0.
+    On axis ``a``, the coordinate ``o_a`` is the number of the window.  On the new axis, ``u`` is the position in the
+    window.  They read ``i = o_a * stride + u * dilation - before``.  Outside ``0 <= i < n``, the element is 0.
 
     Parameters
     ----------
     window_shape : int, dim, expression, or one per axis
-        How many elements a window has, >= 1.
+        The number of elements in a window, >= 1.
     axis : int or sequence of int, optional
         None is every axis.
     strides : int, dim, expression, or one per axis
-        How far a window is from the one before, >= 1.
+        The distance between two windows, >= 1.
     dilation : int, dim, expression, or one per axis
-        How far an element of a window is from the one before, >= 1.
+        The distance between two elements of a window, >= 1.
     padding : int, dim, expression, or one or a pair ``(before, after)`` per axis
-        How many zeros stand before and after the axis, >= 0.
+        The number of zeros before and after the axis, >= 0.
 
     Raises
     ------
     ShapeError
-        ``size_mismatch`` for an axis that is shorter than a window, ``block_lt_1``, ``negative_pad``,
+        ``size_mismatch`` if a window is longer than its axis, ``block_lt_1``, ``negative_pad``,
         ``bad_axis``, ``length_mismatch``, ``overflow``.
 
     References
     ----------
-    `numpy.lib.stride_tricks.sliding_window_view`, whose order of axes this is.
+    `numpy.lib.stride_tricks.sliding_window_view`, which has the same order of axes.
 
     Examples
     --------

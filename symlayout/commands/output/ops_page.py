@@ -1,4 +1,4 @@
-"""The page of all operations, docs/ops.md, made from the registry: what each means, shown by an example.
+"""Write docs/ops.md, the page of all operations, from the registry: each with its meaning and an example.
 
 An example is a shape and a step as the command line reads them.  The operation is applied to it; its map, its
 shape, what it requires, and for a framework's operation the core operations behind it, are read from the result.
@@ -123,7 +123,7 @@ FRAMEWORK_EXAMPLES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An operation, and what its example shows."""
+    """An operation, and the result of its example."""
 
     name: str
     function: Callable[..., Any]
@@ -161,13 +161,13 @@ class _Entry:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What the example shows."""
+        """The rows of the table: the results of the example."""
         requires = ", ".join(f"`{wording.words(r)}`" for r in self.result.requires)
         return [
             ("shape", f"`{wording.shape(self.result.shape)}`"),
             ("map", f"`{self.result.index_map}`"),
             ("requires", requires or "nothing"),
-            ("may refuse with", self.kinds),
+            ("errors", self.kinds),
         ]
 
 
@@ -182,10 +182,10 @@ def _head(core: list[_Entry], framework: list[_Entry]) -> Iterator[str]:
     yield from (
         "# Operations",
         "",
-        "Made by `symlayout ops --markdown`: every entry is read from the operation, and from what it makes of the",
-        "example, which is a shape and a step of the command line. A map says which coordinate of the input an output",
-        "coordinate reads; of an operation that gives several arrays the last is shown. What a framework calls an",
-        "operation stands beside the core operations that it becomes.",
+        "Written by `symlayout ops --markdown`. Each entry comes from the operation and its result for an example. The",
+        "example is a shape and a step of the command line. The map gives the input coordinate that an output",
+        "coordinate reads; if an operation returns several arrays, it is the map of the last one. The first table lists",
+        "the core operations with their names in the frameworks.",
         "",
         f"| core | NumPy | {' | '.join(FRAMEWORKS)} |",
         f"|---|---|{'---|' * len(FRAMEWORKS)}",

@@ -1,4 +1,4 @@
-"""Apply the layers of a model: operations of the catalogue, on tensors and with constants as attributes."""
+"""Apply the nodes of a model: operations of the catalogue, on tensors, with constants as attributes."""
 
 from __future__ import annotations
 

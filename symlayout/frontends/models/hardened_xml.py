@@ -1,7 +1,7 @@
 """Parse XML from a stranger into a tree of elements, within fixed limits.
 
 The standard library's expat is driven directly, so that the limits hold while the text is read and not on
-a tree that was already built: no document type declaration (and so no entity but the five of XML itself,
+a tree that was already built.  The limits are: no document type declaration (so no entity except XML's own five,
 nothing external, no expansion), a size, a depth, and numbers of elements, attributes and names.  The text
 is UTF-8, whatever its declaration says.
 

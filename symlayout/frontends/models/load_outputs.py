@@ -14,17 +14,17 @@ _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """Return the outputs of the model in *path* by name, each as a lazy tensor.
 
-    Read are ONNX models, ``.onnx``, with the package ``onnx``, and OpenVINO IR, an ``.xml`` with its ``.bin`` beside
-    it.  Nothing but what the outputs need is looked at.  An input's leaf is called as the input, with ``_`` for each
+    The formats are ONNX (``.onnx``, with the package ``onnx``) and OpenVINO IR (an ``.xml`` with its ``.bin`` in the
+    same folder).  Only the nodes that an output needs are read.  A leaf has the name of its input, with ``_`` for each
     character that a name may not have.
 
     ONNX: a name in a shape, such as ``batch`` or ``2*h``, is a dim or an expression in dims; an input with an
     initializer is that constant.  Shapes that the model computes (``Shape``, ``Gather``, ``Div``, ``Concat``, ...)
-    are computed on expressions.  A quotient of extents that `Reshape` can take only if it is exact, is exact: the
-    extent has to be a multiple, which the tensor requires; by the letter of ONNX others may pass in empty arrays.
+    are computed on expressions.  If a `Reshape` fits only where a quotient of extents is exact, its exactness becomes
+    a requirement.  ONNX itself also accepts other sizes for empty arrays.
 
-    OpenVINO: an output is called as the tensor that it returns (the first in the alphabet, if that has several
-    names), else as the layer that computes it.
+    OpenVINO: an output has the name of its tensor (the alphabetically first, if there are several), else the name of
+    the layer that computes it.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     UnknownOpError
         If an output needs an operation that is not in the catalogue.
     ShapeError
-        If shapes and attributes cannot belong together, as when the operation is applied directly.
+        If shapes and attributes do not fit together; the kinds are those of the operation.
     InconclusiveError
-        If a shape depends on what is not known of the dims, such as the sign of a dividend.
+        If a shape depends on an unknown property of the dims, such as the sign of a dividend.
     MissingFileError
         If the file, or the ``.bin`` that it needs, is not there: a `FileNotFoundError`.
     MissingPackageError

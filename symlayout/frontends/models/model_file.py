@@ -1,4 +1,4 @@
-"""Open the file of a model, or say why it cannot be."""
+"""Open the file of a model, or raise an error that says why not."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def open_model(path: Path) -> BinaryIO:
     MissingFileError
         There is no such file.
     FormatError
-        It is something else than a file.
+        The path is not a regular file.
     OSError
-        It may not be read.
+        The file cannot be read.
     """
     if not path.exists():
         raise MissingFileError(f"there is no file {path.name[:80]!r}\n  in: {str(path.parent)[:400]}")

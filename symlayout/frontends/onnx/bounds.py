@@ -17,14 +17,14 @@ _PADS = ("constant", "reflect", "edge", "wrap")
 
 @register("onnx:Pad")
 def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, mode: str = "constant") -> Tensor:
-    """Return *data* without what negative pads take away, then with elements added at both ends of its axes.
+    """Return *data* after removing elements by negative pads, and then adding elements at both ends of its axes.
 
     Parameters
     ----------
     data : Tensor
         Of any rank.
     pads : sequence of int
-        The begins of *axes*, then their ends.
+        The pads at the beginnings of *axes*, then those at their ends.
     constant_value : scalar, optional
         What ``"constant"`` adds; None is 0.
     axes : sequence of int, optional

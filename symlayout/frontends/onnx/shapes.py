@@ -51,14 +51,14 @@ def transpose(data: Tensor, perm: Any = None) -> Tensor:
 
 @register("onnx:Reshape")
 def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
-    """Return the elements of *data* in row-major order under another shape.
+    """Return the elements of *data* in row-major order in another shape.
 
     Parameters
     ----------
     data : Tensor
         Of any rank.
     shape : sequence of int
-        The extents; one -1 stands for what remains.
+        The extents; one -1 stands for the remaining elements.
     allowzero : int
         0: an extent of 0 copies that of *data*.  1: it is 0.
 
@@ -87,7 +87,7 @@ def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
 
 @register("onnx:Flatten")
 def flatten(input: Tensor, axis: Any = 1) -> Tensor:
-    """Return *input* as a matrix: the axes before *axis* are rows, the others columns.
+    """Return *input* as a matrix: the axes before *axis* become rows, the others columns.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     data : Tensor
         Of any rank.
     axes : int or sequence of int
-        Where the new axes are in the result.
+        The positions of the new axes in the result.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def identity(input: Tensor) -> Tensor:
 
 @register("onnx:Tile")
 def tile(input: Tensor, repeats: Any) -> Tensor:
-    """Return *input* put side by side with itself.
+    """Return copies of *input* side by side.
 
     Parameters
     ----------
@@ -246,10 +246,10 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     input : Tensor
         Rank 1 or more.
     split : sequence of int, optional
-        The extents of the parts, at least 0, which are all of the axis.
+        The extents of the parts, at least 0; their sum is the extent of the axis.
     num_outputs : int, optional
-        How many parts, at least 1: of the extent divided by it, rounded up, but for the last one, which has what
-        is left.  Give either *split* or *num_outputs*.
+        The number of parts, at least 1.  The extent of a part is that of the axis divided by it, rounded up; the
+        last part has the rest.  Give either *split* or *num_outputs*.
     axis : int
         Negative ones count from the end.
 
@@ -257,7 +257,7 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     ------
     ShapeError
         ``rank``, ``attr_dtype``, ``attr_missing``, ``attr_unknown``, ``length_mismatch``, ``bad_axis``,
-        ``block_lt_1``, ``size_mismatch`` for parts that are not the axis.
+        ``block_lt_1``, ``size_mismatch`` if the parts do not fill the axis.
 
     References
     ----------

@@ -1,7 +1,8 @@
 """OpenVINO's operations, by the attribute and input names of its specifications.
 
 Block shapes, pads and crops of BatchToSpace-2 and SpaceToBatch-2 have one entry per axis, the batch
-included; its entry has to be 1, or 0: anything else has no meaning that OpenVINO's own kernels agree on.
+included.  The batch's entry must be 1 in block shapes, and 0 in pads and crops: OpenVINO's own kernels disagree on
+other values.
 
 Each specification is a page of its own, such as
 https://docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/operation-specs/movement/batch-to-space-2.html

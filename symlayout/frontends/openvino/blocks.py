@@ -15,7 +15,7 @@ from symlayout.tensors.chain import Tensor
 
 @register("openvino:SpaceToBatch-2")
 def space_to_batch(data: Tensor, block_shape: Any, pads_begin: Any, pads_end: Any) -> Tensor:
-    """Return *data* padded with zeros, its blocks moved to the batch, as the major part of it.
+    """Return *data* padded with zeros; its block digits become the major part of the batch.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def depth_to_space(data: Tensor, mode: str, block_size: Any = 1) -> Tensor:
 
 @register("openvino:ShuffleChannels-1")
 def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
-    """Return *data* with one channel of each group after the other.
+    """Return *data* with the channels of its groups interleaved.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
     axis : int
         The axis of the channels.
     group : int
-        How many groups they are in, at least 1.
+        The number of groups, at least 1.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
 
 
 def _spatial(name: str, value: Any, rank: int, least: int, below: str, batch_kind: str) -> list[Any]:
-    """Return the entries of all axes but the batch, whose entry has to be *least*, which changes nothing.
+    """Return the entries of all axes except the batch, whose entry must be *least*, the neutral value.
 
     *below* and *batch_kind* are the kinds of an entry of the batch that is less, or greater.
     """

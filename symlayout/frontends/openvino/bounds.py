@@ -16,7 +16,7 @@ _PADS = ("constant", "edge", "reflect", "symmetric")
 
 @register("openvino:Pad-12")
 def pad(data: Tensor, pads_begin: Any, pads_end: Any, pad_value: Any = 0, *, pad_mode: str) -> Tensor:
-    """Return *data* with elements added at both ends of its axes; negative pads then take elements away.
+    """Return *data* with elements added at both ends of its axes; negative pads then remove elements.
 
     Parameters
     ----------

@@ -54,17 +54,17 @@ def transpose(arg: Tensor, input_order: Any) -> Tensor:
 
 @register("openvino:Reshape-1")
 def reshape(data: Tensor, shape: Any, special_zero: Any) -> Tensor:
-    """Return the elements of *data* in row-major order under another shape.
+    """Return the elements of *data* in row-major order in another shape.
 
     Parameters
     ----------
     data : Tensor
         Of any rank.
     shape : sequence of int
-        The extents; one -1 stands for what remains.
+        The extents; one -1 stands for the remaining elements.
     special_zero : bool
-        Whether a 0 copies the extent of that axis.  Copied axes take no part in what -1 stands for, so that it
-        has a meaning also where they are empty.
+        Whether a 0 copies the extent of that axis.  The value of -1 does not depend on copied axes, so it is
+        defined even if these are empty.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     data : Tensor
         Of any rank.
     axes : int or sequence of int
-        Where the new axes are in the result; one or more.
+        The positions of the new axes in the result; one or more.
 
     Raises
     ------
@@ -164,14 +164,14 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
 
 @register("openvino:Tile-1")
 def tile(data: Tensor, repeats: Any) -> Tensor:
-    """Return *data* put side by side with itself, *repeats* times along its last axes.
+    """Return *repeats* copies of *data* side by side, along its last axes.
 
     Parameters
     ----------
     data : Tensor
         Of any rank.
     repeats : sequence of int
-        At least 0 each; more of them than axes make new axes before those of *data*.
+        At least 0 each; more numbers than axes make new axes before those of *data*.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def tile(data: Tensor, repeats: Any) -> Tensor:
 
 @register("openvino:Broadcast-3")
 def broadcast(data: Tensor, target_shape: Any, axes_mapping: Any = None, mode: str = "numpy") -> Tensor:
-    """Return *data* in a larger shape, its elements repeated.
+    """Return *data* broadcast to *target_shape*.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def broadcast(data: Tensor, target_shape: Any, axes_mapping: Any = None, mode: s
     target_shape : sequence of int
         The extents; with ``"bidirectional"`` one of them may be 1 where *data* has more.
     axes_mapping : sequence of int, optional
-        With ``"explicit"`` only: for each axis of *data* which axis of *target_shape* it is, in order.
+        With ``"explicit"`` only: for each axis of *data*, the number of its axis in *target_shape*.
     mode : str
         ``"numpy"``, ``"explicit"`` or ``"bidirectional"``.
 
@@ -243,14 +243,14 @@ def broadcast(data: Tensor, target_shape: Any, axes_mapping: Any = None, mode: s
 
 @register("openvino:Roll-7")
 def roll(data: Tensor, shift: Any, axes: Any) -> Tensor:
-    """Return *data* with its elements moved along *axes*, those that leave coming back at the other end.
+    """Return *data* with its elements moved along *axes*; elements that leave come back.
 
     Parameters
     ----------
     data : Tensor
         Rank 1 or more.
     shift : int or sequence of int
-        One per axis of *axes*; an int that is no list is for all of them.
+        One for each axis of *axes*; a single int is used for all of them.
     axes : int or sequence of int
         An axis may be repeated; its shifts add up.
 

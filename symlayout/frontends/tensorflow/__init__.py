@@ -1,7 +1,8 @@
 """TensorFlow's operations, by the argument names of its raw ops.
 
-The ND pair takes any block from 1 on any number of axes after the batch; TensorFlow's kernels stop at four
-such axes, which is a limit of the kernels and not of the operation.  The older four take a block from 2.
+`space_to_batch_nd` and `batch_to_space_nd` take blocks >= 1 on any number of axes after the batch.  TensorFlow's
+kernels support four such axes; that is a limit of the kernels, not of the operations.  The four older operations take
+blocks >= 2.
 
 >>> from symlayout import tensor
 >>> y = space_to_batch_nd(tensor("N, H, W, C"), block_shape=[2, 2], paddings=[[1, 1], [1, 1]])

@@ -24,7 +24,7 @@ _VECTOR = 4
 
 @register("tensorflow:SpaceToBatchND")
 def space_to_batch_nd(input: Tensor, block_shape: Any, paddings: Any) -> Tensor:
-    """Return *input* padded with zeros, its blocks moved to the batch, as the major part of it.
+    """Return *input* padded with zeros; its block digits become the major part of the batch.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def batch_to_space_nd(input: Tensor, block_shape: Any, crops: Any) -> Tensor:
 
 @register("tensorflow:SpaceToBatch")
 def space_to_batch(input: Tensor, paddings: Any, block_size: Any) -> Tensor:
-    """Return the NHWC tensor *input* padded with zeros, its square blocks moved to the batch.
+    """Return the NHWC tensor *input* padded with zeros, with its square blocks moved to the batch.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def batch_to_space(input: Tensor, crops: Any, block_size: Any) -> Tensor:
 
 @register("tensorflow:SpaceToDepth")
 def space_to_depth(input: Tensor, block_size: Any, data_format: str = "NHWC") -> Tensor:
-    """Return *input* with its square blocks moved to the depth, as the depth's major part.
+    """Return *input* with its square blocks moved to the depth; the block digits are the depth's major part.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def depth_to_space(input: Tensor, block_size: Any, data_format: str = "NHWC") ->
 
 
 def _nd(op: str, input: Tensor, block_shape: Any, name: str, amounts: Any) -> tuple[list[Any], list[list[Any]]]:
-    """Return block shape and pairs; where one of them is unknown, the other one says how many there are."""
+    """Return block shape and pairs; if one of them is unknown, it gets the length of the other."""
     if block_shape is None:
         found = attributes.pairs(name, amounts, None)
         block = [None] * len(found)
@@ -246,7 +246,7 @@ def _square(op: str, input: Tensor, block_size: Any, name: str, amounts: Any) ->
 
 
 def _block_size(value: Any) -> Any:
-    """Return the block of one of the older ops, which has to be 2 or more."""
+    """Return the block of one of the older ops, which must be 2 or more."""
     block = attributes.scalar("block_size", value, 2)
     if isinstance(block, int) and block < 1:
         return block  # the core op refuses it

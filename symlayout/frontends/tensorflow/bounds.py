@@ -57,7 +57,7 @@ def pad_v2(input: Tensor, paddings: Any, constant_values: Any) -> Tensor:
     paddings : sequence of pairs of int
         ``[begin, end]`` of each axis, at least 0.
     constant_values : scalar
-        What is added.
+        The added value.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def pad_v2(input: Tensor, paddings: Any, constant_values: Any) -> Tensor:
 
 @register("tensorflow:MirrorPad")
 def mirror_pad(input: Tensor, paddings: Any, mode: str) -> Tensor:
-    """Return *input* with its axes continued by their reflection.
+    """Return *input* with its axes extended by reflection.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def mirror_pad(input: Tensor, paddings: Any, mode: str) -> Tensor:
 
 @register("tensorflow:Slice")
 def slice(input: Tensor, begin: Any, size: Any) -> Tensor:
-    """Return the *size* elements of each axis from *begin* on.
+    """Return *size* elements of each axis, beginning at *begin*.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ def slice(input: Tensor, begin: Any, size: Any) -> Tensor:
     begin : sequence of int
         One per axis, at least 0.
     size : sequence of int
-        One per axis, at least 0; -1 is all that remain.
+        One per axis, at least 0; -1 means all remaining elements.
 
     Raises
     ------
     ShapeError
-        ``length_mismatch``, ``attr_dtype``, ``crop_exceeds`` for elements that are not there.
+        ``length_mismatch``, ``attr_dtype``, ``crop_exceeds`` for elements outside the axis.
 
     References
     ----------

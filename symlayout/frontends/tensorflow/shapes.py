@@ -51,14 +51,14 @@ def transpose(x: Tensor, perm: Any) -> Tensor:
 
 @register("tensorflow:Reshape")
 def reshape(tensor: Tensor, shape: Any) -> Tensor:
-    """Return the elements of *tensor* in row-major order under another shape.
+    """Return the elements of *tensor* in row-major order in another shape.
 
     Parameters
     ----------
     tensor : Tensor
         Of any rank.
     shape : sequence of int
-        The extents; one -1 stands for what remains.
+        The extents; one -1 stands for the remaining elements.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def reshape(tensor: Tensor, shape: Any) -> Tensor:
 
 @register("tensorflow:Tile")
 def tile(input: Tensor, multiples: Any) -> Tensor:
-    """Return *input* put side by side with itself.
+    """Return copies of *input* side by side.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ def tile(input: Tensor, multiples: Any) -> Tensor:
 
 @register("tensorflow:Roll")
 def roll(input: Tensor, shift: Any, axis: Any) -> Tensor:
-    """Return *input* with its elements moved along *axis*, those that leave coming back at the other end.
+    """Return *input* with its elements moved along *axis*; elements that leave come back at the other end.
 
     Parameters
     ----------
     input : Tensor
         Rank 1 or more.
     shift : int or sequence of int
-        How far, one per axis of *axis*.
+        The distances, one for each axis of *axis*.
     axis : int or sequence of int
         An axis may be repeated; its shifts add up.
 
@@ -174,7 +174,7 @@ def reverse_v2(tensor: Tensor, axis: Any) -> Tensor:
 
 @register("tensorflow:BroadcastTo")
 def broadcast_to(input: Tensor, shape: Any) -> Tensor:
-    """Return *input* in a larger shape, its elements repeated along axes of extent 1 and new ones before.
+    """Return *input* broadcast to *shape*: axes of extent 1 are repeated, and new axes come first.
 
     Parameters
     ----------

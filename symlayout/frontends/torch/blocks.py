@@ -76,7 +76,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any) -> Tensor:
 
 @register("torch:channel_shuffle")
 def channel_shuffle(input: Tensor, groups: Any) -> Tensor:
-    """Return *input* with one channel of each group after the other; axis 1 has the channels.
+    """Return *input* with the channels of its groups interleaved; axis 1 has the channels.
 
     Parameters
     ----------

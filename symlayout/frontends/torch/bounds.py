@@ -18,7 +18,7 @@ _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "ci
 
 @register("torch:pad")
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """Return *input* with elements added at both ends of its last axes, or taken away by negative widths.
+    """Return *input* with elements added at both ends of its last axes; negative widths remove elements.
 
     Parameters
     ----------
@@ -65,18 +65,18 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
 
 @register("torch:unfold")
 def unfold(input: Tensor, dimension: Any, size: Any, step: Any) -> Tensor:
-    """Return the windows of one axis, as ``Tensor.unfold`` does: which window there, where in it at the end.
+    """Return the windows of one axis; the position in the window is a new last axis.
 
     Parameters
     ----------
     input : Tensor
-        Of any rank; one of rank 0 is one window, of one element.
+        Of any rank; a tensor of rank 0 is one window of one element.
     dimension : int
         The axis.
     size : int
-        How many elements a window has, at least 1.
+        The number of elements in a window, at least 1.
     step : int
-        How far a window is from the one before, at least 1.
+        The distance between two windows, at least 1.
 
     Raises
     ------

@@ -49,14 +49,14 @@ def permute(input: Tensor, dims: Any) -> Tensor:
 
 @register("torch:reshape")
 def reshape(input: Tensor, shape: Any) -> Tensor:
-    """Return the elements of *input* in row-major order under another shape.
+    """Return the elements of *input* in row-major order in another shape.
 
     Parameters
     ----------
     input : Tensor
         Of any rank.
     shape : sequence of int
-        The extents; one -1 stands for what remains.
+        The extents; one -1 stands for the remaining elements.
 
     Raises
     ------
@@ -110,14 +110,14 @@ def flip(input: Tensor, dims: Any) -> Tensor:
 
 @register("torch:roll")
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Return *input* with its elements moved along the axes *dims*, coming back at the other end.
+    """Return *input* with its elements moved along the axes *dims*; elements that leave come back.
 
     Parameters
     ----------
     input : Tensor
         Of any rank.
     shifts : int or sequence of int
-        How far, one per axis of *dims*.
+        The distances, one for each axis of *dims*.
     dims : int or sequence of int, optional
         None moves the elements in row-major order.
 
@@ -146,14 +146,14 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 @register("torch:tile")
 def tile(input: Tensor, dims: Any) -> Tensor:
-    """Return *input* put side by side with itself, *dims* times along its last axes.
+    """Return *dims* copies of *input* side by side, along its last axes.
 
     Parameters
     ----------
     input : Tensor
         Of any rank.
     dims : sequence of int
-        At least 0 each; more of them than axes make new axes before those of *input*.
+        At least 0 each; more numbers than axes make new axes before those of *input*.
 
     Raises
     ------
