@@ -20,16 +20,22 @@ from symlayout.errors import UnknownOpError
 
 HEAD = """# The command line
 
-Written by `symlayout help --markdown`. A subject is a shape and steps, such as `"N,C,2*h,2*w" "space_to_depth(2)"`, or
-a model (`model.xml`, `model.onnx`) and steps; `-` stands for the lines of standard input. `symlayout ops` lists the
-operations.
+Written by `symlayout help --markdown`. Most commands take a shape and steps, such as
+`"N,C,2*h,2*w" "space_to_depth(2)"`, or a model (`model.xml`, `model.onnx`) and steps. `-` reads them from the lines of
+standard input. `symlayout ops` lists the operations.
 
-Exit status: 0 what was asked holds, 1 it does not or cannot be done, 2 the command line is wrong, 130 interrupted.
-Progress is shown on standard error, and colours anywhere, on a terminal only; `NO_COLOR` turns colours off.
-`symlayout completion bash` prints the completion for a shell (`zsh`, `fish`).
+| exit status | meaning |
+|---|---|
+| 0 | the claim holds, or the work is done |
+| 1 | the claim does not hold, or the work cannot be done |
+| 2 | the command line is wrong |
+| 130 | interrupted |
 
-With `--json` every command prints one object, described below; `symlayout help COMMAND --json` has it as JSON Schema.
-Where a command fails with status 1 it prints
+Progress goes to standard error. Progress and colours appear only on a terminal; `NO_COLOR` turns colours off.
+`symlayout completion bash` prints the completion for a shell (also `zsh`, `fish`).
+
+With `--json`, every command prints one object, described below. `symlayout help COMMAND --json` prints its JSON Schema.
+A command that fails with status 1 prints
 """
 
 
