@@ -204,7 +204,7 @@ def at_least(value: Any, low: int) -> bool:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return an array as nested lists of Python ints, and anything else as it is."""
+    """Return an array as nested lists of Python ints, and anything else unchanged."""
     if not hasattr(value, "__array__"):
         return value
     import numpy as np

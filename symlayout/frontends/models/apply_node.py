@@ -14,7 +14,7 @@ from symlayout import frontends
 from symlayout.errors import FormatError, SymlayoutError
 from symlayout.tensors.chain import Tensor
 
-_LONGEST_NAME = 80  # of a leaf: names in a file have no limit
+_LONGEST_NAME = 80  # of a leaf; names in a file have no limit
 
 Constant = np.ndarray[Any, Any]  # of numbers, or of Python ints and expressions in dims
 Value = Tensor | Constant  # what a layer computes

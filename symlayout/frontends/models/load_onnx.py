@@ -23,9 +23,9 @@ from symlayout.tensors.chain import Tensor, tensor
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-MAX_NODES = 10_000  # that the outputs need, and inputs
+MAX_NODES = 10_000  # needed by the outputs, plus the inputs
 
-_RENAMED = {"Pad": {"value": "constant_value"}}  # attributes that an older version calls otherwise
+_RENAMED = {"Pad": {"value": "constant_value"}}  # attributes with another name in an older version
 _CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
 
 
@@ -47,9 +47,9 @@ def load_onnx(file: Path) -> dict[str, Tensor]:
 
 
 def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[dict[str, Value], set[Any]]:
-    """Return the values of the graph by name, and the rounded quotients of which a node says that they are exact.
+    """Return the values of the graph by name, and the rounded quotients that some node requires to be exact.
 
-    *exact* are those of which this is known, so that the nodes before it make use of it.
+    *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier nodes use them, too.
     """
     values: dict[str, Value] = {x.name: leaf for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True)}
     shapes, found = ShapeNodes(exact), set(exact)

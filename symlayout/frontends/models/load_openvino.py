@@ -18,14 +18,14 @@ from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
 from symlayout.frontends.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
-# Operations that compute shapes, by ONNX's names.
+# Operations that compute shapes, with ONNX's names for them.
 _SHAPE_LAYERS = {
     "ShapeOf": "Shape", "Gather": "Gather", "Add": "Add", "Subtract": "Sub", "Multiply": "Mul", "Divide": "Div",
     "FloorMod": "Mod", "Minimum": "Min", "Maximum": "Max", "Equal": "Equal", "Select": "Where", "Convert": "Cast",
     "Range": "Range", "ReduceProd": "ReduceProd",
 }  # fmt: skip
 
-# What may stand between them, and moves elements.
+# Operations between these that move elements.
 _MOVES = (
     "Concat", "Unsqueeze", "Squeeze", "Reshape", "Slice", "StridedSlice", "Split", "Transpose", "Broadcast", "Tile",
 )  # fmt: skip
@@ -44,9 +44,9 @@ def load_openvino(file: Path) -> dict[str, Tensor]:
 
 
 def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[tuple[dict[Port, str], dict[Port, Value]], set[Any]]:
-    """Return the names and values of the graph, and the rounded quotients of which a layer says that they are exact.
+    """Return the names and values of the graph, and the rounded quotients that some layer requires to be exact.
 
-    *exact* are those of which this is known, so that the layers before it make use of it.
+    *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier layers use them, too.
     """
     names: dict[Port, str] = {}
     values: dict[Port, Value] = {}
@@ -143,7 +143,7 @@ def _operation(layer: Layer) -> str:
 
 
 def _attribute(text: str) -> bool | int | str:
-    """Return a truth value or an integer of the ``<data>`` element as such; other text as it is."""
+    """Return text of the ``<data>`` element: a truth value as a bool, an integer as an int, other text unchanged."""
     if text in ("true", "false"):
         return text == "true"
     return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text, re.ASCII) else text

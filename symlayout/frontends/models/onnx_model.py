@@ -1,9 +1,8 @@
 """Read an ``.onnx`` file with the package ``onnx``, and check that its graph holds together.
 
-The file is a stranger's.  Its fields are counted before the package makes messages of them, since a message takes a
-hundred times the memory of its two bytes in the file; whatever does not hold together is a `FormatError`.  Attributes
-and constants are converted when a node needs them.  What operations mean is not known here (see
-`symlayout.load_onnx`).
+The file is not trusted.  Its fields are counted before the package makes messages of them, because a message takes a
+hundred times the memory of its two bytes in the file.  An inconsistent file is a `FormatError`.  Attributes and
+constants are converted when a node needs them.  `symlayout.frontends.models.load_onnx` knows what operations mean.
 
 Left out: the shapes between the nodes (``value_info``), which are another program's inference; local functions,
 whose nodes have a domain; sequences, maps, optionals and sparse tensors.  Format: ONNX, ``onnx.proto``, IR
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 MAX_BYTES = 256 << 20
-MAX_FIELDS = 1_000_000  # of one file, with the numbers that stand packed in one field
+MAX_FIELDS = 1_000_000  # of one file, including numbers packed into one field
 IR_VERSIONS = range(3, 15)
-OPSETS = range(1, 29)  # newer ones may mean something else by a name
+OPSETS = range(1, 29)  # newer ones may give a name another meaning
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
@@ -56,9 +55,9 @@ class Graph:
     Attributes
     ----------
     inputs : tuple of Input
-        Without those that have a constant as their default.
+        Without inputs that have a constant as their default.
     nodes : tuple of NodeProto
-        What the outputs need, each after what it reads.
+        The nodes that the outputs need, each after the nodes that it reads.
     outputs : tuple of str
         Their names.
     constants : mapping
@@ -107,7 +106,7 @@ def read(path: Path) -> Graph:
 
 
 def label(node: NodeProto) -> str:
-    """Return what messages call *node*."""
+    """Return the name of *node* for messages."""
     return f"node {(node.name or next(iter(node.output), ''))[:80]!r}, {node.op_type[:40]}"
 
 
@@ -255,7 +254,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _value(attribute: AttributeProto, where: str) -> Attribute:
-    """Return what an attribute holds."""
+    """Return the value of an attribute."""
     try:
         value = _onnx().helper.get_attribute_value(attribute)
         if attribute.type == attribute.STRING:

@@ -1,8 +1,7 @@
 """Read OpenVINO's intermediate representation, an ``.xml`` with a ``.bin``, to a typed graph.
 
-The file is a stranger's: whatever it says is checked before it is used, and whatever does not hold together
-is a `FormatError`.  Of the ``.bin`` only the constants that are asked for are read.  What operations mean is
-not known here (see `symlayout.frontends.models.load_openvino`).
+The file is not trusted: everything is checked before it is used, and an inconsistent file is a `FormatError`.  Only the
+needed constants of the ``.bin`` are read.  `symlayout.frontends.models.load_openvino` knows what operations mean.
 
 Left out: the shapes that OpenVINO wrote beside each port, which are its own inference; the ``rt_info``; and
 bodies of loops, whose layers are not in the main graph.  Format: OpenVINO, "Operation sets" and "Intermediate
@@ -29,7 +28,7 @@ from symlayout.frontends.models.model_file import MAX_CONSTANT, MAX_RANK, open_m
 
 IR_VERSIONS = ("10", "11")
 
-# Element types that NumPy names.  Constants of the others may stand in a file, but are not read.
+# Element types that NumPy has.  A file may contain constants of other types, but these are not read.
 _DTYPES = {
     "boolean": "bool", "f16": "float16", "f32": "float32", "f64": "float64",
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
@@ -62,7 +61,7 @@ class Layer:
     opset : int or None
         The operation set that the type is taken from; None if it is not one of OpenVINO's own.
     attributes : mapping
-        What the ``<data>`` element says, as text.
+        The attributes of the ``<data>`` element, as text.
     inputs : tuple of Port
         The source of each input, in order.
     tensor_names : tuple of tuple of str
@@ -94,7 +93,7 @@ class Graph:
     Attributes
     ----------
     layers : tuple of Layer
-        What the results need, each after its inputs.
+        The layers that the results need, each after its inputs.
     results : tuple of Layer
         The ``Result`` layers, in the order of the file.
     weights : Path

@@ -1,8 +1,8 @@
 """Compute the nodes by which a model makes its shapes, on integers and expressions in dims.
 
 The operations have ONNX's names; those of OpenVINO are translated by its loader.  A value is an array of any rank.
-Operations that move elements are not written here: they are the catalogue's, applied to the numbers of the elements,
-which say what goes where.
+Operations that move elements are those of the catalogue.  They are applied to the numbers of the elements, which shows
+where each element moves.
 
 Left out: floats, which are passed on but not computed with, and subgraphs.  Semantics: ONNX, "Operator Schemas".
 """
@@ -36,12 +36,12 @@ R = TypeVar("R")
 
 
 class ShapeNodes:
-    """Computes the shape nodes of one model, whose work is counted together.
+    """Computes the shape nodes of one model, with one budget for all of them.
 
     Parameters
     ----------
     exact : collection of expressions
-        Rounded quotients of which it is known that nothing is rounded off.
+        Rounded quotients that are known to be exact.
     """
 
     def __init__(self, exact: Collection[Any] = ()) -> None:
@@ -50,7 +50,7 @@ class ShapeNodes:
         self._known: dict[tuple[Rule, tuple[Any, ...]], Any] = {}
 
     def compute(self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str) -> list[Any]:
-        """Return the outputs of an operation on values; `Shape` and `Size` may also be asked of a tensor.
+        """Return the outputs of an operation on values; `Shape` and `Size` also take a tensor.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class ShapeNodes:
         FormatError
             An input or attribute has a form that the operation does not take; the result, or the work, is too large.
         InconclusiveError
-            The result depends on what is not known of the dims.
+            The result depends on an unknown property of the dims.
         ShapeError
             ``overflow`` for an integer beyond int64, and whatever a moving operation raises.
         UnknownOpError
@@ -84,7 +84,7 @@ class ShapeNodes:
             raise FormatError(f"{op} cannot be computed: {str(error)[:200]}\n  in: {where}") from None
 
     def _elementwise(self, rule: Rule, inputs: Sequence[Any]) -> Constant:
-        """Return *rule* of the elements of inputs that are broadcast together."""
+        """Return *rule* applied to each element of the inputs, which are broadcast together."""
         values = [_integers(value) for value in inputs]
         _countable(np.broadcast_shapes(*(value.shape for value in values)))
         spread = np.broadcast_arrays(*values)
@@ -104,10 +104,10 @@ class ShapeNodes:
 
 
 def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
-    """Return what *evaluate* gives once it is told which rounded quotients are exact.
+    """Return the result of *evaluate*, repeated until it finds no more exact quotients.
 
-    It takes those of which this is known, and returns with its result those of which it has found so: a node that
-    comes later says it of what an earlier one has computed.
+    *evaluate* takes the rounded quotients that are known to be exact, and returns those that it found to be exact
+    with its result.  A later node can require exactness of a quotient that an earlier node computes.
     """
     exact: set[Any] = set()
     for _ in range(MAX_PASSES):
@@ -119,10 +119,10 @@ def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
 
 
 def exact_target(data: Value | None, shape: Value | None) -> tuple[Value | None, set[Any]]:
-    """Return the target of a Reshape with exact quotients, and these as they were, if *data* fits only where they are.
+    """Return the target of a Reshape with exact quotients, and the rounded ones, if *data* fits only exact quotients.
 
-    A rounded quotient is at most the exact one.  So where the target holds as many elements with exact quotients, it
-    holds fewer with any that is rounded, unless there are no elements at all.
+    A rounded quotient is at most the exact one.  If the numbers of elements are equal with exact quotients, a target
+    with a rounded quotient holds fewer elements, unless there are none at all.
     """
     if not isinstance(data, Tensor) or not isinstance(shape, np.ndarray) or shape.dtype != object:
         return shape, set()
@@ -136,7 +136,7 @@ def exact_target(data: Value | None, shape: Value | None) -> tuple[Value | None,
 
 
 def is_shape_node(op: str, inputs: Sequence[Value | None]) -> bool:
-    """Return whether a node reads no elements of a tensor, at most its shape."""
+    """Return whether a node reads no elements of a tensor; it may read the shape."""
     return op in ("Shape", "Size") or not any(isinstance(value, Tensor) for value in inputs)
 
 
@@ -144,7 +144,7 @@ def is_shape_node(op: str, inputs: Sequence[Value | None]) -> bool:
 
 
 def _quotient(a: Any, b: Any) -> Any:
-    """Return a / b rounded towards 0; that b is at least 1 becomes a requirement where the quotient is used."""
+    """Return a / b rounded towards 0; ``b >= 1`` becomes a requirement where the quotient is used."""
     if isinstance(a, int) and isinstance(b, int):
         return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     if not at_least(a, 0):
@@ -285,7 +285,7 @@ def _integers(value: Any) -> Constant:
 
 
 def _countable(shape: Sequence[int]) -> None:
-    """Refuse a value that is large: attributes have a few elements per axis."""
+    """Refuse a large value: attributes have a few elements per axis."""
     if any(n < 0 for n in shape) or math.prod(shape) > MAX_CONSTANT:
         raise FormatError(f"a value of shape {str(tuple(shape))[:80]} has not 0 to {MAX_CONSTANT} elements")
 
@@ -299,7 +299,7 @@ def _checked(value: Constant) -> Constant:
 
 
 def _terms(e: Any) -> int:
-    """Return at least as many terms as *e* has when it is multiplied out, and as it has parts inside each other."""
+    """Return an upper bound of the number of terms of *e* multiplied out, and of the depth of its parts."""
     if isinstance(e, int) or e.is_Rational:
         if not max(abs(int(getattr(e, "p", e))), int(getattr(e, "q", 1))) < _LIMIT:
             raise ShapeError("an integer of a shape exceeds int64", "overflow")

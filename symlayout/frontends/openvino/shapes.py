@@ -307,7 +307,7 @@ def split(data: Tensor, axis: Any, num_splits: Any) -> list[Tensor]:
 
 
 def _quotient(numerator: Any, denominator: Any) -> Any:
-    """Return an exact quotient, of which an expression is left to the core operation to check."""
+    """Return an exact quotient; the core operation checks symbolic ones."""
     if not isinstance(numerator, int) or not isinstance(denominator, int):
         return numerator / denominator
     if denominator < 1 or numerator % denominator:
