@@ -55,7 +55,7 @@ int32_t depth_to_space_crd_x8_part(int64_t part, int64_t parts, int64_t N, int64
         }
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

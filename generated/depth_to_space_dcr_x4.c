@@ -51,7 +51,7 @@ int32_t depth_to_space_dcr_x4_part(int64_t part, int64_t parts, int64_t N, int64
                 sl_turns_2(i2_1_end - i2_1_begin, W*b, step_2, i2_0_end - i2_0_begin, W*b*b, W), far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -49,7 +49,7 @@ int32_t depth_to_space_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, int6
         }
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -39,7 +39,7 @@ int32_t flip_width_x4_part(int64_t part, int64_t parts, int64_t N, int64_t H, in
         sl_copy_rows(to, C*i2_begin + C*W*i1, C, from0, step + C*W*i1, -C, i2_end - i2_begin, C, far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

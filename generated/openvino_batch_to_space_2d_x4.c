@@ -30,7 +30,7 @@ int32_t openvino_batch_to_space_2d_x4_part(int64_t part, int64_t parts, const vo
     sl_transpose(to, 8*i0_begin + 3, sl_axis_1(1, 5), from0, 2*i0_begin + 1, sl_axis_1(5, 4),
             sl_turns_1(i0_end - i0_begin, 8, 2), far);
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

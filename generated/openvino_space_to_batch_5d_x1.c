@@ -45,7 +45,7 @@ int32_t openvino_space_to_batch_5d_x1_part(int64_t part, int64_t parts, const vo
         }
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -31,7 +31,7 @@ int32_t openvino_space_to_depth_blocks_first_x1_part(int64_t part, int64_t parts
                 i1_0_begin, 84, 6, far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -26,7 +26,7 @@ int32_t openvino_space_to_depth_depth_first_x4_part(int64_t part, int64_t parts,
         sl_split_2(to, 24*i1_0, 6, from0, 24*i1_0, 3, 2, 3, 12, 2, 12, 6, far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

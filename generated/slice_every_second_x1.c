@@ -41,7 +41,7 @@ int32_t slice_every_second_x1_part(int64_t part, int64_t parts, int64_t N, int64
                 far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -45,7 +45,7 @@ int32_t slice_inner_x1_part(int64_t part, int64_t parts, int64_t N, int64_t H, i
                 2)*C, far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

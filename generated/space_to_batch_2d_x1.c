@@ -111,7 +111,7 @@ int32_t space_to_batch_2d_x1_part(int64_t part, int64_t parts, int64_t N, int64_
         }
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

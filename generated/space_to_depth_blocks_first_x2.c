@@ -57,7 +57,7 @@ int32_t space_to_depth_blocks_first_x2_part(int64_t part, int64_t parts, int64_t
                 i0_begin, C*H*W, C*H*W), far);
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -51,7 +51,7 @@ int32_t space_to_depth_depth_first_x1_part(int64_t part, int64_t parts, int64_t 
             W*i1_1_0_begin + H*W*i1_0_begin + W*b*i2_begin, sl_axis_2(W_b, b, i2_end - i2_begin, W*b),
             sl_turns_2(i1_0_end - i1_0_begin, H*W, H*W, i1_1_0_end - i1_1_0_begin, H_b*W_b*b, W), far);
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -57,7 +57,7 @@ int32_t space_to_depth_nhwc_x8_part(int64_t part, int64_t parts, int64_t N, int6
         }
     }
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

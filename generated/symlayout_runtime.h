@@ -1,53 +1,59 @@
 /* What generated kernels call.  Define SL_ELEMENT_SIZE, the bytes of an element, before including; and
- * SL_NUMBER, a type of that size, where elements add up. */
+ * SL_NUMBER, a type of that size, where elements are added.  Joined of the parts in emit/runtime/ of
+ * symlayout_codegen; each begins with a comment that says what it holds, assumes and needs. */
 #ifndef SYMLAYOUT_RUNTIME_H
 #define SYMLAYOUT_RUNTIME_H
+
+/* What the compiler and the processor have, and the type of an element.
+ *
+ * Assumes: SL_ELEMENT_SIZE, the bytes of an element, is defined; and SL_NUMBER, a type of that size, where
+ * elements are added.
+ * Needs no other part. */
 
 #include <stdint.h>
 #include <string.h>
 
 #define SL_INLINE static inline __attribute__((unused))
-/* One of each: gcc's copies for arguments that are constants gain nothing and take a fifth of the time to compile. */
+/* Not inlined, and not cloned for constant arguments: gcc's clones take a fifth of the compile time. */
 #ifdef __clang__
-#define SL_APART static __attribute__((noinline, unused))
+#define SL_OUT_OF_LINE static __attribute__((noinline, unused))
 #else
-#define SL_APART static __attribute__((noinline, noclone, unused))
+#define SL_OUT_OF_LINE static __attribute__((noinline, noclone, unused))
 #endif
-#define SL_ALWAYS static inline __attribute__((always_inline, unused))
-/* Before a loop over vectors that should stay in registers. */
+#define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
+/* Before a loop over vectors that must stay in registers. */
 #ifdef __clang__
-#define SL_UNROLLED _Pragma("unroll")
+#define SL_UNROLL _Pragma("unroll")
 #else
-#define SL_UNROLLED _Pragma("GCC unroll 16")
+#define SL_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 /* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
-#define SL_SHUFFLES 0
+#define SL_HAS_SHUFFLES 0
 #ifdef __has_builtin
 #if __has_builtin(__builtin_shufflevector)
-#undef SL_SHUFFLES
-#define SL_SHUFFLES \
-    (SL_ELEMENT_SIZE == 1 || SL_ELEMENT_SIZE == 2 || SL_ELEMENT_SIZE == 4 || SL_ELEMENT_SIZE == 8)
+#undef SL_HAS_SHUFFLES
+#define SL_HAS_SHUFFLES (SL_ELEMENT_SIZE == 1 || SL_ELEMENT_SIZE == 2 || SL_ELEMENT_SIZE == 4 || SL_ELEMENT_SIZE == 8)
 #endif
 #endif
 
-/* The bytes of the widest vector that the processor shuffles at once. */
+/* Bytes of the widest vector that one instruction shuffles. */
 #ifdef __AVX512BW__
-#define SL_WIDE 64
+#define SL_VECTOR_BYTES 64
 #elif defined __AVX2__
-#define SL_WIDE 32
+#define SL_VECTOR_BYTES 32
 #else
-#define SL_WIDE 16
+#define SL_VECTOR_BYTES 16
 #endif
 
-/* Whether a vector's first bytes can be read and written alone. */
+/* Whether there are loads and stores of the first bytes of a vector. */
 #if defined __AVX512BW__ && defined __AVX512VL__ && defined __BMI2__
-#define SL_MASKS 1
+#define SL_HAS_BYTE_MASKS 1
 #else
-#define SL_MASKS 0
+#define SL_HAS_BYTE_MASKS 0
 #endif
 
-/* An element moves as bytes: no alignment is asked for, and it may alias any type. */
+/* An element moves as bytes: it needs no alignment, and may alias any type. */
 #ifdef SL_NUMBER
 __extension__ typedef SL_NUMBER __attribute__((may_alias, aligned(1))) element;
 _Static_assert(sizeof(element) == SL_ELEMENT_SIZE, "SL_NUMBER has not SL_ELEMENT_SIZE bytes");
@@ -65,7 +71,12 @@ typedef struct __attribute__((may_alias)) {
 } element;
 #endif
 
-/* ---- integers: arguments are whatever the caller passed, so these are checked ---- */
+/* Integers: checked arithmetic for arguments, floor division, the interval of a window.
+ *
+ * Assumes: nothing of the values of the checked functions; the others say what they require.
+ * Needs: base. */
+
+/* ---- checked: arguments are whatever the caller passed ---- */
 
 /* a + b; sets *overflow where it is not an int64. */
 SL_INLINE int64_t sl_add(int64_t a, int64_t b, int *overflow)
@@ -83,10 +94,10 @@ SL_INLINE int64_t sl_mul(int64_t a, int64_t b, int *overflow)
     return product;
 }
 
-/* ---- integers: inside the loops, where every value is in range ---- */
+/* ---- unchecked: inside the loops, where every value is in range ---- */
 
-/* floor(a / b) as in Python.  Requires b > 0.  What is carried from digit to digit is 0 most of the time: to compare
- * is to divide then, but for a tenth of the time. */
+/* floor(a / b) as in Python.  Requires b > 0.  A carry from digit to digit is mostly 0: the comparison finds that in
+ * a tenth of the time of a division. */
 SL_INLINE int64_t sl_floor_div(int64_t a, int64_t b)
 {
     if (!__builtin_constant_p(b) && (uint64_t)a < (uint64_t)b)
@@ -125,10 +136,9 @@ SL_INLINE int64_t sl_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The d of 0 <= d < count with 0 <= base + step*d < extent are *first <= d < *last; step may have
- * any sign.  0 <= *first <= *last <= max(count, 0). */
-SL_INLINE void sl_interval(int64_t base, int64_t step, int64_t extent, int64_t count, int64_t *first,
-                           int64_t *last)
+/* Sets *first and *last so that 0 <= base + step*d < extent holds for *first <= d < *last and for no other d of
+ * 0 <= d < count.  step may have any sign.  0 <= *first <= *last <= max(count, 0). */
+SL_INLINE void sl_interval(int64_t base, int64_t step, int64_t extent, int64_t count, int64_t *first, int64_t *last)
 {
     int64_t from, end;
     if (step > 0) {
@@ -145,172 +155,143 @@ SL_INLINE void sl_interval(int64_t base, int64_t step, int64_t extent, int64_t c
     *last = sl_max(*first, sl_min(end, count));
 }
 
-/* ---- shares: several calls do a kernel's work, each a part of it ---- */
+/* Accumulate: elements of the source are added to those of the output.  Empty without SL_NUMBER.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: integers. */
 
-/* Number *part* of *parts* parts of what is still to be shared out, 0 <= part < parts. */
-typedef struct {
-    int64_t part, parts;
-} sl_part;
-
-/* The steps of a loop that are the part's: *begin <= d < *end, of 0 <= d < extent. */
-SL_APART void sl_share_last(const sl_part *left, int64_t extent, int64_t *begin, int64_t *end)
+#ifdef SL_NUMBER
+/* to[at + i] += from[start + i] for 0 <= i < count. */
+SL_INLINE void sl_accumulate(element *restrict to, int64_t at, const element *restrict from, int64_t start,
+                             int64_t count)
 {
-    *begin = 0;
-    *end = extent;
-    if (left->parts > 1) {
-        const int64_t each = extent / left->parts, more = extent % left->parts;
-        *begin = each * left->part + sl_min(left->part, more);
-        *end = *begin + each + (left->part < more);
-    }
+    for (int64_t i = 0; i < count; ++i)
+        to[at + i] = (element)(to[at + i] + from[start + i]);
 }
 
-/* The same where loops inside this one are shared too: with more parts than steps, several parts have a step
- * together, and *left becomes what they share of its inside. */
-SL_APART void sl_share(sl_part *left, int64_t extent, int64_t *begin, int64_t *end)
+/* How many sums are computed side by side, and how many rows of one column at a time. */
+#define SL_SUMS_ABREAST 8
+#define SL_SUM_BLOCK_ROWS 1024
+
+/* to[at + i*to_step + j*to_each] += from[start + i*step + j*each] for 0 <= i < rows, 0 <= j < columns.  Each element
+ * of the output is added to in the order of i, then j: the result of a float sum depends on nothing else. */
+SL_OUT_OF_LINE void sl_accumulate_rows(element *restrict to, int64_t at, int64_t to_step, int64_t to_each,
+                                       const element *restrict from, int64_t start, int64_t step, int64_t each,
+                                       int64_t rows, int64_t columns)
 {
-    if (left->parts == 1) {
-        sl_share_last(left, extent, begin, end);
-        return;
-    }
-    const int64_t together = sl_max(left->parts / sl_max(extent, 1), 1);
-    const sl_part outer = {left->part / together, (left->parts + together - 1) / together};
-    sl_share_last(&outer, extent, begin, end);
-    left->part -= outer.part * together;
-    left->parts = sl_min(together, left->parts - outer.part * together);
+    int64_t i = 0;
+    to += at;
+    from += start;
+    if (to_each == 0 && to_step != 0) /* a row is one sum: several sums abreast, each in order */
+        for (; i + SL_SUMS_ABREAST <= rows; i += SL_SUMS_ABREAST) {
+            element sum[SL_SUMS_ABREAST];
+            for (int64_t k = 0; k < SL_SUMS_ABREAST; ++k)
+                sum[k] = to[(i + k) * to_step];
+            for (int64_t j = 0; j < columns; ++j)
+                for (int64_t k = 0; k < SL_SUMS_ABREAST; ++k)
+                    sum[k] = (element)(sum[k] + from[(i + k) * step + j * each]);
+            for (int64_t k = 0; k < SL_SUMS_ABREAST; ++k)
+                to[(i + k) * to_step] = sum[k];
+        }
+    else if (to_each > 0 && to_step > 0 && columns < rows) /* greater i, smaller j: last column first */
+        for (; i < rows; i += SL_SUM_BLOCK_ROWS)
+            for (int64_t j = columns - 1; j >= 0; --j)
+                for (int64_t k = i; k < sl_min(rows, i + SL_SUM_BLOCK_ROWS); ++k)
+                    to[k * to_step + j * to_each] =
+                        (element)(to[k * to_step + j * to_each] + from[k * step + j * each]);
+    for (; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[i * to_step + j * to_each] = (element)(to[i * to_step + j * to_each] + from[i * step + j * each]);
 }
+#endif
 
-/* ---- parts of vectors ---- */
+/* Vectors of elements.
+ *
+ * Assumes: nothing.
+ * Needs: base. */
 
-#if SL_SHUFFLES
-/* An element as a number: what vectors are of. */
+#if SL_HAS_SHUFFLES
+/* A lane: an element as an unsigned integer. */
 #if SL_ELEMENT_SIZE == 1
-typedef uint8_t sl_unit;
+typedef uint8_t sl_lane;
 #elif SL_ELEMENT_SIZE == 2
-typedef uint16_t sl_unit;
+typedef uint16_t sl_lane;
 #elif SL_ELEMENT_SIZE == 4
-typedef uint32_t sl_unit;
+typedef uint32_t sl_lane;
 #else
-typedef uint64_t sl_unit;
+typedef uint64_t sl_lane;
 #endif
-typedef sl_unit sl_vector __attribute__((vector_size(16)));
-typedef sl_unit sl_half __attribute__((vector_size(32)));
-typedef sl_unit sl_wide __attribute__((vector_size(SL_WIDE)));
+typedef sl_lane sl_lanes_16 __attribute__((vector_size(16)));
+typedef sl_lane sl_lanes_32 __attribute__((vector_size(32)));
+typedef sl_lane sl_lanes __attribute__((vector_size(SL_VECTOR_BYTES)));
 #endif
 
-#if SL_MASKS
-/* A mask of the first *bytes*, 0 <= bytes. */
-SL_ALWAYS uint64_t sl_first(int64_t bytes)
+/* Masks: vectors read and written in part (AVX-512BW and VL).  Empty without SL_HAS_BYTE_MASKS.
+ *
+ * Assumes: nothing of alignment.  Bytes without a bit in the mask are not touched, and need not be readable.
+ * Needs: integers, vectors. */
+
+#if SL_HAS_BYTE_MASKS
+/* The mask of the first *bytes* bytes, 0 <= bytes. */
+SL_ALWAYS_INLINE uint64_t sl_first_bytes(int64_t bytes)
 {
     return bytes >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bytes) - 1;
 }
 
-/* Vectors of so many bytes, those under the mask read from memory, the others 0; and those alone written.  The
- * smallest that holds what moves is best: one that touches two lines takes twice the time, masked or not. */
-#define SL_MASKED(bytes, bits, mask_type)                                                                      \
-    typedef char sl_bytes_##bytes __attribute__((vector_size(bytes)));                                         \
-    SL_ALWAYS sl_bytes_##bytes sl_load_##bytes(const void *from, uint64_t mask)                                \
-    {                                                                                                          \
-        return __builtin_ia32_loaddquqi##bits##_mask(from, (sl_bytes_##bytes){0}, (mask_type)mask);            \
-    }                                                                                                          \
-    SL_ALWAYS sl_bytes_##bytes sl_merge_##bytes(sl_bytes_##bytes others, const void *from, uint64_t mask)      \
-    {                                                                                                          \
-        return __builtin_ia32_loaddquqi##bits##_mask(from, others, (mask_type)mask);                           \
-    }                                                                                                          \
-    SL_ALWAYS void sl_store_##bytes(void *to, sl_bytes_##bytes v, uint64_t mask)                               \
-    {                                                                                                          \
-        __builtin_ia32_storedquqi##bits##_mask(to, v, (mask_type)mask);                                        \
-    }                                                                                                          \
-    SL_ALWAYS void sl_copy_rows_##bytes(element *restrict to, int64_t to_step, const element *restrict from,   \
-                                        int64_t step, int64_t rows, uint64_t mask)                             \
-    {                                                                                                          \
-        for (int64_t i = 0; i < rows; ++i)                                                                     \
-            sl_store_##bytes(to + i * to_step, sl_load_##bytes(from + i * step, mask), mask);                  \
+/* Defines, for vectors of *bytes* bytes: a load of the bytes in the mask, the others 0; a load that keeps the others
+ * of a vector; a store of the bytes in the mask; a copy of rows.  The smallest vector that holds a row is the
+ * fastest: an access that touches two cache lines takes twice the time, masked or not. */
+#define SL_DEFINE_MASKED(bytes, bits, mask_type)                                                                     \
+    typedef char sl_bytes_##bytes __attribute__((vector_size(bytes)));                                               \
+    SL_ALWAYS_INLINE sl_bytes_##bytes sl_masked_load_##bytes(const void *from, uint64_t mask)                        \
+    {                                                                                                                \
+        return __builtin_ia32_loaddquqi##bits##_mask(from, (sl_bytes_##bytes){0}, (mask_type)mask);                  \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE sl_bytes_##bytes sl_masked_merge_##bytes(sl_bytes_##bytes others, const void *from,             \
+                                                              uint64_t mask)                                         \
+    {                                                                                                                \
+        return __builtin_ia32_loaddquqi##bits##_mask(from, others, (mask_type)mask);                                 \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_masked_store_##bytes(void *to, sl_bytes_##bytes v, uint64_t mask)                       \
+    {                                                                                                                \
+        __builtin_ia32_storedquqi##bits##_mask(to, v, (mask_type)mask);                                              \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_masked_copy_rows_##bytes(element *restrict to, int64_t to_step,                         \
+                                                      const element *restrict from, int64_t step, int64_t rows,      \
+                                                      uint64_t mask)                                                 \
+    {                                                                                                                \
+        for (int64_t i = 0; i < rows; ++i)                                                                           \
+            sl_masked_store_##bytes(to + i * to_step, sl_masked_load_##bytes(from + i * step, mask), mask);          \
     }
-SL_MASKED(16, 128, uint16_t)
-SL_MASKED(32, 256, uint32_t)
-SL_MASKED(64, 512, uint64_t)
+SL_DEFINE_MASKED(16, 128, uint16_t)
+SL_DEFINE_MASKED(32, 256, uint32_t)
+SL_DEFINE_MASKED(64, 512, uint64_t)
+/* The mask of elements *low* <= i < *high*. */
+SL_ALWAYS_INLINE uint64_t sl_byte_range(int64_t low, int64_t high)
+{
+    return sl_first_bytes(sl_max(high, 0) * SL_ELEMENT_SIZE) & ~sl_first_bytes(sl_max(low, 0) * SL_ELEMENT_SIZE);
+}
 #endif
 
-/* ---- lines: those of an output that no cache holds are written past the caches ---- */
+/* Copy of one run of elements.
+ *
+ * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
+ * Needs: masks. */
 
-/* From so many bytes of output on: more than most last-level caches hold. */
-#ifndef SL_FAR
-#define SL_FAR (INT64_C(24) << 20)
-#endif
-
-/* Whether there is an instruction that does so. */
-#if defined __clang__ || defined __SSE2__
-#define SL_PAST 1
-typedef long long sl_line __attribute__((vector_size(SL_WIDE)));
-SL_ALWAYS void sl_store_past(void *to, sl_line v)
-{
-#ifdef __clang__
-    __builtin_nontemporal_store(v, (sl_line *)to);
-#elif SL_WIDE == 64
-    __builtin_ia32_movntdq512((sl_line *)to, v);
-#elif SL_WIDE == 32
-    __builtin_ia32_movntdq256((sl_line *)to, v);
-#else
-    __builtin_ia32_movntdq((sl_line *)to, v);
-#endif
-}
-/* The line that is a vector of so many bytes. */
-SL_ALWAYS sl_line sl_line_of(const void *vector, size_t bytes)
-{
-    sl_line line = {0};
-    memcpy(&line, vector, bytes);
-    return line;
-}
-#else
-#define SL_PAST 0
-#endif
-
-/* Whether an output of so many elements is far. */
-SL_INLINE int sl_is_far(int64_t elements)
-{
-    return SL_PAST && elements >= SL_FAR / SL_ELEMENT_SIZE;
-}
-
-/* What was written past the caches is there before what is written next. */
-SL_INLINE void sl_settle(void)
-{
-#if defined __SSE2__
-    __builtin_ia32_sfence();
-#else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/* How many bytes there are before the next line. */
-SL_INLINE int64_t sl_to_line(const void *to)
-{
-    return -(int64_t)((uintptr_t)to & 63) & 63;
-}
-
-/* The number of the group of *each* elements with which a line begins, *stride* elements further too; -1 if none. */
-SL_INLINE int64_t sl_first_line(const element *to, int64_t stride, int64_t each)
-{
-    const int64_t lead = sl_to_line(to), group = each * SL_ELEMENT_SIZE;
-    return lead % group != 0 || stride * SL_ELEMENT_SIZE % 64 != 0 ? -1 : lead / group;
-}
-
-/* ---- leaves: offsets and counts in elements; a count of 0 or less touches nothing ---- */
-
-/* *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop
- * and no call. */
-SL_ALWAYS void sl_copy_ends(unsigned char *restrict to, const unsigned char *restrict from, size_t bytes,
-                            const size_t half)
+/* Copies *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop. */
+SL_ALWAYS_INLINE void sl_copy_overlapping_ends(unsigned char *restrict to, const unsigned char *restrict from,
+                                               size_t bytes, const size_t half)
 {
     memcpy(to, from, half);
     if (bytes != half)
         memcpy(to + bytes - half, from + bytes - half, half);
 }
 
-/* More bytes than this are left to the library, which has what many of them need and few pay for. */
-#define SL_LONG 2048
+/* More bytes than this are copied by memcpy: its setup pays off there, and not below. */
+#define SL_LIBRARY_COPY_BYTES 2048
 
-/* *bytes* bytes, 64 <= bytes <= SL_LONG: the last 64 reach back. */
-SL_ALWAYS void sl_copy_blocks(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+/* Copies *bytes* >= 64 bytes in blocks of 64; the last block overlaps the one before. */
+SL_ALWAYS_INLINE void sl_copy_blocks(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes - 64; k += 64) {
         memcpy(to + k, from + k, 32);
@@ -320,18 +301,17 @@ SL_ALWAYS void sl_copy_blocks(unsigned char *restrict to, const unsigned char *r
     memcpy(to + bytes - 32, from + bytes - 32, 32);
 }
 
-/* *bytes* bytes, at least 64. */
-SL_APART void sl_copy_long(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+/* Copies *bytes* >= 64 bytes. */
+SL_OUT_OF_LINE void sl_copy_long(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-    if (bytes > SL_LONG)
+    if (bytes > SL_LIBRARY_COPY_BYTES)
         memcpy(to, from, (size_t)bytes);
     else
         sl_copy_blocks(to, from, bytes);
 }
 
 /* to[at + i] = from[start + i] for 0 <= i < count. */
-SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict from, int64_t start,
-                       int64_t count)
+SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict from, int64_t start, int64_t count)
 {
     if (count <= 0)
         return;
@@ -340,63 +320,134 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
     const size_t bytes = (size_t)count * sizeof(element);
     if (bytes > 64)
         sl_copy_long(into, out_of, (int64_t)bytes);
-#if SL_MASKS
+#if SL_HAS_BYTE_MASKS
     else if (bytes > 32)
-        sl_copy_rows_64(to + at, 0, from + start, 0, 1, sl_first((int64_t)bytes));
+        sl_masked_copy_rows_64(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
     else if (bytes > 16)
-        sl_copy_rows_32(to + at, 0, from + start, 0, 1, sl_first((int64_t)bytes));
+        sl_masked_copy_rows_32(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
     else
-        sl_copy_rows_16(to + at, 0, from + start, 0, 1, sl_first((int64_t)bytes));
+        sl_masked_copy_rows_16(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
 #else
     else if (bytes >= 32)
-        sl_copy_ends(into, out_of, bytes, 32);
+        sl_copy_overlapping_ends(into, out_of, bytes, 32);
     else if (bytes >= 16)
-        sl_copy_ends(into, out_of, bytes, 16);
+        sl_copy_overlapping_ends(into, out_of, bytes, 16);
     else if (bytes >= 8)
-        sl_copy_ends(into, out_of, bytes, 8);
+        sl_copy_overlapping_ends(into, out_of, bytes, 8);
     else if (bytes >= 4)
-        sl_copy_ends(into, out_of, bytes, 4);
+        sl_copy_overlapping_ends(into, out_of, bytes, 4);
     else if (bytes >= 2)
-        sl_copy_ends(into, out_of, bytes, 2);
+        sl_copy_overlapping_ends(into, out_of, bytes, 2);
     else
         *into = *out_of;
 #endif
 }
 
-/* ---- short rows: as many at once as a vector holds, by a shuffle whose mask is computed ---- */
+/* Far stores: an output larger than the last-level cache is written around the caches (non-temporal stores).
+ *
+ * Assumes: a store is of a whole vector at an address that is a multiple of its size, and the kernel ends with
+ * sl_store_fence.
+ * Needs: base. */
 
-/* The bytes of that vector; 0 where no instruction shuffles bytes by a mask that is no literal. */
-#if SL_WIDE == 64 && defined __AVX512VBMI__
-#define SL_SHORT 64
-#elif !defined __clang__ && SL_SHUFFLES && (defined __AVX2__ || defined __aarch64__)
-#define SL_SHORT (SL_WIDE < 32 ? 16 : 32)
-#else
-#define SL_SHORT 0
+/* Bytes from which an output is far: more than most last-level caches hold. */
+#ifndef SL_FAR_BYTES
+#define SL_FAR_BYTES (INT64_C(24) << 20)
 #endif
-/* The longest row, in bytes, that is one of several, and how many at least these are. */
-#define SL_SHORT_ROW 16
-#define SL_SHORT_ROWS 4
 
-#if SL_SHORT
-typedef uint8_t sl_bytes __attribute__((vector_size(SL_SHORT)));
-typedef char sl_signed __attribute__((vector_size(SL_SHORT)));
-
-/* The bytes of a and b, one after the other, whose numbers are in the mask. */
-SL_ALWAYS sl_bytes sl_pick(sl_bytes a, sl_bytes b, sl_bytes mask)
+/* Whether the compiler has non-temporal stores. */
+#if defined __clang__ || defined __SSE2__
+#define SL_HAS_NONTEMPORAL_STORES 1
+typedef long long sl_quadwords __attribute__((vector_size(SL_VECTOR_BYTES)));
+SL_ALWAYS_INLINE void sl_store_nontemporal(void *to, sl_quadwords v)
 {
 #ifdef __clang__
-    return (sl_bytes)__builtin_ia32_vpermi2varqi512((sl_signed)a, (sl_signed)mask, (sl_signed)b);
+    __builtin_nontemporal_store(v, (sl_quadwords *)to);
+#elif SL_VECTOR_BYTES == 64
+    __builtin_ia32_movntdq512((sl_quadwords *)to, v);
+#elif SL_VECTOR_BYTES == 32
+    __builtin_ia32_movntdq256((sl_quadwords *)to, v);
+#else
+    __builtin_ia32_movntdq((sl_quadwords *)to, v);
+#endif
+}
+/* A vector of *bytes* bytes as quadwords. */
+SL_ALWAYS_INLINE sl_quadwords sl_line_of(const void *vector, size_t bytes)
+{
+    sl_quadwords line = {0};
+    memcpy(&line, vector, bytes);
+    return line;
+}
+#else
+#define SL_HAS_NONTEMPORAL_STORES 0
+#endif
+
+/* Whether an output of *elements* elements is far. */
+SL_INLINE int sl_is_far(int64_t elements)
+{
+    return SL_HAS_NONTEMPORAL_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
+}
+
+/* Orders non-temporal stores before the stores that follow. */
+SL_INLINE void sl_store_fence(void)
+{
+#if defined __SSE2__
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Bytes from *to* to the next cache line; 0 at the begin of one. */
+SL_INLINE int64_t sl_bytes_to_line(const void *to)
+{
+    return -(int64_t)((uintptr_t)to & 63) & 63;
+}
+
+/* The first group of *each* elements that begins a cache line, at *to* and at *to* + *stride* alike; -1 if none. */
+SL_INLINE int64_t sl_first_group_in_line(const element *to, int64_t stride, int64_t each)
+{
+    const int64_t lead = sl_bytes_to_line(to), group = each * SL_ELEMENT_SIZE;
+    return lead % group != 0 || stride * SL_ELEMENT_SIZE % 64 != 0 ? -1 : lead / group;
+}
+
+/* Short rows: several rows at once, by one byte permutation whose indices are computed beforehand.
+ *
+ * Assumes: output and source do not overlap.  Offsets, steps and counts of the copy are in bytes.
+ * Needs: integers, vectors. */
+
+/* Bytes of the permuted vector; 0 where no instruction permutes bytes by computed indices. */
+#if SL_VECTOR_BYTES == 64 && defined __AVX512VBMI__
+#define SL_PERMUTE_BYTES 64
+#elif !defined __clang__ && SL_HAS_SHUFFLES && (defined __AVX2__ || defined __aarch64__)
+#define SL_PERMUTE_BYTES (SL_VECTOR_BYTES < 32 ? 16 : 32)
+#else
+#define SL_PERMUTE_BYTES 0
+#endif
+/* The longest row, in bytes, that is permuted, and the least number of rows in a vector. */
+#define SL_SHORT_ROW_BYTES 16
+#define SL_SHORT_ROWS_PER_VECTOR 4
+
+#if SL_PERMUTE_BYTES
+typedef uint8_t sl_permuted_bytes __attribute__((vector_size(SL_PERMUTE_BYTES)));
+typedef char sl_permuted_chars __attribute__((vector_size(SL_PERMUTE_BYTES)));
+
+/* Byte i of the result is byte index[i] of a and b, one after the other. */
+SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_permuted_bytes b, sl_permuted_bytes mask)
+{
+#ifdef __clang__
+    return (sl_permuted_bytes)__builtin_ia32_vpermi2varqi512((sl_permuted_chars)a, (sl_permuted_chars)mask,
+                                                             (sl_permuted_chars)b);
 #else
     return __builtin_shuffle(a, b, mask);
 #endif
 }
 
-/* Stores v where *dense*, else the bytes of it that *kept* has a bit for, and touches no other. */
-SL_ALWAYS void sl_put(unsigned char *to, sl_bytes v, uint64_t kept, const int dense)
+/* Stores all of v if *dense*, else only the bytes with a bit in *kept*. */
+SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint64_t kept, const int dense)
 {
-#if SL_SHORT == 64
+#if SL_PERMUTE_BYTES == 64
     if (!dense) {
-        __builtin_ia32_storedquqi512_mask((void *)to, (sl_signed)v, kept);
+        __builtin_ia32_storedquqi512_mask((void *)to, (sl_permuted_chars)v, kept);
         return;
     }
 #endif
@@ -405,8 +456,8 @@ SL_ALWAYS void sl_put(unsigned char *to, sl_bytes v, uint64_t kept, const int de
     memcpy(to, &v, sizeof v);
 }
 
-/* The bits of *bytes* bytes, *each* times, *step* apart. */
-SL_INLINE uint64_t sl_kept(int64_t step, int64_t bytes, int64_t each)
+/* The mask of *each* rows of *bytes* bytes, *step* apart. */
+SL_INLINE uint64_t sl_rows_mask(int64_t step, int64_t bytes, int64_t each)
 {
     uint64_t kept = 0;
     for (int64_t k = 0; k < each; ++k)
@@ -414,92 +465,119 @@ SL_INLINE uint64_t sl_kept(int64_t step, int64_t bytes, int64_t each)
     return kept;
 }
 
-/* The first *turns* times *each* rows of sl_copy_short: its vectors of the source begin at *from*. */
-SL_ALWAYS void sl_pick_rows(unsigned char *restrict to, int64_t to_leap, const unsigned char *restrict from,
-                            int64_t leap, int64_t turns, sl_bytes mask, uint64_t kept, const int dense,
-                            const int two)
+/* Permutes *turns* vectors: one step of sl_copy_short each. */
+SL_ALWAYS_INLINE void sl_permute_rows(unsigned char *restrict to, int64_t to_leap, const unsigned char *restrict from,
+                                      int64_t leap, int64_t turns, sl_permuted_bytes mask, uint64_t kept,
+                                      const int dense, const int two)
 {
     for (int64_t i = 0; i < turns; ++i) {
-        sl_bytes a, b;
+        sl_permuted_bytes a, b;
         memcpy(&a, from + i * leap, sizeof a);
-        memcpy(&b, from + i * leap + (two ? SL_SHORT : 0), sizeof b);
-        sl_put(to + i * to_leap, sl_pick(a, b, mask), kept, dense);
+        memcpy(&b, from + i * leap + (two ? SL_PERMUTE_BYTES : 0), sizeof b);
+        sl_store_rows(to + i * to_leap, sl_permute_bytes(a, b, mask), kept, dense);
     }
 }
 
-/* to[i*to_step + j] = from[i*step + j], in bytes, for 0 <= j < bytes <= SL_SHORT_ROW and for 0 <= i < n of the
- * 0 <= i < rows; returns that n, which may be 0.  Reads and writes nothing outside what all the rows span, and writes
- * between the rows nothing at all. */
-SL_APART int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step, const unsigned char *restrict from,
-                               int64_t step, int64_t rows, int64_t bytes)
+/* to[i*to_step + j] = from[i*step + j], in bytes, for 0 <= j < bytes <= SL_SHORT_ROW_BYTES and 0 <= i < n, where
+ * n <= rows is returned and may be 0.  Reads nothing outside the rows' span, writes nothing between the rows. */
+SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step, const unsigned char *restrict from,
+                                     int64_t step, int64_t rows, int64_t bytes)
 {
     const int64_t reach = step < 0 ? -step : step;
     const int dense = to_step == bytes;
-    if (to_step < bytes || (SL_SHORT < 64 && !dense))
+    if (to_step < bytes || (SL_PERMUTE_BYTES < 64 && !dense))
         return 0;
-    /* Rows that end in a vector of the output, and in one or two of the source. */
-    int64_t each = (SL_SHORT - bytes) / to_step + 1;
+    /* Rows that fit into one vector of the output, and into one or two of the source. */
+    int64_t each = (SL_PERMUTE_BYTES - bytes) / to_step + 1;
     if (reach)
-        each = sl_min(each, (2 * SL_SHORT - bytes) / reach + 1);
-    if (each < SL_SHORT_ROWS || rows < 2 * each)
+        each = sl_min(each, (2 * SL_PERMUTE_BYTES - bytes) / reach + 1);
+    if (each < SL_SHORT_ROWS_PER_VECTOR || rows < 2 * each)
         return 0;
-    const int two = (each - 1) * reach + bytes > SL_SHORT;
-    const int64_t span = two ? 2 * SL_SHORT : SL_SHORT;
-    /* The last row that the vectors of row i reach, less i. */
+    const int two = (each - 1) * reach + bytes > SL_PERMUTE_BYTES;
+    const int64_t span = two ? 2 * SL_PERMUTE_BYTES : SL_PERMUTE_BYTES;
+    /* How many rows after row i its vectors reach. */
     int64_t last = each - 1;
     if (reach)
         last = sl_max(last, (span - bytes + reach - 1) / reach);
     if (dense)
-        last = sl_max(last, (SL_SHORT - 1) / bytes);
+        last = sl_max(last, (SL_PERMUTE_BYTES - 1) / bytes);
     if (last >= rows)
         return 0;
-    unsigned char held[2 * SL_SHORT]; /* where all rows are one: what lies behind it is not the source's */
+    unsigned char held[2 * SL_PERMUTE_BYTES]; /* step 0: the only row, with readable bytes after it */
     if (!reach) {
         memcpy(held, from, (size_t)bytes);
         from = held;
     }
     const int64_t before = step < 0 ? span - bytes : 0;
     const uint32_t inverse = (uint32_t)((4096 + to_step - 1) / to_step); /* j*inverse / 4096 is j / to_step: j < 64 */
-    uint8_t at[SL_SHORT];
-    for (uint32_t j = 0; j < SL_SHORT; ++j)
-        at[j] =
-            (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) & (2 * SL_SHORT - 1));
-    sl_bytes mask;
+    uint8_t at[SL_PERMUTE_BYTES];
+    for (uint32_t j = 0; j < SL_PERMUTE_BYTES; ++j)
+        at[j] = (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) &
+                          (2 * SL_PERMUTE_BYTES - 1));
+    sl_permuted_bytes mask;
     memcpy(&mask, at, sizeof mask);
-    const uint64_t kept = dense ? 0 : sl_kept(to_step, bytes, each);
+    const uint64_t kept = dense ? 0 : sl_rows_mask(to_step, bytes, each);
     const int64_t turns = (rows - 1 - last) / each + 1;
     if (dense && two)
-        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 1, 1);
+        sl_permute_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 1, 1);
     else if (dense)
-        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 1, 0);
+        sl_permute_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 1, 0);
     else if (two)
-        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 1);
+        sl_permute_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 1);
     else
-        sl_pick_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 0);
+        sl_permute_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 0);
     return turns * each;
 }
 #endif
 
-/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < bytes/sizeof(element), where the
- * first and the last *half* bytes of a row, a literal, are all of it. */
-SL_ALWAYS void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from, int64_t step,
-                               int64_t rows, size_t bytes, const size_t half)
+#if SL_PERMUTE_BYTES == 64
+/* to[i*to_step + j] = value for 0 <= j < count and 0 <= i < n, where n <= rows is returned and may be 0.  Writes
+ * nothing between the rows. */
+SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, element value, int64_t rows,
+                                     int64_t count)
+{
+    const int64_t size = sizeof(element), bytes = count * size;
+    const int64_t each = to_step > count ? (SL_PERMUTE_BYTES - bytes) / (to_step * size) + 1 : 0;
+    if (each < SL_SHORT_ROWS_PER_VECTOR || rows < each)
+        return 0;
+    element values[SL_PERMUTE_BYTES / SL_ELEMENT_SIZE + 1];
+    for (int64_t j = 0; j <= SL_PERMUTE_BYTES / SL_ELEMENT_SIZE; ++j)
+        values[j] = value;
+    sl_permuted_bytes v;
+    memcpy(&v, values, sizeof v);
+    const uint64_t kept = sl_rows_mask(to_step * size, bytes, each);
+    int64_t i = 0;
+    for (; i <= rows - each; i += each)
+        sl_store_rows((unsigned char *)(to + i * to_step), v, kept, 0);
+    return i;
+}
+#endif
+
+/* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
+ *
+ * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
+ * Needs: copy, far_stores, short_rows. */
+
+/* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
+SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
+                                      int64_t step, int64_t rows, size_t bytes, const size_t half)
 {
     for (int64_t i = 0; i < rows; ++i)
-        sl_copy_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes, half);
+        sl_copy_overlapping_ends((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), bytes,
+                                 half);
 }
 
-/* *bytes* bytes, more than a line; all lines but the first and the last are written past the caches. */
-SL_APART void sl_copy_past(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
+/* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */
+SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-#if SL_PAST
-    int64_t k = sl_to_line(to); /* what is written here must not be of a line that is written past the caches */
+#if SL_HAS_NONTEMPORAL_STORES
+    int64_t k = sl_bytes_to_line(to); /* no line is written both ways */
     memcpy(to, from, (size_t)k);
     for (; k + 64 <= bytes; k += 64)
-        for (int64_t j = k; j < k + 64; j += SL_WIDE) {
-            sl_line v;
+        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES) {
+            sl_quadwords v;
             memcpy(&v, from + j, sizeof v);
-            sl_store_past(to + j, v);
+            sl_store_nontemporal(to + j, v);
         }
     memcpy(to + k, from + k, (size_t)(bytes - k));
 #else
@@ -507,20 +585,20 @@ SL_APART void sl_copy_past(unsigned char *restrict to, const unsigned char *rest
 #endif
 }
 
-/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: the way to move a row is
- * chosen once for all of them; of an output that is *far*, long rows are written past the caches. */
-SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
-                           int64_t start, int64_t step, int64_t rows, int64_t count, int far)
+/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count.  Long rows of a *far* output
+ * are written by non-temporal stores. */
+SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
+                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far)
 {
     if (rows <= 0 || count <= 0)
         return;
     to += at;
     from += start;
     const size_t bytes = (size_t)count * sizeof(element);
-#if SL_SHORT
-    /* Single elements backwards, or every second one, are vectors that the compiler makes below; a few rows are moved
-     * sooner than a mask is made. */
-    if (bytes <= SL_SHORT_ROW && rows >= SL_SHORT &&
+#if SL_PERMUTE_BYTES
+    /* The compiler vectorises the loops below for steps -1 and 2; for a few rows, computing the indices takes longer
+     * than the copy. */
+    if (bytes <= SL_SHORT_ROW_BYTES && rows >= SL_PERMUTE_BYTES &&
         (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
         const int64_t done =
             sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
@@ -541,26 +619,28 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
             to[i * to_step] = from[i * step];
     else if (far && bytes >= 512)
         for (int64_t i = 0; i < rows; ++i)
-            sl_copy_past((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), (int64_t)bytes);
-    else if (bytes > SL_LONG)
+            sl_copy_nontemporal((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
+                                (int64_t)bytes);
+    else if (bytes > SL_LIBRARY_COPY_BYTES)
         for (int64_t i = 0; i < rows; ++i)
             memcpy(to + i * to_step, from + i * step, bytes);
     else if (bytes > 64)
         for (int64_t i = 0; i < rows; ++i)
-            sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step), (int64_t)bytes);
+            sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
+                           (int64_t)bytes);
     else if (bytes == 64)
         sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
     else if (bytes == 32)
         sl_copy_rows_by(to, to_step, from, step, rows, 32, 32);
     else if (bytes == 16)
         sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
-#if SL_MASKS
+#if SL_HAS_BYTE_MASKS
     else if (bytes > 32)
-        sl_copy_rows_64(to, to_step, from, step, rows, sl_first((int64_t)bytes));
+        sl_masked_copy_rows_64(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
     else if (bytes > 16)
-        sl_copy_rows_32(to, to_step, from, step, rows, sl_first((int64_t)bytes));
+        sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
     else
-        sl_copy_rows_16(to, to_step, from, step, rows, sl_first((int64_t)bytes));
+        sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
 #else
     else if (bytes > 32)
         sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
@@ -575,11 +655,11 @@ SL_APART void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, co
 #endif
 }
 
-/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows: the longer of the two
- * is the inner loop where the other is as short as a margin. */
-SL_APART void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
-                           const element *restrict from, int64_t start, int64_t leap, int64_t step, int64_t turns,
-                           int64_t rows)
+/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows.  The longer loop
+ * is the inner one where the other is as short as a margin. */
+SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
+                                 int64_t turns, int64_t rows)
 {
     if (rows < 8 && rows < turns)
         for (int64_t i = 0; i < rows; ++i)
@@ -589,122 +669,15 @@ SL_APART void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, in
             sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1, 0);
 }
 
-/* to[i] = value for 0 <= i < count. */
-SL_APART void sl_fill_long(element *restrict to, element value, int64_t count)
-{
-#if SL_MASKS && SL_SHUFFLES
-    sl_unit lane;
-    memcpy(&lane, &value, sizeof lane);
-    const sl_wide line = (sl_wide){0} + lane;
-    for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
-        memcpy(to, &line, sizeof line);
-    sl_store_64(to, (sl_bytes_64)line, sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE));
-#else
-    for (int64_t i = 0; i < count; ++i)
-        to[i] = value;
-#endif
-}
+/* Shuffles: the lanes that split, join and transpose take from two vectors.
+ *
+ * Assumes: nothing.
+ * Needs: vectors. */
 
-/* to[at + i] = value for 0 <= i < count: a margin of one or two needs neither loop nor call. */
-SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t count)
-{
-    if (count > 2)
-        sl_fill_long(to + at, value, count);
-    else if (count > 0)
-        to[at] = to[at + count - 1] = value;
-}
-
-#if SL_SHORT == 64
-/* to[i*to_step + j] = value for 0 <= j < count and for 0 <= i < n of the 0 <= i < rows; returns that n, which may be
- * 0.  Between the rows it writes nothing. */
-SL_APART int64_t sl_fill_short(element *restrict to, int64_t to_step, element value, int64_t rows, int64_t count)
-{
-    const int64_t size = sizeof(element), bytes = count * size;
-    const int64_t each = to_step > count ? (SL_SHORT - bytes) / (to_step * size) + 1 : 0;
-    if (each < SL_SHORT_ROWS || rows < each)
-        return 0;
-    element values[SL_SHORT / SL_ELEMENT_SIZE + 1];
-    for (int64_t j = 0; j <= SL_SHORT / SL_ELEMENT_SIZE; ++j)
-        values[j] = value;
-    sl_bytes v;
-    memcpy(&v, values, sizeof v);
-    const uint64_t kept = sl_kept(to_step * size, bytes, each);
-    int64_t i = 0;
-    for (; i <= rows - each; i += each)
-        sl_put((unsigned char *)(to + i * to_step), v, kept, 0);
-    return i;
-}
-#endif
-
-/* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
-SL_APART void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
-                           int64_t count)
-{
-#if SL_SHORT == 64
-    if (count > 0 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW) {
-        const int64_t done = sl_fill_short(to + at, to_step, value, rows, count);
-        at += done * to_step;
-        rows -= done;
-    }
-#endif
-    if (count == 1)
-        for (int64_t i = 0; i < rows; ++i)
-            to[at + i * to_step] = value;
-    else if (count > 1)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_fill(to, at + i * to_step, value, count);
-}
-
-#ifdef SL_NUMBER
-/* to[at + i] += from[start + i] for 0 <= i < count. */
-SL_INLINE void sl_accumulate(element *restrict to, int64_t at, const element *restrict from, int64_t start,
-                             int64_t count)
-{
-    for (int64_t i = 0; i < count; ++i)
-        to[at + i] = (element)(to[at + i] + from[start + i]);
-}
-
-/* How many sums go on side by side, and how many rows at most until the next column of them. */
-#define SL_SUMS 8
-#define SL_SUMMED 1024
-
-/* to[at + i*to_step + j*to_each] += from[start + i*step + j*each] for 0 <= i < rows, 0 <= j < columns: to each element
- * of the output in the order of i, then j, which is all that the result depends on. */
-SL_APART void sl_accumulate_rows(element *restrict to, int64_t at, int64_t to_step, int64_t to_each,
-                                 const element *restrict from, int64_t start, int64_t step, int64_t each,
-                                 int64_t rows, int64_t columns)
-{
-    int64_t i = 0;
-    to += at;
-    from += start;
-    if (to_each == 0 && to_step != 0) /* a row is one sum: several at a time, each in its order */
-        for (; i + SL_SUMS <= rows; i += SL_SUMS) {
-            element sum[SL_SUMS];
-            for (int64_t k = 0; k < SL_SUMS; ++k)
-                sum[k] = to[(i + k) * to_step];
-            for (int64_t j = 0; j < columns; ++j)
-                for (int64_t k = 0; k < SL_SUMS; ++k)
-                    sum[k] = (element)(sum[k] + from[(i + k) * step + j * each]);
-            for (int64_t k = 0; k < SL_SUMS; ++k)
-                to[(i + k) * to_step] = sum[k];
-        }
-    else if (to_each > 0 && to_step > 0 && columns < rows) /* where i is greater, j is less: the last column first */
-        for (; i < rows; i += SL_SUMMED)
-            for (int64_t j = columns - 1; j >= 0; --j)
-                for (int64_t k = i; k < sl_min(rows, i + SL_SUMMED); ++k)
-                    to[k * to_step + j * to_each] =
-                        (element)(to[k * to_step + j * to_each] + from[k * step + j * each]);
-    for (; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-            to[i * to_step + j * to_each] = (element)(to[i * to_step + j * to_each] + from[i * step + j * each]);
-}
-#endif
-
-/* ---- vectors ---- */
-
-/* A shuffle takes from two vectors, whose elements are numbered one after the other.  SL_LIST_n lists
- * mask(i, ...) for n values of i; a vector of SL_LANES elements has 16 bytes, one of SL_MANY has SL_WIDE. */
-#if SL_SHUFFLES
+/* A shuffle takes lanes from two vectors a and b; those of b are numbered after those of a.  SL_LIST_n lists
+ * index(i, ...) for n values of i.  SL_LANES_8, _16, _32: the elements of vectors of so many bytes; SL_LANES_MAX:
+ * those of the widest.  SL_EACH_OF_8, ...: SL_LIST_n for all lanes of such a vector. */
+#if SL_HAS_SHUFFLES
 #define SL_LIST_1(mask, i, ...) mask(i, __VA_ARGS__)
 #define SL_LIST_2(mask, i, ...) SL_LIST_1(mask, i, __VA_ARGS__), SL_LIST_1(mask, (i) + 1, __VA_ARGS__)
 #define SL_LIST_4(mask, i, ...) SL_LIST_2(mask, i, __VA_ARGS__), SL_LIST_2(mask, (i) + 2, __VA_ARGS__)
@@ -712,285 +685,249 @@ SL_APART void sl_accumulate_rows(element *restrict to, int64_t at, int64_t to_st
 #define SL_LIST_16(mask, i, ...) SL_LIST_8(mask, i, __VA_ARGS__), SL_LIST_8(mask, (i) + 8, __VA_ARGS__)
 #define SL_LIST_32(mask, i, ...) SL_LIST_16(mask, i, __VA_ARGS__), SL_LIST_16(mask, (i) + 16, __VA_ARGS__)
 #define SL_LIST_64(mask, i, ...) SL_LIST_32(mask, i, __VA_ARGS__), SL_LIST_32(mask, (i) + 32, __VA_ARGS__)
-#define SL_LANES (16 / SL_ELEMENT_SIZE)
-#define SL_MANY (SL_WIDE / SL_ELEMENT_SIZE)
+#define SL_LANES_16 (16 / SL_ELEMENT_SIZE)
+#define SL_LANES_MAX (SL_VECTOR_BYTES / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-#define SL_EACH SL_LIST_16
+#define SL_EACH_OF_16 SL_LIST_16
 #elif SL_ELEMENT_SIZE == 2
-#define SL_EACH SL_LIST_8
+#define SL_EACH_OF_16 SL_LIST_8
 #elif SL_ELEMENT_SIZE == 4
-#define SL_EACH SL_LIST_4
+#define SL_EACH_OF_16 SL_LIST_4
 #else
-#define SL_EACH SL_LIST_2
+#define SL_EACH_OF_16 SL_LIST_2
 #endif
-#if SL_WIDE / SL_ELEMENT_SIZE == 64
-#define SL_EACH_WIDE SL_LIST_64
-#elif SL_WIDE / SL_ELEMENT_SIZE == 32
-#define SL_EACH_WIDE SL_LIST_32
-#elif SL_WIDE / SL_ELEMENT_SIZE == 16
-#define SL_EACH_WIDE SL_LIST_16
-#elif SL_WIDE / SL_ELEMENT_SIZE == 8
-#define SL_EACH_WIDE SL_LIST_8
-#elif SL_WIDE / SL_ELEMENT_SIZE == 4
-#define SL_EACH_WIDE SL_LIST_4
+#if SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 64
+#define SL_EACH_OF_MAX SL_LIST_64
+#elif SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 32
+#define SL_EACH_OF_MAX SL_LIST_32
+#elif SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 16
+#define SL_EACH_OF_MAX SL_LIST_16
+#elif SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 8
+#define SL_EACH_OF_MAX SL_LIST_8
+#elif SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 4
+#define SL_EACH_OF_MAX SL_LIST_4
 #else
-#define SL_EACH_WIDE SL_LIST_2
+#define SL_EACH_OF_MAX SL_LIST_2
 #endif
-#if SL_MASKS
-#define SL_HALF (32 / SL_ELEMENT_SIZE)
+#if SL_HAS_BYTE_MASKS
+#define SL_LANES_32 (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-#define SL_EACH_HALF SL_LIST_32
+#define SL_EACH_OF_32 SL_LIST_32
 #elif SL_ELEMENT_SIZE == 2
-#define SL_EACH_HALF SL_LIST_16
+#define SL_EACH_OF_32 SL_LIST_16
 #elif SL_ELEMENT_SIZE == 4
-#define SL_EACH_HALF SL_LIST_8
+#define SL_EACH_OF_32 SL_LIST_8
 #else
-#define SL_EACH_HALF SL_LIST_4
+#define SL_EACH_OF_32 SL_LIST_4
 #endif
 #elif SL_ELEMENT_SIZE <= 2
-#define SL_FEWEST (8 / SL_ELEMENT_SIZE)
+#define SL_LANES_8 (8 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
-typedef uint8_t sl_least __attribute__((vector_size(8)));
-#define SL_EACH_LEAST SL_LIST_8
+typedef uint8_t sl_lanes_8 __attribute__((vector_size(8)));
+#define SL_EACH_OF_8 SL_LIST_8
 #else
-typedef uint16_t sl_least __attribute__((vector_size(8)));
-#define SL_EACH_LEAST SL_LIST_4
+typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
+#define SL_EACH_OF_8 SL_LIST_4
 #endif
 #endif
 
-/* Masks for vectors of n elements.  Of a and b, one after the other, every second element. */
-#define SL_EVEN(i, n) 2 * (i)
-#define SL_ODD(i, n) 2 * (i) + 1
-/* Of a and b in turn, the first half and the second. */
-#define SL_LOW(i, n) (i) / 2 + (i) % 2 * (n)
-#define SL_HIGH(i, n) (n) / 2 + (i) / 2 + (i) % 2 * (n)
+/* Indices for vectors of n elements.  Every second element of a followed by b. */
+#define SL_UNZIP_EVEN(i, n) 2 * (i)
+#define SL_UNZIP_ODD(i, n) 2 * (i) + 1
+/* Elements of a and b in turn: the first half, the second half. */
+#define SL_ZIP_LOW(i, n) (i) / 2 + (i) % 2 * (n)
+#define SL_ZIP_HIGH(i, n) (n) / 2 + (i) / 2 + (i) % 2 * (n)
 /* The same in each group of g elements. */
-#define SL_GROUP_LOW(i, n, g) (i) / (g) * (g) + (i) % (g) / 2 + (i) % 2 * (n)
-#define SL_GROUP_HIGH(i, n, g) (i) / (g) * (g) + (g) / 2 + (i) % (g) / 2 + (i) % 2 * (n)
-/* Of a, b and c, one after the other, every third from r on: from a and b, then from that and c. */
-#define SL_THIRD(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
-#define SL_THIRD_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))
-/* Of a, b and c in turn, the v-th n: from a and b, then from that and c. */
-#define SL_TURN(i, n, v) (((v) * (n) + (i)) / 3 + (((v) * (n) + (i)) % 3 == 1) * (n))
-#define SL_TURN_LAST(i, n, v) (((v) * (n) + (i)) % 3 == 2 ? (n) + ((v) * (n) + (i)) / 3 : (i))
+#define SL_ZIP_GROUPS_LOW(i, n, g) (i) / (g) * (g) + (i) % (g) / 2 + (i) % 2 * (n)
+#define SL_ZIP_GROUPS_HIGH(i, n, g) (i) / (g) * (g) + (g) / 2 + (i) % (g) / 2 + (i) % 2 * (n)
+/* Every third element, from r on, of a, b and c: first from a and b, then from that result and c. */
+#define SL_UNZIP_3(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
+#define SL_UNZIP_3_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))
+/* Elements of a, b and c in turn, the v-th n of them: first from a and b, then from that result and c. */
+#define SL_ZIP_3(i, n, v) (((v) * (n) + (i)) / 3 + (((v) * (n) + (i)) % 3 == 1) * (n))
+#define SL_ZIP_3_LAST(i, n, v) (((v) * (n) + (i)) % 3 == 2 ? (n) + ((v) * (n) + (i)) / 3 : (i))
 
-/* Whether three vectors can be shuffled in registers: any order of bytes needs an instruction for it. */
+/* Whether shuffles of three streams stay in registers: small elements need an instruction that permutes bytes. */
 #if defined __SSSE3__ || defined __aarch64__ || defined __ARM_NEON || SL_ELEMENT_SIZE >= 4
-#define SL_THREES 1
+#define SL_HAS_BYTE_SHUFFLES 1
 #else
-#define SL_THREES 0
+#define SL_HAS_BYTE_SHUFFLES 0
+#endif
 #endif
 
-/* Moves the first *count* elements of a vector of *bytes* bytes; all of it where *whole*, a literal, says so, and past
- * the caches where it is 2: to a place in a line where a vector begins. */
-#if SL_MASKS
-#define SL_LOAD(v, bytes, from, whole, count)                                                                 \
-    if (whole)                                                                                                \
-        memcpy(&(v), from, bytes);                                                                            \
-    else                                                                                                      \
-        (v) = (__typeof__(v))sl_load_##bytes(from, sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE))
-#define SL_STORE(v, bytes, to, whole, count)                                                                  \
-    if ((whole) == 2)                                                                                         \
-        sl_store_past(to, sl_line_of(&(v), bytes));                                                           \
-    else if (whole)                                                                                           \
-        memcpy(to, &(v), bytes);                                                                              \
-    else                                                                                                      \
-        sl_store_##bytes(to, (sl_bytes_##bytes)(v), sl_first(sl_max(count, 0) * SL_ELEMENT_SIZE))
+/* Split and join, one step: k = 2, 3 or 4 vectors of one stream to k streams, and back.
+ *
+ * Assumes: a step without *whole* reads and writes its first *count* elements only, which takes masks.
+ * Needs: far_stores, masks, shuffles. */
+
+#if SL_HAS_SHUFFLES
+/* Loads and stores the first *count* elements of a vector of *bytes* bytes.  *whole*, a literal, is 1 for the whole
+ * vector, and 2 for a non-temporal store of it, to an address that is a multiple of its size. */
+#if SL_HAS_BYTE_MASKS
+#define SL_LOAD(v, bytes, from, whole, count)                                                                        \
+    if (whole)                                                                                                       \
+        memcpy(&(v), from, bytes);                                                                                   \
+    else                                                                                                             \
+        (v) = (__typeof__(v))sl_masked_load_##bytes(from, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE))
+#define SL_STORE(v, bytes, to, whole, count)                                                                         \
+    if ((whole) == 2)                                                                                                \
+        sl_store_nontemporal(to, sl_line_of(&(v), bytes));                                                           \
+    else if (whole)                                                                                                  \
+        memcpy(to, &(v), bytes);                                                                                     \
+    else                                                                                                             \
+        sl_masked_store_##bytes(to, (sl_bytes_##bytes)(v), sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE))
 #else
 #define SL_LOAD(v, bytes, from, whole, count) (void)(whole), (void)(count), memcpy(&(v), from, sizeof(v))
 #define SL_STORE(v, bytes, to, whole, count) (void)(whole), (void)(count), memcpy(to, &(v), sizeof(v))
 #endif
 
-/* Defines, for vectors of n elements, the step of sl_split and that of sl_join:
- * to[i*to_stride + j] = from[i + k*j] and to[i*k + j] = from[i + j*stride], for each of k streams n times; or
- * *count* <= n times where *whole*, a literal, is 0. */
-#define SL_STEPS(split, join, vector, each, bytes, n)                                                         \
-    SL_ALWAYS vector split##_load(const element *from, const int whole, int64_t count)                        \
-    {                                                                                                         \
-        vector v;                                                                                             \
-        SL_LOAD(v, bytes, from, whole, count);                                                                \
-        return v;                                                                                             \
-    }                                                                                                         \
-    SL_ALWAYS void split##_store(element *to, vector v, const int whole, int64_t count)                       \
-    {                                                                                                         \
-        SL_STORE(v, bytes, to, whole, count);                                                                 \
-    }                                                                                                         \
-    SL_ALWAYS void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
-                             int64_t count)                                                                   \
-    {                                                                                                         \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_EVEN, 0, n)), whole, count);                  \
-        split##_store(to + to_stride, __builtin_shufflevector(a, b, each(SL_ODD, 0, n)), whole, count);       \
-    }                                                                                                         \
-    SL_ALWAYS void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
-    {                                                                                                         \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_LOW, 0, n)), whole, count);                   \
-        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_HIGH, 0, n)), whole, count - n);          \
-    }                                                                                                         \
-    SL_ALWAYS void split##_out(element *restrict to, int64_t to_stride, const vector v[4], const int k,       \
-                               const int whole, int64_t count)                                                \
-    {                                                                                                         \
-        if (k == 2) {                                                                                         \
-            split##_2(to, to_stride, v[0], v[1], whole, count);                                               \
-        } else if (k == 3) {                                                                                  \
-            vector r = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 0));                          \
-            vector s = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 1));                          \
-            vector t = __builtin_shufflevector(v[0], v[1], each(SL_THIRD, 0, n, 2));                          \
-            r = __builtin_shufflevector(r, v[2], each(SL_THIRD_LAST, 0, n, 0));                               \
-            s = __builtin_shufflevector(s, v[2], each(SL_THIRD_LAST, 0, n, 1));                               \
-            t = __builtin_shufflevector(t, v[2], each(SL_THIRD_LAST, 0, n, 2));                               \
-            split##_store(to, r, whole, count);                                                               \
-            split##_store(to + to_stride, s, whole, count);                                                   \
-            split##_store(to + 2 * to_stride, t, whole, count);                                               \
-        } else {                                                                                              \
-            const vector even = __builtin_shufflevector(v[0], v[1], each(SL_EVEN, 0, n));                     \
-            const vector odd = __builtin_shufflevector(v[0], v[1], each(SL_ODD, 0, n));                       \
-            const vector even_last = __builtin_shufflevector(v[2], v[3], each(SL_EVEN, 0, n));                \
-            const vector odd_last = __builtin_shufflevector(v[2], v[3], each(SL_ODD, 0, n));                  \
-            split##_2(to, 2 * to_stride, even, even_last, whole, count);                                      \
-            split##_2(to + to_stride, 2 * to_stride, odd, odd_last, whole, count);                            \
-        }                                                                                                     \
-    }                                                                                                         \
-    SL_ALWAYS void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
-                         const int whole, int64_t count)                                                      \
-    {                                                                                                         \
-        vector v[4];                                                                                          \
-        for (int i = 0; i < k; ++i)                                                                           \
-            v[i] = split##_load(from + i * n, whole, k * count - i * n);                                      \
-        split##_out(to, to_stride, v, k, whole, count);                                                       \
-    }                                                                                                         \
-    SL_ALWAYS void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
-                        const int whole, int64_t count)                                                       \
-    {                                                                                                         \
-        const int64_t all = k * count;                                                                        \
-        const vector a = split##_load(from, whole, count), b = split##_load(from + stride, whole, count);     \
-        if (k == 2) {                                                                                         \
-            join##_2(to, a, b, whole, all);                                                                   \
-        } else if (k == 3) {                                                                                  \
-            const vector c = split##_load(from + 2 * stride, whole, count);                                   \
-            vector r = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 0));                                 \
-            vector s = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 1));                                 \
-            vector t = __builtin_shufflevector(a, b, each(SL_TURN, 0, n, 2));                                 \
-            r = __builtin_shufflevector(r, c, each(SL_TURN_LAST, 0, n, 0));                                   \
-            s = __builtin_shufflevector(s, c, each(SL_TURN_LAST, 0, n, 1));                                   \
-            t = __builtin_shufflevector(t, c, each(SL_TURN_LAST, 0, n, 2));                                   \
-            split##_store(to, r, whole, all);                                                                 \
-            split##_store(to + n, s, whole, all - n);                                                         \
-            split##_store(to + 2 * n, t, whole, all - 2 * n);                                                 \
-        } else {                                                                                              \
-            const vector c = split##_load(from + 2 * stride, whole, count);                                   \
-            const vector d = split##_load(from + 3 * stride, whole, count);                                   \
-            join##_2(to, __builtin_shufflevector(a, c, each(SL_LOW, 0, n)),                                   \
-                     __builtin_shufflevector(b, d, each(SL_LOW, 0, n)), whole, all);                          \
-            join##_2(to + 2 * n, __builtin_shufflevector(a, c, each(SL_HIGH, 0, n)),                          \
-                     __builtin_shufflevector(b, d, each(SL_HIGH, 0, n)), whole, all - 2 * n);                 \
-        }                                                                                                     \
+/* Defines, for vectors of n elements, the steps of sl_split and sl_join:
+ * to[i*to_stride + j] = from[i + k*j] for 0 <= i < k, 0 <= j < n, and to[i*k + j] = from[i + j*stride] for 0 <= i <
+ * n, 0 <= j < k; with *count* instead of n where *whole*, a literal, is 0. */
+#define SL_DEFINE_SPLIT_JOIN(split, join, vector, each, bytes, n)                                                    \
+    SL_ALWAYS_INLINE vector split##_load(const element *from, const int whole, int64_t count)                        \
+    {                                                                                                                \
+        vector v;                                                                                                    \
+        SL_LOAD(v, bytes, from, whole, count);                                                                       \
+        return v;                                                                                                    \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void split##_store(element *to, vector v, const int whole, int64_t count)                       \
+    {                                                                                                                \
+        SL_STORE(v, bytes, to, whole, count);                                                                        \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
+                                    int64_t count)                                                                   \
+    {                                                                                                                \
+        split##_store(to, __builtin_shufflevector(a, b, each(SL_UNZIP_EVEN, 0, n)), whole, count);                   \
+        split##_store(to + to_stride, __builtin_shufflevector(a, b, each(SL_UNZIP_ODD, 0, n)), whole, count);        \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
+    {                                                                                                                \
+        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
+        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void split##_out(element *restrict to, int64_t to_stride, const vector v[4], const int k,       \
+                                      const int whole, int64_t count)                                                \
+    {                                                                                                                \
+        if (k == 2) {                                                                                                \
+            split##_2(to, to_stride, v[0], v[1], whole, count);                                                      \
+        } else if (k == 3) {                                                                                         \
+            vector r = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, 0));                               \
+            vector s = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, 1));                               \
+            vector t = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, 2));                               \
+            r = __builtin_shufflevector(r, v[2], each(SL_UNZIP_3_LAST, 0, n, 0));                                    \
+            s = __builtin_shufflevector(s, v[2], each(SL_UNZIP_3_LAST, 0, n, 1));                                    \
+            t = __builtin_shufflevector(t, v[2], each(SL_UNZIP_3_LAST, 0, n, 2));                                    \
+            split##_store(to, r, whole, count);                                                                      \
+            split##_store(to + to_stride, s, whole, count);                                                          \
+            split##_store(to + 2 * to_stride, t, whole, count);                                                      \
+        } else {                                                                                                     \
+            const vector even = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_EVEN, 0, n));                      \
+            const vector odd = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_ODD, 0, n));                        \
+            const vector even_last = __builtin_shufflevector(v[2], v[3], each(SL_UNZIP_EVEN, 0, n));                 \
+            const vector odd_last = __builtin_shufflevector(v[2], v[3], each(SL_UNZIP_ODD, 0, n));                   \
+            split##_2(to, 2 * to_stride, even, even_last, whole, count);                                             \
+            split##_2(to + to_stride, 2 * to_stride, odd, odd_last, whole, count);                                   \
+        }                                                                                                            \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
+                                const int whole, int64_t count)                                                      \
+    {                                                                                                                \
+        vector v[4];                                                                                                 \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
+        split##_out(to, to_stride, v, k, whole, count);                                                              \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
+                               const int whole, int64_t count)                                                       \
+    {                                                                                                                \
+        const int64_t all = k * count;                                                                               \
+        const vector a = split##_load(from, whole, count), b = split##_load(from + stride, whole, count);            \
+        if (k == 2) {                                                                                                \
+            join##_2(to, a, b, whole, all);                                                                          \
+        } else if (k == 3) {                                                                                         \
+            const vector c = split##_load(from + 2 * stride, whole, count);                                          \
+            vector r = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 0));                                       \
+            vector s = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 1));                                       \
+            vector t = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 2));                                       \
+            r = __builtin_shufflevector(r, c, each(SL_ZIP_3_LAST, 0, n, 0));                                         \
+            s = __builtin_shufflevector(s, c, each(SL_ZIP_3_LAST, 0, n, 1));                                         \
+            t = __builtin_shufflevector(t, c, each(SL_ZIP_3_LAST, 0, n, 2));                                         \
+            split##_store(to, r, whole, all);                                                                        \
+            split##_store(to + n, s, whole, all - n);                                                                \
+            split##_store(to + 2 * n, t, whole, all - 2 * n);                                                        \
+        } else {                                                                                                     \
+            const vector c = split##_load(from + 2 * stride, whole, count);                                          \
+            const vector d = split##_load(from + 3 * stride, whole, count);                                          \
+            join##_2(to, __builtin_shufflevector(a, c, each(SL_ZIP_LOW, 0, n)),                                      \
+                     __builtin_shufflevector(b, d, each(SL_ZIP_LOW, 0, n)), whole, all);                             \
+            join##_2(to + 2 * n, __builtin_shufflevector(a, c, each(SL_ZIP_HIGH, 0, n)),                             \
+                     __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
+        }                                                                                                            \
     }
-SL_STEPS(sl_split_many, sl_join_many, sl_wide, SL_EACH_WIDE, 64, SL_MANY)
-#if SL_MASKS
-SL_STEPS(sl_split_half, sl_join_half, sl_half, SL_EACH_HALF, 32, SL_HALF)
+SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, 64, SL_LANES_MAX)
+#if SL_HAS_BYTE_MASKS
+SL_DEFINE_SPLIT_JOIN(sl_split_32, sl_join_32, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 #endif
-#if SL_WIDE > 16
-SL_STEPS(sl_split_few, sl_join_few, sl_vector, SL_EACH, 16, SL_LANES)
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_SPLIT_JOIN(sl_split_16, sl_join_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
 #endif
-#if SL_MASKS
-/* A mask of the elements of a vector of n from number *low* up to *high*. */
-SL_ALWAYS uint64_t sl_between(int64_t low, int64_t high)
-{
-    return sl_first(sl_max(high, 0) * SL_ELEMENT_SIZE) & ~sl_first(sl_max(low, 0) * SL_ELEMENT_SIZE);
-}
-
-/* The step of sl_deal, for vectors as above: of what it reads, vector i alone what its mask has, the rest is *fill*. */
-#define SL_DEAL_STEP(name, split, vector, bytes, n)                                                            \
-    SL_ALWAYS void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
-    {                                                                                                         \
-        for (int i = 0; i < k; ++i)                                                                           \
-            mask[i] = sl_between(low - i * n, high - i * n);                                                  \
-    }                                                                                                         \
-    SL_ALWAYS void name(element *restrict to, int64_t to_stride, const element *from, const uint64_t mask[4], \
-                        const int k, const int whole, int64_t count, vector fill)                             \
-    {                                                                                                         \
-        vector v[4];                                                                                          \
-        for (int i = 0; i < k; ++i)                                                                           \
-            v[i] = (vector)sl_merge_##bytes((sl_bytes_##bytes)fill, from + i * n, mask[i]);                   \
-        split##_out(to, to_stride, v, k, whole, count);                                                       \
-    }
-SL_DEAL_STEP(sl_deal_many, sl_split_many, sl_wide, 64, SL_MANY)
-SL_DEAL_STEP(sl_deal_half, sl_split_half, sl_half, 32, SL_HALF)
-SL_DEAL_STEP(sl_deal_few, sl_split_few, sl_vector, 16, SL_LANES)
-#endif
-#ifdef SL_FEWEST
-SL_STEPS(sl_split_fewest, sl_join_fewest, sl_least, SL_EACH_LEAST, 8, SL_FEWEST)
+#ifdef SL_LANES_8
+SL_DEFINE_SPLIT_JOIN(sl_split_8, sl_join_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANES_8)
 #endif
 #endif
 
-/* ---- transposes ---- */
+/* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: split_join_vectors. */
 
-/* How often a transpose is done: turn c of turn h is c*to_step + h*to_leap further in the output, and c*step + h*leap
- * in the source. */
-typedef struct {
-    int64_t count, to_step, step, high, to_leap, leap;
-} sl_turns;
-
-SL_ALWAYS sl_turns sl_turns_0(void)
-{
-    return (sl_turns){1, 0, 0, 1, 0, 0};
-}
-SL_ALWAYS sl_turns sl_turns_1(int64_t count, int64_t to_step, int64_t step)
-{
-    return (sl_turns){count, to_step, step, 1, 0, 0};
-}
-SL_ALWAYS sl_turns sl_turns_2(int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap)
-{
-    return (sl_turns){count, to_step, step, high, to_leap, leap};
-}
-
-/* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns: for what is too short else. */
-SL_APART void sl_transpose_plain(element *restrict to, int64_t to_stride, const element *restrict from,
-                                 int64_t stride, int64_t rows, int64_t columns)
+/* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
+ * shorter than a vector. */
+SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, const element *restrict from,
+                                       int64_t stride, int64_t rows, int64_t columns)
 {
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
             to[i * to_stride + j] = from[i + j * stride];
 }
 
-/* count of them one after the other: */
-
-/* Does *code* with *into* and *out_of* for turn c of turn h: where what is done begins in the output and the source. */
-#define SL_TURNS(code)                                                                                         \
-    for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                          \
-        element *restrict into = to;                                                                           \
-        const element *restrict out_of = from;                                                                 \
-        for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                   \
-            code                                                                                               \
+/* Runs *code* for each turn c of each turn h; it begins at *into* and *out_of*. */
+#define SL_FOR_EACH_TURN(code)                                                                                       \
+    for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
+        element *restrict into = to;                                                                                 \
+        const element *restrict out_of = from;                                                                       \
+        for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                         \
+            code                                                                                                     \
     }
 
-/* Row i of c is to[c*to_step + i*to_stride + j] = from[c*step + i + j*stride], 0 <= i < k, 0 <= j < columns, with
- * k = stride, a literal: k streams are written in one pass over the source.  The last vectors are masked, or reach
- * back.  Lines of an output that is *far* are written past the caches. */
-SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
-                        int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                        int64_t leap, int far, const int k)
+/* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
+ * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
+ * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores. */
+SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
+                               int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
+                               int64_t leap, int far, const int k)
 {
-#if SL_SHUFFLES && SL_MASKS
-    if (columns <= SL_LANES)
-        SL_TURNS(sl_split_few(into, to_stride, out_of, k, 0, columns);)
-    else if (columns <= SL_HALF)
-        SL_TURNS(sl_split_half(into, to_stride, out_of, k, 0, columns);)
-    else if (columns < SL_MANY)
-        SL_TURNS(sl_split_many(into, to_stride, out_of, k, 0, columns);)
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+    if (columns <= SL_LANES_16)
+        SL_FOR_EACH_TURN(sl_split_16(into, to_stride, out_of, k, 0, columns);)
+    else if (columns <= SL_LANES_32)
+        SL_FOR_EACH_TURN(sl_split_32(into, to_stride, out_of, k, 0, columns);)
+    else if (columns < SL_LANES_MAX)
+        SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
     else
-        SL_TURNS({
-            int64_t j = far ? sl_first_line(into, to_stride, 1) : -1;
+        SL_FOR_EACH_TURN({
+            int64_t j = far ? sl_first_group_in_line(into, to_stride, 1) : -1;
             if (j >= 0) {
-                sl_split_many(into, to_stride, out_of, k, 0, j);
-                for (; j + SL_MANY <= columns; j += SL_MANY)
-                    sl_split_many(into + j, to_stride, out_of + k * j, k, 2, SL_MANY);
-                sl_split_many(into + j, to_stride, out_of + k * j, k, 0, columns - j);
+                sl_split_max(into, to_stride, out_of, k, 0, j);
+                for (; j + SL_LANES_MAX <= columns; j += SL_LANES_MAX)
+                    sl_split_max(into + j, to_stride, out_of + k * j, k, 2, SL_LANES_MAX);
+                sl_split_max(into + j, to_stride, out_of + k * j, k, 0, columns - j);
                 continue;
             }
-            for (j = 0; j < columns; j += SL_MANY) {
-                const int64_t column = sl_min(j, columns - SL_MANY);
-                sl_split_many(into + column, to_stride, out_of + k * column, k, 1, SL_MANY);
+            for (j = 0; j < columns; j += SL_LANES_MAX) {
+                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
+                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
             }
         })
 #else
@@ -999,28 +936,28 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
         const int64_t c = turn % count, h = turn / count;
         element *restrict const into = to + c * to_step + h * to_leap;
         const element *restrict const out_of = from + c * step + h * leap;
-#if SL_SHUFFLES
-        if (columns >= SL_MANY && (SL_THREES || k != 3)) {
-            for (int64_t j = 0; j < columns; j += SL_MANY) {
-                const int64_t column = sl_min(j, columns - SL_MANY);
-                sl_split_many(into + column, to_stride, out_of + k * column, k, 1, SL_MANY);
+#if SL_HAS_SHUFFLES
+        if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t j = 0; j < columns; j += SL_LANES_MAX) {
+                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
+                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
             }
             continue;
         }
-#if SL_WIDE > 16
-        if (columns >= SL_LANES) {
-            for (int64_t j = 0; j < columns; j += SL_LANES) {
-                const int64_t column = sl_min(j, columns - SL_LANES);
-                sl_split_few(into + column, to_stride, out_of + k * column, k, 1, SL_LANES);
+#if SL_VECTOR_BYTES > 16
+        if (columns >= SL_LANES_16) {
+            for (int64_t j = 0; j < columns; j += SL_LANES_16) {
+                const int64_t column = sl_min(j, columns - SL_LANES_16);
+                sl_split_16(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_16);
             }
             continue;
         }
 #endif
-#ifdef SL_FEWEST
-        if (columns >= SL_FEWEST && (SL_THREES || k != 3)) {
-            for (int64_t j = 0; j < columns; j += SL_FEWEST) {
-                const int64_t column = sl_min(j, columns - SL_FEWEST);
-                sl_split_fewest(into + column, to_stride, out_of + k * column, k, 1, SL_FEWEST);
+#ifdef SL_LANES_8
+        if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t j = 0; j < columns; j += SL_LANES_8) {
+                const int64_t column = sl_min(j, columns - SL_LANES_8);
+                sl_split_8(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_8);
             }
             continue;
         }
@@ -1031,31 +968,32 @@ SL_ALWAYS void sl_split(element *restrict to, int64_t to_stride, const element *
 #endif
 }
 
-/* The same for 0 <= i < rows, 0 <= j < k, with k = to_stride: k streams are read in one pass over the output. */
-SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
-                       int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap,
-                       int far, const int k)
+/* to[c*to_step + h*to_leap + i*k + j] = from[c*step + h*leap + i + j*stride] for 0 <= i < rows, 0 <= j < k, c and h
+ * as in sl_split: one pass over the output reads k streams. */
+SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
+                              int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
+                              int64_t leap, int far, const int k)
 {
-#if SL_SHUFFLES && SL_MASKS
-    if (rows <= SL_LANES)
-        SL_TURNS(sl_join_few(into, out_of, stride, k, 0, rows);)
-    else if (rows <= SL_HALF)
-        SL_TURNS(sl_join_half(into, out_of, stride, k, 0, rows);)
-    else if (rows < SL_MANY)
-        SL_TURNS(sl_join_many(into, out_of, stride, k, 0, rows);)
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+    if (rows <= SL_LANES_16)
+        SL_FOR_EACH_TURN(sl_join_16(into, out_of, stride, k, 0, rows);)
+    else if (rows <= SL_LANES_32)
+        SL_FOR_EACH_TURN(sl_join_32(into, out_of, stride, k, 0, rows);)
+    else if (rows < SL_LANES_MAX)
+        SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
     else
-        SL_TURNS({
-            int64_t i = far ? sl_first_line(into, 0, k) : -1;
+        SL_FOR_EACH_TURN({
+            int64_t i = far ? sl_first_group_in_line(into, 0, k) : -1;
             if (i >= 0) {
-                sl_join_many(into, out_of, stride, k, 0, i);
-                for (; i + SL_MANY <= rows; i += SL_MANY)
-                    sl_join_many(into + k * i, out_of + i, stride, k, 2, SL_MANY);
-                sl_join_many(into + k * i, out_of + i, stride, k, 0, rows - i);
+                sl_join_max(into, out_of, stride, k, 0, i);
+                for (; i + SL_LANES_MAX <= rows; i += SL_LANES_MAX)
+                    sl_join_max(into + k * i, out_of + i, stride, k, 2, SL_LANES_MAX);
+                sl_join_max(into + k * i, out_of + i, stride, k, 0, rows - i);
                 continue;
             }
-            for (i = 0; i < rows; i += SL_MANY) {
-                const int64_t row = sl_min(i, rows - SL_MANY);
-                sl_join_many(into + k * row, out_of + row, stride, k, 1, SL_MANY);
+            for (i = 0; i < rows; i += SL_LANES_MAX) {
+                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
+                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
             }
         })
 #else
@@ -1064,28 +1002,28 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
         const int64_t c = turn % count, h = turn / count;
         element *restrict const into = to + c * to_step + h * to_leap;
         const element *restrict const out_of = from + c * step + h * leap;
-#if SL_SHUFFLES
-        if (rows >= SL_MANY && (SL_THREES || k != 3)) {
-            for (int64_t i = 0; i < rows; i += SL_MANY) {
-                const int64_t row = sl_min(i, rows - SL_MANY);
-                sl_join_many(into + k * row, out_of + row, stride, k, 1, SL_MANY);
+#if SL_HAS_SHUFFLES
+        if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t i = 0; i < rows; i += SL_LANES_MAX) {
+                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
+                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
             }
             continue;
         }
-#if SL_WIDE > 16
-        if (rows >= SL_LANES) {
-            for (int64_t i = 0; i < rows; i += SL_LANES) {
-                const int64_t row = sl_min(i, rows - SL_LANES);
-                sl_join_few(into + k * row, out_of + row, stride, k, 1, SL_LANES);
+#if SL_VECTOR_BYTES > 16
+        if (rows >= SL_LANES_16) {
+            for (int64_t i = 0; i < rows; i += SL_LANES_16) {
+                const int64_t row = sl_min(i, rows - SL_LANES_16);
+                sl_join_16(into + k * row, out_of + row, stride, k, 1, SL_LANES_16);
             }
             continue;
         }
 #endif
-#ifdef SL_FEWEST
-        if (rows >= SL_FEWEST && (SL_THREES || k != 3)) {
-            for (int64_t i = 0; i < rows; i += SL_FEWEST) {
-                const int64_t row = sl_min(i, rows - SL_FEWEST);
-                sl_join_fewest(into + k * row, out_of + row, stride, k, 1, SL_FEWEST);
+#ifdef SL_LANES_8
+        if (rows >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t i = 0; i < rows; i += SL_LANES_8) {
+                const int64_t row = sl_min(i, rows - SL_LANES_8);
+                sl_join_8(into + k * row, out_of + row, stride, k, 1, SL_LANES_8);
             }
             continue;
         }
@@ -1096,63 +1034,102 @@ SL_ALWAYS void sl_join(element *restrict to, const element *restrict from, int64
 #endif
 }
 
-#define SL_SPLIT(k)                                                                                            \
-    SL_APART void sl_split_##k(element *restrict to, int64_t at, int64_t to_stride,                           \
-                               const element *restrict from, int64_t start, int64_t columns, int64_t count,   \
-                               int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap,    \
-                               int far)                                                                       \
-    {                                                                                                         \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,   \
-                 k);                                                                                          \
+#define SL_DEFINE_SPLIT(k)                                                                                           \
+    SL_OUT_OF_LINE void sl_split_##k(element *restrict to, int64_t at, int64_t to_stride,                            \
+                                     const element *restrict from, int64_t start, int64_t columns, int64_t count,    \
+                                     int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap,     \
+                                     int far)                                                                        \
+    {                                                                                                                \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far, k);      \
     }
-SL_SPLIT(2)
-SL_SPLIT(3)
-SL_SPLIT(4)
+SL_DEFINE_SPLIT(2)
+SL_DEFINE_SPLIT(3)
+SL_DEFINE_SPLIT(4)
+
+#define SL_DEFINE_JOIN(k)                                                                                            \
+    SL_OUT_OF_LINE void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,   \
+                                    int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,      \
+                                    int64_t high, int64_t to_leap, int64_t leap, int far)                            \
+    {                                                                                                                \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, k);             \
+    }
+SL_DEFINE_JOIN(2)
+SL_DEFINE_JOIN(3)
+SL_DEFINE_JOIN(4)
+
+/* Deal: a split of a source with margins, which read as the fill value.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: split_join. */
+
+#if SL_HAS_SHUFFLES
+#if SL_HAS_BYTE_MASKS
+/* Defines the step of sl_deal: vector i of the source is read where mask[i] has a bit, and is *fill* elsewhere. */
+#define SL_DEFINE_DEAL_STEP(name, split, vector, bytes, n)                                                           \
+    SL_ALWAYS_INLINE void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
+    {                                                                                                                \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            mask[i] = sl_byte_range(low - i * n, high - i * n);                                                      \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void name(element *restrict to, int64_t to_stride, const element *from, const uint64_t mask[4], \
+                               const int k, const int whole, int64_t count, vector fill)                             \
+    {                                                                                                                \
+        vector v[4];                                                                                                 \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            v[i] = (vector)sl_masked_merge_##bytes((sl_bytes_##bytes)fill, from + i * n, mask[i]);                   \
+        split##_out(to, to_stride, v, k, whole, count);                                                              \
+    }
+SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, 64, SL_LANES_MAX)
+SL_DEFINE_DEAL_STEP(sl_deal_32, sl_split_32, sl_lanes_32, 32, SL_LANES_32)
+SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
+#endif
+#endif
 
 /* to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k, 0 <= j < columns, with i + k*j = n and k a literal,
  * is from[start + c*step + n] where low <= n < low + inside, elsewhere *value*. */
-SL_ALWAYS void sl_deal(element *restrict to, int64_t to_stride, const element *restrict from, int64_t start,
-                       int64_t columns, int64_t low, int64_t inside, element value, int64_t count, int64_t to_step,
-                       int64_t step, const int k)
+SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const element *restrict from, int64_t start,
+                              int64_t columns, int64_t low, int64_t inside, element value, int64_t count,
+                              int64_t to_step, int64_t step, const int k)
 {
     const int64_t high = sl_min(low + sl_max(inside, 0), k * columns);
-#if SL_SHUFFLES && SL_MASKS
-    sl_unit lane;
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+    sl_lane lane;
     memcpy(&lane, &value, sizeof lane);
-    const int64_t end = (columns - 1) / SL_MANY * SL_MANY;
+    const int64_t end = (columns - 1) / SL_LANES_MAX * SL_LANES_MAX;
     uint64_t mask[4], last[4];
-    from += start; /* a vector may begin before the array, where its mask has no bit */
-    if (columns <= SL_LANES) {
-        sl_deal_few_masks(mask, low, high, k);
+    from += start; /* a vector may begin before the array; the mask has no bit there */
+    if (columns <= SL_LANES_16) {
+        sl_deal_16_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_few(to, to_stride, from, mask, k, 0, columns, (sl_vector){0} + lane);
-    } else if (columns <= SL_HALF) {
-        sl_deal_half_masks(mask, low, high, k);
+            sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
+    } else if (columns <= SL_LANES_32) {
+        sl_deal_32_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_half(to, to_stride, from, mask, k, 0, columns, (sl_half){0} + lane);
-    } else if (columns < SL_MANY) {
-        sl_deal_many_masks(mask, low, high, k);
+            sl_deal_32(to, to_stride, from, mask, k, 0, columns, (sl_lanes_32){0} + lane);
+    } else if (columns < SL_LANES_MAX) {
+        sl_deal_max_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_many(to, to_stride, from, mask, k, 0, columns, (sl_wide){0} + lane);
-    } else if (low <= k * SL_MANY && high >= k * end) { /* the first vectors and the last alone are cut */
-        sl_deal_many_masks(mask, low, high, k);
-        sl_deal_many_masks(last, low - k * end, high - k * end, k);
+            sl_deal_max(to, to_stride, from, mask, k, 0, columns, (sl_lanes){0} + lane);
+    } else if (low <= k * SL_LANES_MAX && high >= k * end) { /* only the first and the last vectors are cut */
+        sl_deal_max_masks(mask, low, high, k);
+        sl_deal_max_masks(last, low - k * end, high - k * end, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_deal_many(to, to_stride, from, mask, k, 1, SL_MANY, (sl_wide){0} + lane);
-            for (int64_t j = SL_MANY; j < end; j += SL_MANY)
-                sl_split_many(to + j, to_stride, from + k * j, k, 1, SL_MANY);
+            sl_deal_max(to, to_stride, from, mask, k, 1, SL_LANES_MAX, (sl_lanes){0} + lane);
+            for (int64_t j = SL_LANES_MAX; j < end; j += SL_LANES_MAX)
+                sl_split_max(to + j, to_stride, from + k * j, k, 1, SL_LANES_MAX);
             if (end > 0)
-                sl_deal_many(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_wide){0} + lane);
+                sl_deal_max(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_lanes){0} + lane);
         }
     } else
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            for (int64_t j = 0; j < columns; j += SL_MANY) {
-                const int64_t column = sl_min(j, columns - SL_MANY);
-                sl_deal_many_masks(mask, low - k * column, high - k * column, k);
-                sl_deal_many(to + column, to_stride, from + k * column, mask, k, 1, SL_MANY, (sl_wide){0} + lane);
+            for (int64_t j = 0; j < columns; j += SL_LANES_MAX) {
+                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
+                sl_deal_max_masks(mask, low - k * column, high - k * column, k);
+                sl_deal_max(to + column, to_stride, from + k * column, mask, k, 1, SL_LANES_MAX,
+                            (sl_lanes){0} + lane);
             }
 #else
-    /* The columns that are inside for all i, by vectors; the others one by one. */
+    /* Columns that are inside for all i, by vectors; the others one by one. */
     const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
     const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
     if (first < last)
@@ -1168,44 +1145,144 @@ SL_ALWAYS void sl_deal(element *restrict to, int64_t to_stride, const element *r
 #endif
 }
 
-#define SL_DEAL(k)                                                                                             \
-    SL_APART void sl_deal_##k(element *restrict to, int64_t at, int64_t to_stride,                            \
-                              const element *restrict from, int64_t start, int64_t columns, int64_t low,      \
-                              int64_t inside, element value, int64_t count, int64_t to_step, int64_t step)    \
-    {                                                                                                         \
-        sl_deal(to + at, to_stride, from, start, columns, low, inside, value, count, to_step, step, k);       \
+#define SL_DEFINE_DEAL(k)                                                                                            \
+    SL_OUT_OF_LINE void sl_deal_##k(element *restrict to, int64_t at, int64_t to_stride,                             \
+                                    const element *restrict from, int64_t start, int64_t columns, int64_t low,       \
+                                    int64_t inside, element value, int64_t count, int64_t to_step, int64_t step)     \
+    {                                                                                                                \
+        sl_deal(to + at, to_stride, from, start, columns, low, inside, value, count, to_step, step, k);              \
     }
-SL_DEAL(2)
-SL_DEAL(3)
-SL_DEAL(4)
+SL_DEFINE_DEAL(2)
+SL_DEFINE_DEAL(3)
+SL_DEFINE_DEAL(4)
 
-#define SL_JOIN(k)                                                                                             \
-    SL_APART void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,  \
-                              int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,     \
-                              int64_t high, int64_t to_leap, int64_t leap, int far)                           \
-    {                                                                                                         \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, k);      \
+/* Fill: one value into a run, or into many rows.
+ *
+ * Assumes: offsets and counts are in elements; a count <= 0 writes nothing.
+ * Needs: masks, short_rows. */
+
+/* to[i] = value for 0 <= i < count. */
+SL_OUT_OF_LINE void sl_fill_long(element *restrict to, element value, int64_t count)
+{
+#if SL_HAS_BYTE_MASKS && SL_HAS_SHUFFLES
+    sl_lane lane;
+    memcpy(&lane, &value, sizeof lane);
+    const sl_lanes line = (sl_lanes){0} + lane;
+    for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
+        memcpy(to, &line, sizeof line);
+    sl_masked_store_64(to, (sl_bytes_64)line, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE));
+#else
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = value;
+#endif
+}
+
+/* to[at + i] = value for 0 <= i < count.  A margin of one or two takes neither loop nor call. */
+SL_INLINE void sl_fill(element *restrict to, int64_t at, element value, int64_t count)
+{
+    if (count > 2)
+        sl_fill_long(to + at, value, count);
+    else if (count > 0)
+        to[at] = to[at + count - 1] = value;
+}
+
+/* to[at + i*to_step + j] = value for 0 <= i < rows, 0 <= j < count. */
+SL_OUT_OF_LINE void sl_fill_rows(element *restrict to, int64_t at, int64_t to_step, element value, int64_t rows,
+                                 int64_t count)
+{
+#if SL_PERMUTE_BYTES == 64
+    if (count > 0 && count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+        const int64_t done = sl_fill_short(to + at, to_step, value, rows, count);
+        at += done * to_step;
+        rows -= done;
     }
-SL_JOIN(2)
-SL_JOIN(3)
-SL_JOIN(4)
+#endif
+    if (count == 1)
+        for (int64_t i = 0; i < rows; ++i)
+            to[at + i * to_step] = value;
+    else if (count > 1)
+        for (int64_t i = 0; i < rows; ++i)
+            sl_fill(to, at + i * to_step, value, count);
+}
 
-/* An axis of a transpose: index k = (t*high + h)*count + l has the offset l*step + h*leap + t*jump on the face where
- * it does not run fastest. */
+/* Shares: which steps of a loop belong to one part of a kernel's work.
+ *
+ * Assumes: 0 <= part < parts.
+ * Needs: integers. */
+
+/* Part number *part* of *parts* of the work that is left to share. */
+typedef struct {
+    int64_t part, parts;
+} sl_part;
+
+/* Sets the steps of a loop that belong to the part: *begin <= d < *end, of 0 <= d < extent. */
+SL_OUT_OF_LINE void sl_share_last(const sl_part *left, int64_t extent, int64_t *begin, int64_t *end)
+{
+    *begin = 0;
+    *end = extent;
+    if (left->parts > 1) {
+        const int64_t each = extent / left->parts, more = extent % left->parts;
+        *begin = each * left->part + sl_min(left->part, more);
+        *end = *begin + each + (left->part < more);
+    }
+}
+
+/* The same for a loop with shared loops inside.  With more parts than steps, several parts do one step together:
+ * *left becomes the share of the part inside that step. */
+SL_OUT_OF_LINE void sl_share(sl_part *left, int64_t extent, int64_t *begin, int64_t *end)
+{
+    if (left->parts == 1) {
+        sl_share_last(left, extent, begin, end);
+        return;
+    }
+    const int64_t together = sl_max(left->parts / sl_max(extent, 1), 1);
+    const sl_part outer = {left->part / together, (left->parts + together - 1) / together};
+    sl_share_last(&outer, extent, begin, end);
+    left->part -= outer.part * together;
+    left->parts = sl_min(together, left->parts - outer.part * together);
+}
+
+/* Axes of a transpose, their offsets in memory, and how often the transpose repeats.
+ *
+ * Assumes: extents >= 1.
+ * Needs: base. */
+
+/* How often a transpose repeats: count*high times.  Turn c of turn h begins c*to_step + h*to_leap further in the
+ * output, and c*step + h*leap further in the source. */
+typedef struct {
+    int64_t count, to_step, step, high, to_leap, leap;
+} sl_turns;
+
+SL_ALWAYS_INLINE sl_turns sl_turns_0(void)
+{
+    return (sl_turns){1, 0, 0, 1, 0, 0};
+}
+SL_ALWAYS_INLINE sl_turns sl_turns_1(int64_t count, int64_t to_step, int64_t step)
+{
+    return (sl_turns){count, to_step, step, 1, 0, 0};
+}
+SL_ALWAYS_INLINE sl_turns sl_turns_2(int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
+                                     int64_t leap)
+{
+    return (sl_turns){count, to_step, step, high, to_leap, leap};
+}
+
+/* An axis of a transpose, of up to three levels: index k = (t*high + h)*count + l has the offset l*step + h*leap +
+ * t*jump in the array where the axis is not the contiguous one. */
 typedef struct {
     int64_t count, step, high, leap, top, jump;
 } sl_axis;
 
-/* Those of one, two and three levels. */
-SL_ALWAYS sl_axis sl_axis_1(int64_t count, int64_t step)
+/* Axes of one, two and three levels. */
+SL_ALWAYS_INLINE sl_axis sl_axis_1(int64_t count, int64_t step)
 {
     return (sl_axis){count, step, 1, 0, 1, 0};
 }
-SL_ALWAYS sl_axis sl_axis_2(int64_t count, int64_t step, int64_t high, int64_t leap)
+SL_ALWAYS_INLINE sl_axis sl_axis_2(int64_t count, int64_t step, int64_t high, int64_t leap)
 {
     return (sl_axis){count, step, high, leap, 1, 0};
 }
-SL_ALWAYS sl_axis sl_axis_3(int64_t count, int64_t step, int64_t high, int64_t leap, int64_t top, int64_t jump)
+SL_ALWAYS_INLINE sl_axis sl_axis_3(int64_t count, int64_t step, int64_t high, int64_t leap, int64_t top, int64_t jump)
 {
     return (sl_axis){count, step, high, leap, top, jump};
 }
@@ -1215,31 +1292,32 @@ SL_INLINE int64_t sl_extent(const sl_axis *axis)
     return axis->count * axis->high * axis->top;
 }
 
-/* With fewer rows or columns tiles cost more than what they spare. */
-#define SL_FEW 8
+/* With fewer rows or columns, tiles cost more than they save. */
+#define SL_TILED_FROM 8
 
-/* A tile is SL_TILE elements, a cache line, on both faces: to[row[i] + j] = from[i + column[j]]. */
-#if SL_SHUFFLES
+/* A tile has SL_TILE rows and columns, one cache line each: to[row[i] + j] = from[i + column[j]]. */
+#if SL_HAS_SHUFFLES
 #define SL_TILE (64 / SL_ELEMENT_SIZE)
 #else
 #define SL_TILE 16
 #endif
 
-/* Offsets of *known* indices of an axis, less that of the first, which is *phase* after the begin of a level. */
+/* Offsets of *known* indices of an axis, relative to the first, which is number *phase* of its level. */
 typedef struct {
     int64_t phase, known, offset[SL_TILE];
-} sl_lines;
+} sl_offset_table;
 
-/* Makes one of *lines*, of which there are two, those of *count* indices from *first* on, *count* <= SL_TILE, and
- * returns it; *at* becomes the offset of the first. */
-SL_INLINE const int64_t *sl_seek(sl_lines *lines, const sl_axis *axis, int64_t first, int64_t count, int64_t *at)
+/* Returns the offsets of *count* <= SL_TILE indices from *first* on, relative to the first; sets *at* to its offset.
+ * They stay in one of the two tables *lines*, and are computed again only for another phase. */
+SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *axis, int64_t first, int64_t count,
+                                         int64_t *at)
 {
     int64_t low = first, high = 0;
     if (axis->high > 1) {
         low = first % axis->count;
         high = first / axis->count % axis->high;
         *at = low * axis->step + high * axis->leap + first / axis->count / axis->high * axis->jump;
-        /* What ends before its level does might begin anywhere in it. */
+        /* Indices that end before their level does have the same offsets anywhere in it. */
         if (high * axis->count + low + count <= axis->count * axis->high)
             high = 0;
     } else
@@ -1268,37 +1346,44 @@ SL_INLINE const int64_t *sl_seek(sl_lines *lines, const sl_axis *axis, int64_t f
     return lines->offset;
 }
 
-#if SL_SHUFFLES
-#define SL_GROUPS (SL_WIDE / 16)
-/* Whether as many lines as there are groups make whole vectors of rows. */
-#define SL_DENSE (SL_LANES >= SL_GROUPS)
+/* Transposes in registers: squares of 16 bytes, several side by side, and tiles of one cache line a side.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: axes, integers, shuffles. */
 
-/* Transposes SL_GROUPS squares of 16 bytes, side by side: to zip the first half of the rows with the second,
- * log2(SL_LANES) times, is to transpose.  The loops are unrolled, and all stays in registers. */
-SL_ALWAYS void sl_transpose_squares(sl_wide row[SL_LANES])
+#if SL_HAS_SHUFFLES
+#define SL_SQUARES_PER_VECTOR (SL_VECTOR_BYTES / 16)
+/* Whether rows of 16 bytes that follow each other can be written by whole vectors. */
+#define SL_HAS_DENSE_SQUARES (SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
+
+/* Transposes SL_SQUARES_PER_VECTOR squares of 16 bytes, side by side, by zipping the first half of the rows with the
+ * second log2(SL_LANES_16) times.  The compiler unrolls the loops: all vectors stay in registers. */
+SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
 {
-    sl_wide zipped[SL_LANES];
-    for (int zips = 1; zips < SL_LANES; zips *= 2) {
-        for (int i = 0; i < SL_LANES / 2; ++i) {
-            const sl_wide a = row[i], b = row[i + SL_LANES / 2];
-            zipped[2 * i] = __builtin_shufflevector(a, b, SL_EACH_WIDE(SL_GROUP_LOW, 0, SL_MANY, SL_LANES));
-            zipped[2 * i + 1] = __builtin_shufflevector(a, b, SL_EACH_WIDE(SL_GROUP_HIGH, 0, SL_MANY, SL_LANES));
+    sl_lanes zipped[SL_LANES_16];
+    for (int zips = 1; zips < SL_LANES_16; zips *= 2) {
+        for (int i = 0; i < SL_LANES_16 / 2; ++i) {
+            const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
+            zipped[2 * i] =
+                __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+            zipped[2 * i + 1] =
+                __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
         }
-        for (int i = 0; i < SL_LANES; ++i)
+        for (int i = 0; i < SL_LANES_16; ++i)
             row[i] = zipped[i];
     }
 }
 
-/* Transposes the squares of 16 bytes themselves, SL_GROUPS by SL_GROUPS, in the same way. */
-typedef uint64_t sl_pairs __attribute__((vector_size(SL_WIDE)));
-SL_ALWAYS void sl_transpose_groups(sl_pairs row[SL_GROUPS])
+/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, in the same way. */
+typedef uint64_t sl_words __attribute__((vector_size(SL_VECTOR_BYTES)));
+SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
-#if SL_GROUPS > 1
-    sl_pairs zipped[SL_GROUPS];
-    for (int zips = 1; zips < SL_GROUPS; zips *= 2) {
-        for (int i = 0; i < SL_GROUPS / 2; ++i) {
-            const sl_pairs a = row[i], b = row[i + SL_GROUPS / 2];
-#if SL_GROUPS == 4
+#if SL_SQUARES_PER_VECTOR > 1
+    sl_words zipped[SL_SQUARES_PER_VECTOR];
+    for (int zips = 1; zips < SL_SQUARES_PER_VECTOR; zips *= 2) {
+        for (int i = 0; i < SL_SQUARES_PER_VECTOR / 2; ++i) {
+            const sl_words a = row[i], b = row[i + SL_SQUARES_PER_VECTOR / 2];
+#if SL_SQUARES_PER_VECTOR == 4
             zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
             zipped[2 * i + 1] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
 #else
@@ -1306,7 +1391,7 @@ SL_ALWAYS void sl_transpose_groups(sl_pairs row[SL_GROUPS])
             zipped[2 * i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
         }
-        for (int i = 0; i < SL_GROUPS; ++i)
+        for (int i = 0; i < SL_SQUARES_PER_VECTOR; ++i)
             row[i] = zipped[i];
     }
 #else
@@ -1314,279 +1399,290 @@ SL_ALWAYS void sl_transpose_groups(sl_pairs row[SL_GROUPS])
 #endif
 }
 
-/* By way of a block on the stack: each line of the source is read whole, once, and each line of the output
- * written whole, so that strides of a power of two evict nothing half done. */
-SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE])
+/* Transposes a tile through a block on the stack.  Each cache line of the source is read whole, once, and each line
+ * of the output is written whole: with strides of a power of two, no line is evicted half used. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
 {
-    sl_pairs block[4 / SL_GROUPS][SL_LANES][4];
-    for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
+    sl_words block[4 / SL_SQUARES_PER_VECTOR][SL_LANES_16][4];
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t square = 0; square < 4; ++square) {
-            sl_wide line[SL_LANES];
-            for (int64_t k = 0; k < SL_LANES; ++k)
-                memcpy(&line[k], from + part * SL_MANY + column[square * SL_LANES + k], sizeof line[k]);
+            sl_lanes line[SL_LANES_16];
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                memcpy(&line[k], from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k], sizeof line[k]);
             sl_transpose_squares(line);
-            for (int64_t k = 0; k < SL_LANES; ++k)
-                block[part][k][square] = (sl_pairs)line[k];
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                block[part][k][square] = (sl_words)line[k];
         }
-    for (int64_t part = 0; part < 4 / SL_GROUPS; ++part)
-        for (int64_t k = 0; k < SL_LANES; ++k) {
-            sl_pairs line[4];
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            sl_words line[4];
             memcpy(line, block[part][k], sizeof line);
-            for (int64_t square = 0; square < 4; square += SL_GROUPS)
+            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
                 sl_transpose_groups(line + square);
-            for (int64_t group = 0; group < SL_GROUPS; ++group)
-                for (int64_t square = 0; square < 4; square += SL_GROUPS)
-                    memcpy(to + row[(part * SL_GROUPS + group) * SL_LANES + k] + square * SL_LANES,
-                           &line[square + group], SL_WIDE);
+            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                    memcpy(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] + square * SL_LANES_16,
+                           &line[square + group], SL_VECTOR_BYTES);
         }
 }
 
-/* Lines of 16 bytes side by side: line k of square g is at from + at[g*SL_LANES + k]. */
-typedef uint64_t sl_pair __attribute__((vector_size(16)));
-typedef uint64_t sl_quads __attribute__((vector_size(32)));
-SL_ALWAYS sl_wide sl_load_squares(const element *from, const int64_t *at)
+/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
+typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
+typedef uint64_t sl_words_32 __attribute__((vector_size(32)));
+SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at)
 {
-    sl_pair square[SL_GROUPS];
-    for (int64_t g = 0; g < SL_GROUPS; ++g)
-        memcpy(&square[g], from + at[g * SL_LANES], sizeof square[g]);
-#if SL_GROUPS == 1
-    return (sl_wide)square[0];
-#elif SL_GROUPS == 2
-    return (sl_wide)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
+    sl_words_16 square[SL_SQUARES_PER_VECTOR];
+    for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+        memcpy(&square[g], from + at[g * SL_LANES_16], sizeof square[g]);
+#if SL_SQUARES_PER_VECTOR == 1
+    return (sl_lanes)square[0];
+#elif SL_SQUARES_PER_VECTOR == 2
+    return (sl_lanes)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
 #else
-    return (sl_wide)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
-                                            __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3,
-                                            4, 5, 6, 7);
+    return (sl_lanes)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
+                                             __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3, 4,
+                                             5, 6, 7);
 #endif
 }
 
-/* SL_LANES rows, of which the first *rows* are written, by SL_MANY columns. */
-SL_ALWAYS void sl_transpose_flat(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
-                                 const int64_t column[SL_MANY], int64_t rows)
+/* Transposes to SL_LANES_16 rows by SL_LANES_MAX columns; writes the first *rows* rows. */
+SL_ALWAYS_INLINE void sl_transpose_flat(element *restrict to, const int64_t row[SL_LANES_16],
+                                        const element *restrict from, const int64_t column[SL_LANES_MAX],
+                                        int64_t rows)
 {
-    sl_wide line[SL_LANES];
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    sl_lanes line[SL_LANES_16];
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         line[k] = sl_load_squares(from, column + k);
     sl_transpose_squares(line);
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         if (k < rows)
             memcpy(to + row[k], &line[k], sizeof line[k]);
 }
 
-/* Square g of each line, to the rows of that square: it is taken out of a register. */
-#define SL_STORE_GROUP(g)                                                                                        \
-    for (int64_t k = 0; k < SL_LANES; ++k) {                                                                     \
-        const sl_pair square =                                                                                   \
-            __builtin_shufflevector((sl_pairs)line[k], (sl_pairs)line[k], 2 * (g), 2 * (g) + 1);                 \
-        memcpy(to + row[(g) * SL_LANES + k], &square, sizeof square);                                            \
+/* Stores square g of each line to the rows of that square. */
+#define SL_STORE_SQUARE(g)                                                                                           \
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
+        const sl_words_16 square =                                                                                   \
+            __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
+        memcpy(to + row[(g) * SL_LANES_16 + k], &square, sizeof square);                                             \
     }
 
-/* SL_MANY rows by SL_LANES columns, of which the first *columns* are read; something is written after them. */
-SL_ALWAYS void sl_transpose_tall(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
-                                 const int64_t column[SL_LANES], int64_t columns)
+/* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; reads the first *columns* columns only, and writes copies
+ * of the last one after them. */
+SL_ALWAYS_INLINE void sl_transpose_tall(element *restrict to, const int64_t row[SL_LANES_MAX],
+                                        const element *restrict from, const int64_t column[SL_LANES_16],
+                                        int64_t columns)
 {
-    sl_wide line[SL_LANES];
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    sl_lanes line[SL_LANES_16];
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
     sl_transpose_squares(line);
-    SL_STORE_GROUP(0)
-#if SL_GROUPS > 1
-    SL_STORE_GROUP(1)
+    SL_STORE_SQUARE(0)
+#if SL_SQUARES_PER_VECTOR > 1
+    SL_STORE_SQUARE(1)
 #endif
-#if SL_GROUPS > 2
-    SL_STORE_GROUP(2)
-    SL_STORE_GROUP(3)
+#if SL_SQUARES_PER_VECTOR > 2
+    SL_STORE_SQUARE(2)
+    SL_STORE_SQUARE(3)
 #endif
 }
 
-/* The same for rows that follow each other: whole vectors are written. */
-SL_APART void sl_transpose_dense(element *restrict to, const element *restrict from, const int64_t column[SL_LANES])
+/* The same for rows that follow each other in memory: writes whole vectors. */
+SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const element *restrict from,
+                                       const int64_t column[SL_LANES_16])
 {
-    sl_wide line[SL_LANES];
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    sl_lanes line[SL_LANES_16];
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         memcpy(&line[k], from + column[k], sizeof line[k]);
     sl_transpose_squares(line);
-    for (int64_t k = 0; SL_DENSE && k < SL_LANES; k += SL_GROUPS) {
-        sl_pairs rows[SL_GROUPS];
+    for (int64_t k = 0; SL_HAS_DENSE_SQUARES && k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+        sl_words rows[SL_SQUARES_PER_VECTOR];
         memcpy(rows, line + k, sizeof rows);
         sl_transpose_groups(rows);
-        for (int64_t g = 0; g < SL_GROUPS; ++g)
-            memcpy(to + (g * SL_LANES + k) * SL_LANES, &rows[g], sizeof rows[g]);
+        for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+            memcpy(to + (g * SL_LANES_16 + k) * SL_LANES_16, &rows[g], sizeof rows[g]);
     }
 }
 
-/* One square of 16 bytes, of whose rows and columns the first are written and read, in the same way. */
-SL_ALWAYS void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES],
-                                   const element *restrict from, const int64_t column[SL_LANES], int64_t rows,
-                                   int64_t columns)
+/* Transposes one square of 16 bytes; reads the first *columns* columns and writes the first *rows* rows. */
+SL_ALWAYS_INLINE void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES_16],
+                                          const element *restrict from, const int64_t column[SL_LANES_16],
+                                          int64_t rows, int64_t columns)
 {
-    sl_vector line[SL_LANES], zipped[SL_LANES];
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    sl_lanes_16 line[SL_LANES_16], zipped[SL_LANES_16];
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
-    for (int zips = 1; zips < SL_LANES; zips *= 2) {
-        for (int k = 0; k < SL_LANES / 2; ++k) {
-            const sl_vector a = line[k], b = line[k + SL_LANES / 2];
-            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH(SL_LOW, 0, SL_LANES));
-            zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH(SL_HIGH, 0, SL_LANES));
+    for (int zips = 1; zips < SL_LANES_16; zips *= 2) {
+        for (int k = 0; k < SL_LANES_16 / 2; ++k) {
+            const sl_lanes_16 a = line[k], b = line[k + SL_LANES_16 / 2];
+            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
+            zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
         }
-        for (int k = 0; k < SL_LANES; ++k)
+        for (int k = 0; k < SL_LANES_16; ++k)
             line[k] = zipped[k];
     }
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         if (k < rows)
             memcpy(to + row[k], &line[k], sizeof line[k]);
 }
 
-/* Whole ones.  Apart, since together they take more registers than there are. */
-SL_APART void sl_flat_part(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
-                           const int64_t column[SL_MANY])
+/* Whole blocks only.  Out of line: inlined together they need more registers than there are. */
+SL_OUT_OF_LINE void sl_transpose_flat_whole(element *restrict to, const int64_t row[SL_LANES_16],
+                                            const element *restrict from, const int64_t column[SL_LANES_MAX])
 {
-    sl_transpose_flat(to, row, from, column, SL_LANES);
+    sl_transpose_flat(to, row, from, column, SL_LANES_16);
 }
-SL_APART void sl_tall_part(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
-                           const int64_t column[SL_LANES])
+SL_OUT_OF_LINE void sl_transpose_tall_whole(element *restrict to, const int64_t row[SL_LANES_MAX],
+                                            const element *restrict from, const int64_t column[SL_LANES_16])
 {
-    sl_transpose_tall(to, row, from, column, SL_LANES);
+    sl_transpose_tall(to, row, from, column, SL_LANES_16);
 }
 
-/* Two beside each other: a row is 32 bytes, and half as many stores do. */
-#if SL_GROUPS > 1
-SL_APART void sl_tall_pair(element *restrict to, const int64_t row[SL_MANY], const element *restrict from,
-                           const int64_t column[2 * SL_LANES])
+/* Two tall blocks side by side: a row is 32 bytes, written by half as many stores. */
+#if SL_SQUARES_PER_VECTOR > 1
+SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t row[SL_LANES_MAX],
+                                           const element *restrict from, const int64_t column[2 * SL_LANES_16])
 {
-    sl_wide left[SL_LANES], right[SL_LANES];
-    for (int64_t k = 0; k < SL_LANES; ++k)
+    sl_lanes left[SL_LANES_16], right[SL_LANES_16];
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
         memcpy(&left[k], from + column[k], sizeof left[k]);
     sl_transpose_squares(left);
-    for (int64_t k = 0; k < SL_LANES; ++k)
-        memcpy(&right[k], from + column[SL_LANES + k], sizeof right[k]);
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        memcpy(&right[k], from + column[SL_LANES_16 + k], sizeof right[k]);
     sl_transpose_squares(right);
-    SL_UNROLLED
-    for (int64_t k = 0; k < SL_LANES; ++k) {
-        const sl_pairs a = (sl_pairs)left[k], b = (sl_pairs)right[k];
-#if SL_GROUPS == 4
-        const sl_pairs low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
-        const sl_pairs high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
-        const sl_quads first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
-        const sl_quads second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
-        const sl_quads third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
-        const sl_quads fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
-        memcpy(to + row[2 * SL_LANES + k], &third, sizeof third);
-        memcpy(to + row[3 * SL_LANES + k], &fourth, sizeof fourth);
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {
+        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+#if SL_SQUARES_PER_VECTOR == 4
+        const sl_words low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        const sl_words high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        const sl_words_32 first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
+        const sl_words_32 second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
+        const sl_words_32 third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
+        const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
+        memcpy(to + row[2 * SL_LANES_16 + k], &third, sizeof third);
+        memcpy(to + row[3 * SL_LANES_16 + k], &fourth, sizeof fourth);
 #else
-        const sl_quads first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        const sl_quads second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
         memcpy(to + row[k], &first, sizeof first);
-        memcpy(to + row[SL_LANES + k], &second, sizeof second);
+        memcpy(to + row[SL_LANES_16 + k], &second, sizeof second);
     }
 }
 #endif
 
-SL_APART void sl_square_part(element *restrict to, const int64_t row[SL_LANES], const element *restrict from,
-                             const int64_t column[SL_LANES])
+SL_OUT_OF_LINE void sl_transpose_square_whole(element *restrict to, const int64_t row[SL_LANES_16],
+                                              const element *restrict from, const int64_t column[SL_LANES_16])
 {
-    sl_transpose_square(to, row, from, column, SL_LANES, SL_LANES);
+    sl_transpose_square(to, row, from, column, SL_LANES_16, SL_LANES_16);
 }
+#endif
 
-/* A part of at most SL_TILE by SL_TILE, in squares, as many side by side as go; the last ones reach back.  *dense*:
- * the rows are as long as a square, and follow each other. */
-SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
+/* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
+ *
+ * Assumes: at most SL_TILE rows and columns; row[i] and column[j] as in transpose_squares.
+ * Needs: copy, split_join, transpose_squares. */
+
+#if SL_HAS_SHUFFLES
+/* Transposes at most SL_TILE by SL_TILE elements, and at least a square, in squares, as many side by side as fit; the
+ * last squares overlap the ones before.  *dense*: rows are as long as a square, and follow each other in memory. */
+SL_OUT_OF_LINE void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
 {
-    const int flat = columns >= SL_MANY, tall = !flat && rows >= SL_MANY;
-    const int64_t high = tall ? SL_MANY : SL_LANES, wide = flat ? SL_MANY : SL_LANES;
+    const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
+    const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
     for (int64_t top = 0; top < rows; top += high)
         for (int64_t left = 0; left < columns; left += wide) {
             const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
             if (flat)
-                sl_flat_part(to + j, row + i, from + i, column + j);
+                sl_transpose_flat_whole(to + j, row + i, from + i, column + j);
             else if (tall && dense)
                 sl_transpose_dense(to + row[i], from + i, column);
-#if SL_GROUPS > 1
+#if SL_SQUARES_PER_VECTOR > 1
             else if (tall && columns - left >= 2 * wide) {
-                sl_tall_pair(to + j, row + i, from + i, column + j);
+                sl_transpose_tall_pair(to + j, row + i, from + i, column + j);
                 left += wide;
             }
 #endif
             else if (tall)
-                sl_tall_part(to + j, row + i, from + i, column + j);
+                sl_transpose_tall_whole(to + j, row + i, from + i, column + j);
             else
-                sl_square_part(to + j, row + i, from + i, column + j);
+                sl_transpose_square_whole(to + j, row + i, from + i, column + j);
         }
 }
 
-/* sl_copy of its own, where it is called often and need not be fast. */
-SL_APART void sl_copy_apart(element *restrict to, const element *restrict from, int64_t count)
+/* sl_copy, not inlined: for calls that are many in the text and rare at run time. */
+SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *restrict from, int64_t count)
 {
     sl_copy(to, 0, from, 0, count);
 }
 
-/* A part that is thinner than a square.  It is filled up: with elements of the source that follow, of which there
- * are *readable* from *from* on, and in the output, where there are *writable* and the rows follow each other, with
- * what the next rows are written over; else by way of blocks on the stack. */
-SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
-                                int64_t writable)
+/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
+ * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
+ * overwrites that.  Elsewhere they go through blocks on the stack. */
+SL_OUT_OF_LINE void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
+                                      int64_t writable)
 {
-    const int64_t high = sl_min(rows, SL_LANES), wide = sl_min(columns, SL_LANES);
+    const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
     int64_t first_i = 0, first_j = 0;
-    if (rows < SL_LANES)
-        for (; first_j + SL_MANY <= columns; first_j += SL_MANY) {
-            if (column[first_j + SL_MANY - 1] + SL_LANES > readable)
+    if (rows < SL_LANES_16)
+        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
+            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
                 break;
             sl_transpose_flat(to + first_j, row, from, column + first_j, rows);
         }
     else
-        for (; first_i + SL_MANY <= rows; first_i += SL_MANY) {
-            if (row[first_i + SL_MANY - 1] + SL_LANES > writable)
+        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
+            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
                 break;
             sl_transpose_tall(to, row + first_i, from + first_i, column, columns);
         }
-    int64_t line[SL_LANES];
-    for (int64_t k = 0; k < SL_LANES; ++k)
-        line[k] = k * SL_LANES;
-    for (int64_t top = first_i; top < rows; top += SL_LANES)
-        for (int64_t left = first_j; left < columns; left += SL_LANES) {
+    int64_t line[SL_LANES_16];
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = k * SL_LANES_16;
+    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
+        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
             const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            element block[2][SL_LANES * SL_LANES];
-            const int reads = high == SL_LANES || column[j + wide - 1] + SL_LANES <= readable;
-            const int writes = wide == SL_LANES || row[i + high - 1] + SL_LANES <= writable;
+            element block[2][SL_LANES_16 * SL_LANES_16];
+            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
+            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
             if (reads && writes) {
                 sl_transpose_square(to + j, row + i, from + i, column + j, high, wide);
                 continue;
             }
             memset(block[0], 0, sizeof block[0]);
             for (int64_t k = 0; k < wide; ++k)
-                sl_copy_apart(block[0] + k * SL_LANES, from + i + column[j + k], high);
-            sl_square_part(block[1], line, block[0], line);
+                sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
+            sl_transpose_square_whole(block[1], line, block[0], line);
             for (int64_t k = 0; k < high; ++k)
-                sl_copy_apart(to + j + row[i + k], block[1] + k * SL_LANES, wide);
+                sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
         }
 }
 
-/* A few rows or columns of a plain transpose, but not fewer than a square: squares, along what is long. */
-SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,
-                                int64_t rows, int64_t columns)
+/* Transposes few rows or columns, but not fewer than a square has, square by square along the long side. */
+SL_OUT_OF_LINE void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from,
+                                      int64_t stride, int64_t rows, int64_t columns)
 {
-    for (int64_t top = 0; top < rows; top += SL_LANES)
-        for (int64_t left = 0; left < columns; left += SL_LANES) {
-            const int64_t i = sl_min(top, rows - SL_LANES), j = sl_min(left, columns - SL_LANES);
-            int64_t row[SL_LANES], column[SL_LANES];
-            for (int64_t k = 0; k < SL_LANES; ++k) {
+    for (int64_t top = 0; top < rows; top += SL_LANES_16)
+        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
+            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
+            int64_t row[SL_LANES_16], column[SL_LANES_16];
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
                 row[k] = k * to_stride;
                 column[k] = k * stride;
             }
-            sl_transpose_square(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES, SL_LANES);
+            sl_transpose_square(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16, SL_LANES_16);
         }
 }
 #else
-#define SL_LANES SL_TILE
-#define SL_DENSE 0
+#define SL_LANES_16 SL_TILE
+#define SL_HAS_DENSE_SQUARES 0
 
-SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
+SL_OUT_OF_LINE void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
 {
     (void)dense;
     for (int64_t i = 0; i < rows; ++i)
@@ -1594,68 +1690,74 @@ SL_APART void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE]
             to[row[i] + j] = from[i + column[j]];
 }
 
-SL_APART void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE])
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
 {
     sl_transpose_part(to, row, from, column, SL_TILE, SL_TILE, 0);
 }
 
-SL_APART void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
-                                int64_t writable)
+SL_OUT_OF_LINE void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
+                                      int64_t writable)
 {
     (void)readable;
     (void)writable;
     sl_transpose_part(to, row, from, column, rows, columns, 0);
 }
 
-SL_APART void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,
-                                int64_t rows, int64_t columns)
+SL_OUT_OF_LINE void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from,
+                                      int64_t stride, int64_t rows, int64_t columns)
 {
     sl_transpose_plain(to, to_stride, from, stride, rows, columns);
 }
 #endif
 
-/* The elements before the first that begins a cache line, where that puts it at the begin or in the middle of one at
- * all offsets of *axis*; else 0, as where there are too few to tell. */
-SL_INLINE int64_t sl_lead(const element *first, const sl_axis *axis, int64_t extent)
+/* A transpose in tiles: blocks of tiles, staging, reading ahead.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: copy, far_stores, transpose_pieces. */
+
+/* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
+ * line; else, or with a short extent, 0. */
+SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis, int64_t extent)
 {
     const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
-    const int same = (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
+    const int same =
+        (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
     return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
 }
 
-/* What of 0 <= k < extent a tile from *at* on takes, *at* after: its length.  One that is cut is made whole by
- * overlapping another, of squares. */
-SL_INLINE int64_t sl_cut(int64_t *at, int64_t extent)
+/* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
+ * tile is lengthened to whole squares, which overlap another tile. */
+SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
 {
     const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
-    const int64_t length = sl_min(extent, (end - begin + SL_LANES - 1) / SL_LANES * SL_LANES);
+    const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
     *at = sl_min(begin, extent - length);
     return length;
 }
 
-/* So many tiles each way at a time that their lines, each perhaps in a page of its own, are a few hundred. */
-#ifndef SL_TILES
-#define SL_TILES 8
+/* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
+#ifndef SL_TILES_PER_BLOCK
+#define SL_TILES_PER_BLOCK 8
 #endif
-/* Arrays of fewer bytes than this are near. */
-#ifndef SL_NEAR
-#define SL_NEAR (INT64_C(4) << 20)
+/* Arrays of fewer bytes than this are near: a cache holds them. */
+#ifndef SL_NEAR_BYTES
+#define SL_NEAR_BYTES (INT64_C(4) << 20)
 #endif
 
-/* Whether SL_TILES tiles beside each other are held back, and whole pieces of rows written: where arrays are far; and
- * where rows lie so that more lines of a tile fall into a set of the nearest cache than it holds, so that to make room
- * for one would evict others before they are written.  A way of that cache has 4 KB or more. */
-#define SL_HELD_STEP ((SL_TILES + 1) * SL_TILE)
-SL_INLINE int sl_is_held(const sl_axis *rows, int near, int far)
+/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces: for far arrays;
+ * and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would be
+ * evicted before they are full.  A way of that cache has 4 KB or more. */
+#define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
+SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
-    return SL_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
+    return SL_HAS_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
 }
 
-/* Reads ahead a quarter of what a tile reads the next four times, all four lines of a row at once.  Number *turn* of
- * four tiles, one under the other, reads the quarter *turn*; *from* is where it begins. */
+/* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
+ * quarter of the columns, all four lines at once; *from* is where that tile begins. */
 SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
 {
     for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
@@ -1663,75 +1765,76 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
             __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
 }
 
-#if SL_SHUFFLES
-/* Stores a vector, where there is a way to, past the caches. */
-SL_ALWAYS void sl_stream(element *to, sl_pairs v)
+#if SL_HAS_SHUFFLES
+/* Stores a vector, by a non-temporal store if there is one. */
+SL_ALWAYS_INLINE void sl_store_words(element *to, sl_words v)
 {
-#if SL_PAST
-    sl_store_past(to, (sl_line)v);
+#if SL_HAS_NONTEMPORAL_STORES
+    sl_store_nontemporal(to, (sl_quadwords)v);
 #else
     memcpy(to, &v, sizeof v);
 #endif
 }
 
-/* The first *rows* rows of what is held, *count* elements each, go to their places. */
-SL_APART void sl_release(element *restrict to, const int64_t *row, const element *restrict held, int64_t rows,
-                         int64_t count, int far)
+/* Writes the first *rows* staged rows, *count* elements each, to the output. */
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
+                                    int64_t rows, int64_t count, int far)
 {
     const int whole = (uintptr_t)to % 64 == 0 && count % SL_TILE == 0;
     for (int64_t i = 0; i < rows; ++i) {
         if (!whole) {
-            sl_copy(to, row[i], held, i * SL_HELD_STEP, count);
+            sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
             continue;
         }
-        for (int64_t k = 0; k < count; k += SL_MANY) {
-            sl_pairs v;
-            memcpy(&v, held + i * SL_HELD_STEP + k, sizeof v);
+        for (int64_t k = 0; k < count; k += SL_LANES_MAX) {
+            sl_words v;
+            memcpy(&v, held + i * SL_STAGED_STEP + k, sizeof v);
             if (far)
-                sl_stream(to + row[i] + k, v);
+                sl_store_words(to + row[i] + k, v);
             else
                 memcpy(to + row[i] + k, &v, sizeof v);
         }
     }
 }
 #else
-SL_APART void sl_release(element *restrict to, const int64_t *row, const element *restrict held, int64_t rows,
-                         int64_t count, int far)
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
+                                    int64_t rows, int64_t count, int far)
 {
     (void)far;
     for (int64_t i = 0; i < rows; ++i)
-        sl_copy(to, row[i], held, i * SL_HELD_STEP, count);
+        sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
 }
 #endif
 
-/* A transpose between the axes *rows* and *columns*, *turns* times: tiles, SL_TILES by SL_TILES of them at a time, since
- * pages are few too.  They begin where lines do, if there is such a place. */
-SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                 const sl_axis *columns, const sl_turns *turns)
+/* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
+ * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
+SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                       const sl_axis *columns, const sl_turns *turns)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
-    const int band = few >= SL_LANES && few < SL_FEW && rows->high == 1 && columns->high == 1;
-    /* Then rows follow each other where no level ends: in the lines that begin with one, the first of the two. */
-    const int dense = SL_DENSE && width == SL_LANES && rows->step == SL_LANES && rows->count >= SL_TILE;
-    /* None where offsets do not grow, since of each square only the last is compared with it. */
+    const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
+    /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
+    const int dense =
+        SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
+    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
     const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
     const int64_t leaps = steps + (columns->high - 1) * columns->leap;
     const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
-        (columns->top == 1 || columns->jump >= leaps);
+                        (columns->top == 1 || columns->jump >= leaps);
     const int64_t readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
-    const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES ? height * width : none;
-    sl_lines lines[2], across[SL_TILES][2];
+    const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES_16 ? height * width : none;
+    sl_offset_table lines[2], across[SL_TILES_PER_BLOCK][2];
     lines[0].phase = lines[1].phase = -1;
-    for (int64_t k = 0; k < SL_TILES; ++k)
+    for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
-    /* Tiles read what they write over line by line, so that to spare it pays from two thirds of SL_FAR on. */
-    const int near = height < SL_NEAR / SL_ELEMENT_SIZE / width;
-    const int far = height >= SL_FAR / 3 * 2 / SL_ELEMENT_SIZE / width;
-    const int hold = width >= 2 * SL_TILE && sl_is_held(rows, near, far);
-    element held[SL_TILE * SL_HELD_STEP] __attribute__((aligned(64)));
+    /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
+    const int near = height < SL_NEAR_BYTES / SL_ELEMENT_SIZE / width;
+    const int far = height >= SL_FAR_BYTES / 3 * 2 / SL_ELEMENT_SIZE / width;
+    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far);
+    element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
     for (int64_t k = 0; k < SL_TILE; ++k)
-        held_row[k] = k * SL_HELD_STEP;
+        held_row[k] = k * SL_STAGED_STEP;
     for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
@@ -1740,22 +1843,24 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
             sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
             continue;
         }
-        const int64_t lead_i = sl_lead(out_of, columns, height), lead_j = sl_lead(into, rows, width);
+        const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
+                      lead_j = sl_elements_to_line(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
-        const int64_t down = hold || far ? height - first_i : SL_TILES * SL_TILE;
+        const int64_t down = hold || far ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
-            for (int64_t left = first_j; left < width; left += SL_TILES * SL_TILE) {
-                const int64_t *column[SL_TILES];
-                int64_t right[SL_TILES], read[SL_TILES], wide[SL_TILES], tiles = 0;
-                for (int64_t beside = left; beside < sl_min(width, left + SL_TILES * SL_TILE);
+            for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
+                const int64_t *column[SL_TILES_PER_BLOCK];
+                int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles = 0;
+                for (int64_t beside = left; beside < sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
                      beside += SL_TILE, ++tiles) {
                     right[tiles] = beside;
-                    wide[tiles] = sl_cut(&right[tiles], width);
-                    column[tiles] = sl_seek(across[tiles], columns, right[tiles], wide[tiles], &read[tiles]);
+                    wide[tiles] = sl_tile_length(&right[tiles], width);
+                    column[tiles] = sl_offsets_from(across[tiles], columns, right[tiles], wide[tiles], &read[tiles]);
                 }
                 for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
                     int64_t i = below, write;
-                    const int64_t high = sl_cut(&i, height), *const row = sl_seek(lines, rows, i, high, &write);
+                    const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(lines, rows, i,
+                                                                                                  high, &write);
                     const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
@@ -1765,70 +1870,77 @@ SL_APART void sl_transpose_tiles(element *restrict to, const sl_axis *rows, cons
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
-                        else if (high >= SL_LANES && wide[k] >= SL_LANES)
-                            sl_transpose_part(target, at, source, column[k], high, wide[k], dense && row == lines->offset);
+                        else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
+                            sl_transpose_part(target, at, source, column[k], high, wide[k],
+                                              dense && row == lines->offset);
                         else
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
                                               hold ? none : writable - write);
                     }
                     if (hold)
-                        sl_release(into + write + right[0], row, held, high,
-                                   right[tiles - 1] + wide[tiles - 1] - right[0], far);
+                        sl_write_staged(into + write + right[0], row, held, high,
+                                        right[tiles - 1] + wide[tiles - 1] - right[0], far);
                 }
             }
         if (hold && far)
-            sl_settle();
+            sl_store_fence();
     }
 }
 
-/* The same indices and offsets with as few levels as the extents and strides of this call allow. */
-SL_APART sl_axis sl_flat_axis(sl_axis axis)
+/* A transpose of any extents and strides: simplified, then done by streams or by tiles.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: split_join, transpose_tiles. */
+
+/* Returns an axis with the same offsets and as few levels as its extents and strides allow. */
+SL_OUT_OF_LINE sl_axis sl_simplify_axis(sl_axis axis)
 {
     for (int twice = 0; twice < 2; ++twice) {
         if (axis.high == 1 || axis.jump == axis.high * axis.leap)
-            axis = (sl_axis){axis.count, axis.step, axis.high * axis.top, axis.high == 1 ? axis.jump : axis.leap, 1, 0};
+            axis =
+                (sl_axis){axis.count, axis.step, axis.high * axis.top, axis.high == 1 ? axis.jump : axis.leap, 1, 0};
         if (axis.count == 1 || axis.leap == axis.count * axis.step)
-            axis = (sl_axis){axis.count * axis.high, axis.count == 1 ? axis.leap : axis.step, axis.top, axis.jump, 1, 0};
+            axis =
+                (sl_axis){axis.count * axis.high, axis.count == 1 ? axis.leap : axis.step, axis.top, axis.jump, 1, 0};
     }
     return axis.high == 1 ? (sl_axis){axis.count, axis.step, 1, 0, 1, 0} : axis;
 }
 
-/* What may be done by either axis makes the shorter one longer: a level of *far* that goes on where *near* ends. */
-SL_APART void sl_lend(sl_axis *near, sl_axis *far)
+/* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
+SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
 {
     if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
-        *near = sl_flat_axis((sl_axis){near->count, near->step, far->high, far->count, 1, 0});
+        *near = sl_simplify_axis((sl_axis){near->count, near->step, far->high, far->count, 1, 0});
         far->high = 1;
     }
 }
 
-/* One long transpose instead of many, so that tiles span whole lines: turns that go on where the axis ends. */
-SL_APART void sl_join_turns(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
+/* Makes turns that continue where the axis ends a level of the axis: one long transpose for many short ones. */
+SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
 {
     if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
-        *axis = sl_flat_axis((sl_axis){axis->count, axis->step, axis->high, axis->leap, turns->count, across});
+        *axis = sl_simplify_axis((sl_axis){axis->count, axis->step, axis->high, axis->leap, turns->count, across});
         *turns = (sl_turns){turns->high, turns->to_leap, turns->leap, 1, 0, 0};
     }
 }
 
-/* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times, by the
- * way that the strides ask for. */
-SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
-                           int64_t start, sl_axis columns, sl_turns turns, int far)
+/* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */
+SL_OUT_OF_LINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
+                                 int64_t start, sl_axis columns, sl_turns turns, int far)
 {
     if (rows.count <= 0 || rows.high <= 0 || rows.top <= 0 || columns.count <= 0 || columns.high <= 0 ||
         columns.top <= 0 || turns.count <= 0 || turns.high <= 0)
         return;
     to += at;
     from += start;
-    rows = sl_flat_axis(rows);
-    columns = sl_flat_axis(columns);
+    rows = sl_simplify_axis(rows);
+    columns = sl_simplify_axis(columns);
     for (int twice = 0; twice < 2; ++twice) {
-        sl_join_turns(&columns, turns.to_step, turns.step, &turns);
-        sl_join_turns(&rows, turns.step, turns.to_step, &turns);
+        sl_turns_to_axis(&columns, turns.to_step, turns.step, &turns);
+        sl_turns_to_axis(&rows, turns.step, turns.to_step, &turns);
     }
-    sl_lend(&columns, &rows);
-    sl_lend(&rows, &columns);
+    sl_move_level(&columns, &rows);
+    sl_move_level(&rows, &columns);
     const int64_t few = rows.count, wide = columns.count;
     const int splits = rows.high == 1 && few == columns.step && few >= 2 && few <= 4 && columns.top == 1;
     const int joins = columns.high == 1 && wide == rows.step && wide >= 2 && wide <= 4 && rows.top == 1;
@@ -1840,11 +1952,15 @@ SL_APART void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const
         const int64_t c = turn % turns.count, h = turn / turns.count;
         const int64_t into = c * turns.to_step + h * turns.to_leap, out_of = c * turns.step + h * turns.leap;
         if (splits)
-            (few == 2 ? sl_split_2 : few == 3 ? sl_split_3 : sl_split_4)(
-                to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap, 1, 0, 0, far);
+            (few == 2   ? sl_split_2
+             : few == 3 ? sl_split_3
+                        : sl_split_4)(to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap, 1, 0,
+                                      0, far);
         else
-            (wide == 2 ? sl_join_2 : wide == 3 ? sl_join_3 : sl_join_4)(
-                to, into, from, out_of, columns.step, few, rows.high, rows.leap, few, 1, 0, 0, far);
+            (wide == 2 ? sl_join_2
+             : wide == 3
+                 ? sl_join_3
+                 : sl_join_4)(to, into, from, out_of, columns.step, few, rows.high, rows.leap, few, 1, 0, 0, far);
     }
 }
 

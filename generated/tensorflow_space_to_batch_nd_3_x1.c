@@ -23,7 +23,7 @@ int32_t tensorflow_space_to_batch_nd_3_x1_part(int64_t part, int64_t parts, cons
     sl_share_last(&share, 2, &i0_0_begin, &i0_0_end);
     sl_split_2(to, 8*i0_0_begin, 4, from0, 4*i0_0_begin, 2, 2, 2, 8, i0_0_end - i0_0_begin, 8, 4, far);
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -33,7 +33,7 @@ int32_t transpose_2d_x4_part(int64_t part, int64_t parts, int64_t M, int64_t N, 
     sl_transpose(to, M*i0_begin + i1_begin, sl_axis_1(i0_end - i0_begin, M), from0, i0_begin + N*i1_begin,
             sl_axis_1(i1_end - i1_begin, N), sl_turns_0(), far);
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

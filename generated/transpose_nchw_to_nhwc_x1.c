@@ -38,7 +38,7 @@ int32_t transpose_nchw_to_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, i
     sl_transpose(to, C*H*W*i0_begin + C*i2_begin, sl_axis_1(i2_end - i2_begin, C), from0, C*H*W*i0_begin +
             i2_begin, sl_axis_1(C, H*W), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W), far);
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -38,7 +38,7 @@ int32_t transpose_nhwc_to_nchw_x8_part(int64_t part, int64_t parts, int64_t N, i
     sl_transpose(to, C*H*W*i0_begin + H*W*i1_begin, sl_axis_1(i1_end - i1_begin, H*W), from0, C*H*W*i0_begin
             + i1_begin, sl_axis_1(H*W, C), sl_turns_1(i0_end - i0_begin, C*H*W, C*H*W), far);
     if (far)
-        sl_settle();
+        sl_store_fence();
     return SL_OK;
 }
 

@@ -95,7 +95,7 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
         files[file] = print_kernel(replace(nest, about=(command, *nest.about)), unit.element_size)
     sources = "\n".join(f"    {file}" for file in sorted(files))
     files[KERNELS_HEADER] = print_header(nests)
-    files |= runtime(nests)
+    files |= runtime(any(nest.halves for nest in nests))
     files["CMakeLists.txt"] = _CMAKE.substitute(sources=sources, version=VERSION, interface=INTERFACE)
     return files
 

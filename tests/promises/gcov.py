@@ -41,7 +41,7 @@ GENERATED = ROOT / "generated"
 PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
 # An output is written past the caches from 1 KiB on instead of many MiB, so that small ones are written both ways.
-FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-DSL_FAR=1024")
+FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", "-DSL_FAR_BYTES=1024")
 ALWAYS = "static inline __attribute__((always_inline, unused))"  # which gcov would count once for each call
 HERE = "SYMLAYOUT_TEST_COUNTED"
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -64,7 +64,7 @@ Branch = tuple[str, str, int]
 
 _DIVISOR = "the divisor is >= 1, as was checked, and nothing else in this line can overflow"
 _ELEMENT = "one element has as many bytes, or more"
-_BAND = "squares of 16 bytes have 8 elements of 2 bytes, or 16 of 1, which is not less than SL_FEW"
+_BAND = "squares of 16 bytes have 8 elements of 2 bytes, or 16 of 1, which is not less than SL_TILED_FROM"
 EXPLAINED = {
     **{(row.name, "if (far)"): "the sizes of the example are fixed, and small" for row in EXAMPLES},
     ("KERNEL", "return overflow ? SL_OVERFLOW : SL_NON_DIVISIBLE; /* H % b == 0 */"): _DIVISOR,
@@ -81,12 +81,12 @@ EXPLAINED = {
     ("sl_copy_rows", "else if (bytes >= 4)"): "one element alone has another way, and two have as many bytes, or more",
     (
         "sl_transpose_tiles",
-        "const int band = few >= SL_LANES && few < SL_FEW && rows->high == 1 && columns->high == 1;",
+        "const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;",
     ): _BAND,
     ("sl_transpose_tiles", "if (band) {"): _BAND,
-    ("sl_transpose_band", "for (int64_t top = 0; top < rows; top += SL_LANES)"): _BAND,
-    ("sl_transpose_band", "for (int64_t left = 0; left < columns; left += SL_LANES) {"): _BAND,
-    ("sl_transpose_band", "for (int64_t k = 0; k < SL_LANES; ++k) {"): _BAND,
+    ("sl_transpose_band", "for (int64_t top = 0; top < rows; top += SL_LANES_16)"): _BAND,
+    ("sl_transpose_band", "for (int64_t left = 0; left < columns; left += SL_LANES_16) {"): _BAND,
+    ("sl_transpose_band", "for (int64_t k = 0; k < SL_LANES_16; ++k) {"): _BAND,
 }
 """Why no call can take a branch: of a function, `KERNEL` for any kernel's, and a line of it."""
 

@@ -1,4 +1,4 @@
-"""The header that goes with printed kernels: the statuses, and a prototype for each kernel."""
+"""The headers that go with printed kernels: statuses and prototypes, and the runtime that the kernels call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from functools import cache
 from pkgutil import get_data
 from string import Template
 
+from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join
 from symlayout_codegen.emit.text import comment_text, folded, signature
 from symlayout_codegen.ir.nest import Nest
+from symlayout_codegen.ir.statements import (
+    Accumulate,
+    AccumulateRows,
+    Body,
+    Copy,
+    CopyGrid,
+    CopyRows,
+    Deal,
+    Fill,
+    FillRows,
+    Statement,
+    Transpose,
+    walk,
+)
 from symlayout_codegen.passes.rename import PARTED, rename_signature
 from symlayout_codegen.status import MEANING, PRECONDITION, status_name
 
@@ -22,6 +37,12 @@ RUNTIME_HEADER = "symlayout_runtime.h"
 HALVES_HEADER = "symlayout_halves.h"
 KERNELS_HEADER = "symlayout_kernels.h"
 
+_RUNTIME = """\
+/* What generated kernels call.  Define SL_ELEMENT_SIZE, the bytes of an element, before including; and
+ * SL_NUMBER, a type of that size, where elements are added.  Joined of the parts in emit/runtime/ of
+ * symlayout_codegen; each begins with a comment that says what it holds, assumes and needs. */"""
+_HALVES = "/* What kernels of elements of half a byte call.  Define SL_ELEMENT_SIZE as 1 before including. */"
+
 
 @cache
 def template(name: str) -> str:
@@ -31,10 +52,53 @@ def template(name: str) -> str:
     return content.decode("ascii")
 
 
-def runtime(nests: Iterable[Nest]) -> dict[str, str]:
-    """Return the headers that the kernels of *nests* need beside `symlayout_kernels.h`, by name."""
-    names = [RUNTIME_HEADER, *([HALVES_HEADER] if any(nest.halves for nest in nests) else [])]
-    return {name: template(name) for name in names}
+def runtime(halves: bool) -> dict[str, str]:
+    """Return the runtime's headers by name, with all parts: what any kernels call; *halves*, those of half a byte."""
+    return _headers([*PARTS], halves)
+
+
+def runtime_of(body: Body, halves: bool) -> dict[str, str]:
+    """Return the runtime's headers by name, with the parts that the statements *body* call: less to compile."""
+    called = dict.fromkeys(_part(statement, halves) for statement in walk(body))
+    return _headers(["shares", *sorted(name for name in called if name)], halves)
+
+
+def _headers(names: list[str], halves: bool) -> dict[str, str]:
+    """Return the headers that have the parts *names* and what they need."""
+    whole = [name for name in in_order(names) if name not in NIBBLES]
+    texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", join(whole))}
+    if halves:
+        own = f'#include "{RUNTIME_HEADER}"\n\n{join([name for name in names if name in NIBBLES], given=whole)}'
+        texts[HALVES_HEADER] = _guarded(_HALVES, "SYMLAYOUT_HALVES_H", own)
+    return texts
+
+
+def _guarded(about: str, guard: str, text: str) -> str:
+    return f"{about}\n#ifndef {guard}\n#define {guard}\n\n{text}\n#endif\n"
+
+
+def _part(statement: Statement, halves: bool) -> str | None:
+    """Return the part of the runtime whose functions the C of *statement* calls; None for loops and the like."""
+    match statement:
+        case Transpose() if halves:
+            return "nibble_transposes"
+        case Copy() | CopyGrid() | CopyRows() | Fill() | FillRows() if halves:
+            return "nibble_copies"
+        case Transpose(splits=None, joins=None):
+            return "transpose"
+        case Transpose():
+            return "split_join"
+        case Deal():
+            return "deal"
+        case Copy():
+            return "copy"
+        case CopyGrid() | CopyRows():
+            return "copy_rows"
+        case Fill() | FillRows():
+            return "fill"
+        case Accumulate() | AccumulateRows():
+            return "accumulate"
+    return None
 
 
 def print_header(nests: Iterable[Nest]) -> str:

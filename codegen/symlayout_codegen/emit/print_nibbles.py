@@ -35,7 +35,7 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
         case Copy(to, source, start, count):
             return f"sl_nibble_copy(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
         case Fill(to, fill, Literal(1)):
-            return f"sl_nibble_put(to, {show(to)}, fill{fill});"
+            return f"sl_nibble_store(to, {show(to)}, fill{fill});"
         case Fill(to, fill, count):
             return f"sl_nibble_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):

@@ -1,7 +1,7 @@
 """Print a scheduled nest as C11.
 
 The text depends on the nest alone: the same map gives the same bytes on every machine.  Helpers
-are not printed; they live in `templates/symlayout_runtime.h`, which the text includes.
+are not printed; they live in `emit/runtime/`, whose parts make the header that the text includes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def print_kernel(nest: Nest, element_size: int) -> str:
     """Return the C of *nest* for elements of *element_size* bytes (at least 1).
 
     The text includes `symlayout_kernels.h` (`print_header`) and `symlayout_runtime.h`
-    (`template(RUNTIME_HEADER)`), and needs nothing else.
+    (`runtime`), and needs nothing else.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield from _statements(program.body, show, 1)
     if far:
         yield "    if (far)"
-        yield "        sl_settle();"
+        yield "        sl_store_fence();"
     yield "    return SL_OK;"
     yield "}"
     yield ""
@@ -166,9 +166,9 @@ def _chosen(program: Program) -> Iterator[str]:
     """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes."""
     if any(isinstance(s, Transpose) and s.splits is None and s.joins is None for s in walk(program.body)):
         if program.choice.tiles != MODEL.tiles:
-            yield f"#define SL_TILES {program.choice.tiles}"
+            yield f"#define SL_TILES_PER_BLOCK {program.choice.tiles}"
         if program.choice.past != MODEL.past:
-            yield f"#define SL_FAR {_literal(program.choice.past)}"
+            yield f"#define SL_FAR_BYTES {_literal(program.choice.past)}"
 
 
 def _used_names(program: Program) -> frozenset[str]:

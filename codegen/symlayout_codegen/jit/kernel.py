@@ -10,7 +10,7 @@ from copy import copy
 from functools import partial
 from typing import Any
 
-from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime
+from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime_of
 from symlayout_codegen.emit.printer import describe, print_packed, print_program
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
@@ -23,7 +23,7 @@ from symlayout_codegen.jit.compiler import find_compiler
 from symlayout_codegen.jit.load import Function, foreign_functions
 from symlayout_codegen.jit.pool import run
 from symlayout_codegen.passes.rename import PACKED, PARTED, rename_signature
-from symlayout_codegen.passes.schedule import schedule
+from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.status import STATUS
 
 PARTS_EACH = 4
@@ -173,7 +173,10 @@ def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL) -> Compi
 
 def source_of(nest: Nest, element_size: int, choice: Choice) -> str:
     """Return the C text that is compiled for the nest."""
-    program = schedule(nest, choice)
+    return _source(schedule(nest, choice), element_size)
+
+
+def _source(program: Program, element_size: int) -> str:
     return print_program(program, element_size) + print_packed(program.nest)
 
 
@@ -181,8 +184,9 @@ def _origin(nest: Nest, element_size: int, choice: Choice) -> tuple[str, Callabl
     """Return what `build` wants: what decides the texts, and what makes them."""
 
     def files() -> dict[str, str]:
-        headers = {KERNELS_HEADER: print_header([nest]), **runtime([nest])}
-        return {**headers, SOURCE: source_of(nest, element_size, choice)}
+        program = schedule(nest, choice)
+        headers = {KERNELS_HEADER: print_header([nest]), **runtime_of(program.body, nest.halves)}
+        return {**headers, SOURCE: _source(program, element_size)}
 
     if known := identity(nest, element_size, choice):
         return known, files

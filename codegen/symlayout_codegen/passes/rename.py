@@ -31,7 +31,7 @@ _KEYWORDS = frozenset(  # C's and C++'s own, since the header serves both, and t
     thread_local throw try typeid typename using virtual wchar_t xor xor_eq
     dst fill far to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of strings is no easier to read
 )
-# Macros and types of the two standard headers, and what the templates define.
+# Macros and types of the two standard headers, and what the runtime defines.
 _TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|\w*_t$)")
 
 

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symlayout_codegen import CompilerError, Nest, print_header, print_kernel, simulate
-from symlayout_codegen.emit.header import RUNTIME_HEADER, template
+from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
 from symlayout_codegen.emit.printer import _Printer
 from symlayout_codegen.emit.text import comment_text
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, add, evaluate, mul
@@ -39,7 +39,7 @@ COMPILERS = [
 def write_sources(folder: Path, kernels: list[tuple[Nest, int]]) -> list[str]:
     """Write a C file for each kernel, and the two headers; return the files' names."""
     (folder / "symlayout_kernels.h").write_text(print_header([nest for nest, _ in kernels]), "ascii")
-    (folder / RUNTIME_HEADER).write_text(template(RUNTIME_HEADER), "ascii")
+    (folder / RUNTIME_HEADER).write_text(runtime(halves=False)[RUNTIME_HEADER], "ascii")
     files = []
     for nest, size in kernels:
         files.append(f"{nest.name}_{size}.c")
@@ -331,7 +331,7 @@ def test_hostile_names_still_compile() -> None:
     text = print_kernel(nest, 4)
     assert text.isascii()
     include = f'#include "{RUNTIME_HEADER}"'
-    alone = text.replace(include, template(RUNTIME_HEADER)).replace(
+    alone = text.replace(include, runtime(halves=False)[RUNTIME_HEADER]).replace(
         '#include "symlayout_kernels.h"', print_header([nest])
     )
     subprocess.run([compiler, *WARNINGS, "-fsyntax-only", "-x", "c", "-"], input=alone, text=True, check=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from symlayout_codegen.emit.header import RUNTIME_HEADER, template
+from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
 from tests.support.paths import ROOT
 
 SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -20,7 +20,7 @@ NATIVE = ["-march=native"]
     ("size", "flags"), [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, []), (4, []), (3, [])], ids=str
 )
 def test_deals_are_those_of_an_element_at_a_time(size: int, flags: list[str], tmp_path: Path) -> None:
-    (tmp_path / RUNTIME_HEADER).write_text(template(RUNTIME_HEADER), encoding="utf-8")
+    (tmp_path / RUNTIME_HEADER).write_text(runtime(halves=False)[RUNTIME_HEADER], encoding="utf-8")
     program = tmp_path / "deals"
     words = ["gcc", "-std=c11", *SANITIZE, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{tmp_path}", "-o", str(program)]
     built = subprocess.run(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from symlayout_codegen.emit.header import RUNTIME_HEADER, template
+from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
 from tests.support.paths import ROOT
 
 SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]
-LARGE = [*NATIVE, "-DSL_NEAR=1", "-DSL_FAR=16384", "-DSL_TILES=3"]
+LARGE = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_FAR_BYTES=16384", "-DSL_TILES_PER_BLOCK=3"]
 """As if the arrays were large: some tiles are held back, and go past the caches."""
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 
@@ -27,7 +27,7 @@ AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
     ids=str,
 )
 def test_leaves_are_those_of_an_element_at_a_time(size: int, flags: list[str], checked: str, tmp_path: Path) -> None:
-    (tmp_path / RUNTIME_HEADER).write_text(template(RUNTIME_HEADER), encoding="utf-8")
+    (tmp_path / RUNTIME_HEADER).write_text(runtime(halves=False)[RUNTIME_HEADER], encoding="utf-8")
     program = tmp_path / checked
     words = ["gcc", "-std=c11", *SANITIZE, *flags, f"-DSL_ELEMENT_SIZE={size}", f"-I{tmp_path}", "-o", str(program)]
     built = subprocess.run(

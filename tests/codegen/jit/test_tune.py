@@ -144,9 +144,9 @@ def test_transposes_are_timed_by_tiles_of_several_sizes_and_past_the_caches(cloc
     assert "16 x 16 tiles 2000000.0 us" in kernel.schedule
     (text,) = {compile_nest(nests.transpose(), 2, c).source for c in (MODEL, Choice(walk="source"))}
     tiled = compile_nest(nests.transpose(), 2, Choice(tiles=2, past=NEVER)).source
-    assert "#define SL_TILES 2\n" in tiled
-    assert "#define SL_TILES" not in text
-    assert "#define SL_TILES" not in compile_nest(nests.pad(), 2, Choice(tiles=2)).source
+    assert "#define SL_TILES_PER_BLOCK 2\n" in tiled
+    assert "#define SL_TILES_PER_BLOCK" not in text
+    assert "#define SL_TILES_PER_BLOCK" not in compile_nest(nests.pad(), 2, Choice(tiles=2)).source
 
 
 def test_real_times_give_an_answer() -> None:

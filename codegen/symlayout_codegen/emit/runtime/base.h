@@ -1,0 +1,67 @@
+/* What the compiler and the processor have, and the type of an element.
+ *
+ * Assumes: SL_ELEMENT_SIZE, the bytes of an element, is defined; and SL_NUMBER, a type of that size, where
+ * elements are added.
+ * Needs no other part. */
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#define SL_INLINE static inline __attribute__((unused))
+/* Not inlined, and not cloned for constant arguments: gcc's clones take a fifth of the compile time. */
+#ifdef __clang__
+#define SL_OUT_OF_LINE static __attribute__((noinline, unused))
+#else
+#define SL_OUT_OF_LINE static __attribute__((noinline, noclone, unused))
+#endif
+#define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
+/* Before a loop over vectors that must stay in registers. */
+#ifdef __clang__
+#define SL_UNROLL _Pragma("unroll")
+#else
+#define SL_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
+#define SL_HAS_SHUFFLES 0
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#undef SL_HAS_SHUFFLES
+#define SL_HAS_SHUFFLES (SL_ELEMENT_SIZE == 1 || SL_ELEMENT_SIZE == 2 || SL_ELEMENT_SIZE == 4 || SL_ELEMENT_SIZE == 8)
+#endif
+#endif
+
+/* Bytes of the widest vector that one instruction shuffles. */
+#ifdef __AVX512BW__
+#define SL_VECTOR_BYTES 64
+#elif defined __AVX2__
+#define SL_VECTOR_BYTES 32
+#else
+#define SL_VECTOR_BYTES 16
+#endif
+
+/* Whether there are loads and stores of the first bytes of a vector. */
+#if defined __AVX512BW__ && defined __AVX512VL__ && defined __BMI2__
+#define SL_HAS_BYTE_MASKS 1
+#else
+#define SL_HAS_BYTE_MASKS 0
+#endif
+
+/* An element moves as bytes: it needs no alignment, and may alias any type. */
+#ifdef SL_NUMBER
+__extension__ typedef SL_NUMBER __attribute__((may_alias, aligned(1))) element;
+_Static_assert(sizeof(element) == SL_ELEMENT_SIZE, "SL_NUMBER has not SL_ELEMENT_SIZE bytes");
+#elif SL_ELEMENT_SIZE == 1
+typedef uint8_t element;
+#elif SL_ELEMENT_SIZE == 2
+typedef uint16_t __attribute__((may_alias, aligned(1))) element;
+#elif SL_ELEMENT_SIZE == 4
+typedef uint32_t __attribute__((may_alias, aligned(1))) element;
+#elif SL_ELEMENT_SIZE == 8
+typedef uint64_t __attribute__((may_alias, aligned(1))) element;
+#else
+typedef struct __attribute__((may_alias)) {
+    unsigned char bytes[SL_ELEMENT_SIZE];
+} element;
+#endif

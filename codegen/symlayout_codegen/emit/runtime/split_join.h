@@ -1,0 +1,182 @@
+/* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: split_join_vectors. */
+#pragma once
+
+#include "split_join_vectors.h"
+
+/* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
+ * shorter than a vector. */
+SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, const element *restrict from,
+                                       int64_t stride, int64_t rows, int64_t columns)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[i * to_stride + j] = from[i + j * stride];
+}
+
+/* Runs *code* for each turn c of each turn h; it begins at *into* and *out_of*. */
+#define SL_FOR_EACH_TURN(code)                                                                                       \
+    for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
+        element *restrict into = to;                                                                                 \
+        const element *restrict out_of = from;                                                                       \
+        for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                         \
+            code                                                                                                     \
+    }
+
+/* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
+ * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
+ * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores. */
+SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
+                               int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
+                               int64_t leap, int far, const int k)
+{
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+    if (columns <= SL_LANES_16)
+        SL_FOR_EACH_TURN(sl_split_16(into, to_stride, out_of, k, 0, columns);)
+    else if (columns <= SL_LANES_32)
+        SL_FOR_EACH_TURN(sl_split_32(into, to_stride, out_of, k, 0, columns);)
+    else if (columns < SL_LANES_MAX)
+        SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
+    else
+        SL_FOR_EACH_TURN({
+            int64_t j = far ? sl_first_group_in_line(into, to_stride, 1) : -1;
+            if (j >= 0) {
+                sl_split_max(into, to_stride, out_of, k, 0, j);
+                for (; j + SL_LANES_MAX <= columns; j += SL_LANES_MAX)
+                    sl_split_max(into + j, to_stride, out_of + k * j, k, 2, SL_LANES_MAX);
+                sl_split_max(into + j, to_stride, out_of + k * j, k, 0, columns - j);
+                continue;
+            }
+            for (j = 0; j < columns; j += SL_LANES_MAX) {
+                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
+                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
+            }
+        })
+#else
+    (void)far;
+    for (int64_t turn = 0; turn < count * high; ++turn) {
+        const int64_t c = turn % count, h = turn / count;
+        element *restrict const into = to + c * to_step + h * to_leap;
+        const element *restrict const out_of = from + c * step + h * leap;
+#if SL_HAS_SHUFFLES
+        if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t j = 0; j < columns; j += SL_LANES_MAX) {
+                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
+                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
+            }
+            continue;
+        }
+#if SL_VECTOR_BYTES > 16
+        if (columns >= SL_LANES_16) {
+            for (int64_t j = 0; j < columns; j += SL_LANES_16) {
+                const int64_t column = sl_min(j, columns - SL_LANES_16);
+                sl_split_16(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_16);
+            }
+            continue;
+        }
+#endif
+#ifdef SL_LANES_8
+        if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t j = 0; j < columns; j += SL_LANES_8) {
+                const int64_t column = sl_min(j, columns - SL_LANES_8);
+                sl_split_8(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_8);
+            }
+            continue;
+        }
+#endif
+#endif
+        sl_transpose_plain(into, to_stride, out_of, k, k, columns);
+    }
+#endif
+}
+
+/* to[c*to_step + h*to_leap + i*k + j] = from[c*step + h*leap + i + j*stride] for 0 <= i < rows, 0 <= j < k, c and h
+ * as in sl_split: one pass over the output reads k streams. */
+SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
+                              int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
+                              int64_t leap, int far, const int k)
+{
+#if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
+    if (rows <= SL_LANES_16)
+        SL_FOR_EACH_TURN(sl_join_16(into, out_of, stride, k, 0, rows);)
+    else if (rows <= SL_LANES_32)
+        SL_FOR_EACH_TURN(sl_join_32(into, out_of, stride, k, 0, rows);)
+    else if (rows < SL_LANES_MAX)
+        SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
+    else
+        SL_FOR_EACH_TURN({
+            int64_t i = far ? sl_first_group_in_line(into, 0, k) : -1;
+            if (i >= 0) {
+                sl_join_max(into, out_of, stride, k, 0, i);
+                for (; i + SL_LANES_MAX <= rows; i += SL_LANES_MAX)
+                    sl_join_max(into + k * i, out_of + i, stride, k, 2, SL_LANES_MAX);
+                sl_join_max(into + k * i, out_of + i, stride, k, 0, rows - i);
+                continue;
+            }
+            for (i = 0; i < rows; i += SL_LANES_MAX) {
+                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
+                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
+            }
+        })
+#else
+    (void)far;
+    for (int64_t turn = 0; turn < count * high; ++turn) {
+        const int64_t c = turn % count, h = turn / count;
+        element *restrict const into = to + c * to_step + h * to_leap;
+        const element *restrict const out_of = from + c * step + h * leap;
+#if SL_HAS_SHUFFLES
+        if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t i = 0; i < rows; i += SL_LANES_MAX) {
+                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
+                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
+            }
+            continue;
+        }
+#if SL_VECTOR_BYTES > 16
+        if (rows >= SL_LANES_16) {
+            for (int64_t i = 0; i < rows; i += SL_LANES_16) {
+                const int64_t row = sl_min(i, rows - SL_LANES_16);
+                sl_join_16(into + k * row, out_of + row, stride, k, 1, SL_LANES_16);
+            }
+            continue;
+        }
+#endif
+#ifdef SL_LANES_8
+        if (rows >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+            for (int64_t i = 0; i < rows; i += SL_LANES_8) {
+                const int64_t row = sl_min(i, rows - SL_LANES_8);
+                sl_join_8(into + k * row, out_of + row, stride, k, 1, SL_LANES_8);
+            }
+            continue;
+        }
+#endif
+#endif
+        sl_transpose_plain(into, k, out_of, stride, rows, k);
+    }
+#endif
+}
+
+#define SL_DEFINE_SPLIT(k)                                                                                           \
+    SL_OUT_OF_LINE void sl_split_##k(element *restrict to, int64_t at, int64_t to_stride,                            \
+                                     const element *restrict from, int64_t start, int64_t columns, int64_t count,    \
+                                     int64_t to_step, int64_t step, int64_t high, int64_t to_leap, int64_t leap,     \
+                                     int far)                                                                        \
+    {                                                                                                                \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far, k);      \
+    }
+SL_DEFINE_SPLIT(2)
+SL_DEFINE_SPLIT(3)
+SL_DEFINE_SPLIT(4)
+
+#define SL_DEFINE_JOIN(k)                                                                                            \
+    SL_OUT_OF_LINE void sl_join_##k(element *restrict to, int64_t at, const element *restrict from, int64_t start,   \
+                                    int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,      \
+                                    int64_t high, int64_t to_leap, int64_t leap, int far)                            \
+    {                                                                                                                \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, k);             \
+    }
+SL_DEFINE_JOIN(2)
+SL_DEFINE_JOIN(3)
+SL_DEFINE_JOIN(4)

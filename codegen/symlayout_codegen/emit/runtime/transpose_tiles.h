@@ -1,0 +1,179 @@
+/* A transpose in tiles: blocks of tiles, staging, reading ahead.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: copy, far_stores, transpose_pieces. */
+#pragma once
+
+#include "copy.h"
+#include "far_stores.h"
+#include "transpose_pieces.h"
+
+/* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
+ * line; else, or with a short extent, 0. */
+SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis, int64_t extent)
+{
+    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
+    const int same =
+        (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
+    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
+}
+
+/* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
+ * tile is lengthened to whole squares, which overlap another tile. */
+SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
+{
+    const int64_t end = sl_min(extent, *at + SL_TILE), begin = sl_max(0, *at);
+    const int64_t length = sl_min(extent, (end - begin + SL_LANES_16 - 1) / SL_LANES_16 * SL_LANES_16);
+    *at = sl_min(begin, extent - length);
+    return length;
+}
+
+/* Tiles of a block, each way.  The lines of a block, each perhaps in a page of its own, are a few hundred. */
+#ifndef SL_TILES_PER_BLOCK
+#define SL_TILES_PER_BLOCK 8
+#endif
+/* Arrays of fewer bytes than this are near: a cache holds them. */
+#ifndef SL_NEAR_BYTES
+#define SL_NEAR_BYTES (INT64_C(4) << 20)
+#endif
+
+/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces: for far arrays;
+ * and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would be
+ * evicted before they are full.  A way of that cache has 4 KB or more. */
+#define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
+SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
+{
+    const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
+    return SL_HAS_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
+}
+
+/* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
+ * quarter of the columns, all four lines at once; *from* is where that tile begins. */
+SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
+{
+    for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
+        for (int64_t line = 4; line < 8; ++line)
+            __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
+}
+
+#if SL_HAS_SHUFFLES
+/* Stores a vector, by a non-temporal store if there is one. */
+SL_ALWAYS_INLINE void sl_store_words(element *to, sl_words v)
+{
+#if SL_HAS_NONTEMPORAL_STORES
+    sl_store_nontemporal(to, (sl_quadwords)v);
+#else
+    memcpy(to, &v, sizeof v);
+#endif
+}
+
+/* Writes the first *rows* staged rows, *count* elements each, to the output. */
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
+                                    int64_t rows, int64_t count, int far)
+{
+    const int whole = (uintptr_t)to % 64 == 0 && count % SL_TILE == 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        if (!whole) {
+            sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
+            continue;
+        }
+        for (int64_t k = 0; k < count; k += SL_LANES_MAX) {
+            sl_words v;
+            memcpy(&v, held + i * SL_STAGED_STEP + k, sizeof v);
+            if (far)
+                sl_store_words(to + row[i] + k, v);
+            else
+                memcpy(to + row[i] + k, &v, sizeof v);
+        }
+    }
+}
+#else
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
+                                    int64_t rows, int64_t count, int far)
+{
+    (void)far;
+    for (int64_t i = 0; i < rows; ++i)
+        sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
+}
+#endif
+
+/* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
+ * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
+SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                       const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
+    const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
+    /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
+    const int dense =
+        SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
+    /* Disabled for decreasing offsets: only the last offset of each square is bounds-checked. */
+    const int64_t none = INT64_MIN / 2, steps = (columns->count - 1) * columns->step;
+    const int64_t leaps = steps + (columns->high - 1) * columns->leap;
+    const int upwards = columns->step >= 0 && (columns->high == 1 || columns->leap >= steps) &&
+                        (columns->top == 1 || columns->jump >= leaps);
+    const int64_t readable = upwards ? leaps + (columns->top - 1) * columns->jump + height : none;
+    const int64_t writable = rows->step == width && rows->high == 1 && width < SL_LANES_16 ? height * width : none;
+    sl_offset_table lines[2], across[SL_TILES_PER_BLOCK][2];
+    lines[0].phase = lines[1].phase = -1;
+    for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
+        across[k][0].phase = across[k][1].phase = -1;
+    /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
+    const int near = height < SL_NEAR_BYTES / SL_ELEMENT_SIZE / width;
+    const int far = height >= SL_FAR_BYTES / 3 * 2 / SL_ELEMENT_SIZE / width;
+    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far);
+    element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
+    int64_t held_row[SL_TILE];
+    for (int64_t k = 0; k < SL_TILE; ++k)
+        held_row[k] = k * SL_STAGED_STEP;
+    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
+        const int64_t c = turn % turns->count, h = turn / turns->count;
+        element *const into = to + c * turns->to_step + h * turns->to_leap;
+        const element *const out_of = from + c * turns->step + h * turns->leap;
+        if (band) {
+            sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
+            continue;
+        }
+        const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
+                      lead_j = sl_elements_to_line(into, rows, width);
+        const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
+        const int64_t down = hold || far ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
+        for (int64_t top = first_i; top < height; top += down)
+            for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
+                const int64_t *column[SL_TILES_PER_BLOCK];
+                int64_t right[SL_TILES_PER_BLOCK], read[SL_TILES_PER_BLOCK], wide[SL_TILES_PER_BLOCK], tiles = 0;
+                for (int64_t beside = left; beside < sl_min(width, left + SL_TILES_PER_BLOCK * SL_TILE);
+                     beside += SL_TILE, ++tiles) {
+                    right[tiles] = beside;
+                    wide[tiles] = sl_tile_length(&right[tiles], width);
+                    column[tiles] = sl_offsets_from(across[tiles], columns, right[tiles], wide[tiles], &read[tiles]);
+                }
+                for (int64_t below = top; below < sl_min(height, top + down); below += SL_TILE) {
+                    int64_t i = below, write;
+                    const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(lines, rows, i,
+                                                                                                  high, &write);
+                    const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
+                    for (int64_t k = 0; k < tiles; ++k) {
+                        const element *const source = out_of + read[k] + i;
+                        element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
+                        const int64_t *const at = hold ? held_row : row;
+                        if (ahead && wide[k] == SL_TILE)
+                            sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
+                        if (high == SL_TILE && wide[k] == SL_TILE)
+                            sl_transpose_tile(target, at, source, column[k]);
+                        else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
+                            sl_transpose_part(target, at, source, column[k], high, wide[k],
+                                              dense && row == lines->offset);
+                        else
+                            sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
+                                              hold ? none : writable - write);
+                    }
+                    if (hold)
+                        sl_write_staged(into + write + right[0], row, held, high,
+                                        right[tiles - 1] + wide[tiles - 1] - right[0], far);
+                }
+            }
+        if (hold && far)
+            sl_store_fence();
+    }
+}

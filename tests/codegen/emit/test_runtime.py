@@ -1,0 +1,115 @@
+"""The C runtime: its parts, alone and joined, and which of them a kernel's source has."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import symlayout as sl
+from symlayout.catalogue import kernels
+from symlayout.commands import subject
+from symlayout.elements import NIBBLES as NIBBLES_OF
+from symlayout.lower import lower
+from symlayout_codegen.ir.choice import MODEL
+from symlayout_codegen.emit import runtime
+from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join, part
+from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, print_header, runtime_of
+from symlayout_codegen.emit.header import runtime as headers
+from symlayout_codegen.emit.printer import print_program
+from symlayout_codegen.passes.schedule import schedule
+from tests.support import nests
+
+FOLDER = Path(runtime.__file__).parent
+NAMES = sorted(path.stem for path in FOLDER.glob("*.h"))
+STRICT = ["-std=c11", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-fsyntax-only"]
+
+
+def compiles(folder: Path, text: str, *flags: str) -> None:
+    """Fail with what gcc says of *text*, compiled beside the headers in *folder*."""
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("neither gcc nor clang is installed")
+    (folder / "text.c").write_text(text, "ascii")
+    done = subprocess.run([compiler, *STRICT, *flags, "text.c"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_part_belongs_to_a_header() -> None:
+    assert sorted(in_order(PARTS)) == NAMES
+    whole = headers(halves=True)
+    assert set(whole) == {RUNTIME_HEADER, HALVES_HEADER}
+    functions = set(re.findall(r"^SL_\w+ (?:\w+ )*\*?(sl_\w+)\(", "".join(map(part, NAMES)), re.MULTILINE))
+    assert {"sl_add", "sl_fill", "sl_transpose", "sl_nibble_load"} <= functions
+    for name in functions:
+        assert any(re.search(rf"^SL_.* \*?{name}\(", text, re.MULTILINE) for text in whole.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_says_what_it_assumes_and_needs(name: str) -> None:
+    text = part(name)
+    assert len(text.splitlines()) <= 500
+    comment = re.match(r"/\* .*?\*/", text, re.DOTALL)
+    assert comment
+    assert "Assumes: " in comment[0]
+    said = re.search(r"Needs(?:: ([\w, ]+)| no other part)\. \*/$", comment[0])
+    assert said
+    assert sorted(re.findall(r'^#include "(\w+)\.h"$', text, re.MULTILINE)) == (said[1] or "").split(", ") * bool(
+        said[1]
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [1, 3, 4])
+def test_a_part_compiles_alone_with_what_it_needs(name: str, size: int, tmp_path: Path) -> None:
+    compiles(tmp_path, join([name]), f"-DSL_ELEMENT_SIZE={1 if name in NIBBLES else size}")
+
+
+def test_joined_parts_follow_those_that_they_need() -> None:
+    order = in_order(PARTS)
+    for k, name in enumerate(order):
+        assert set(re.findall(r'^#include "(\w+)\.h"$', part(name), re.MULTILINE)) <= set(order[:k])
+    assert "#pragma" not in join(PARTS)
+    assert set(re.findall(r"^#include .*$", join(PARTS), re.MULTILINE)) == {
+        "#include <stdint.h>",
+        "#include <string.h>",
+    }
+
+
+def test_a_kernel_has_the_parts_that_it_calls_and_no_others() -> None:
+    padded = runtime_of(schedule(nests.pad()).body, halves=False)[RUNTIME_HEADER]
+    assert "sl_fill_rows(" in padded
+    assert "sl_transpose(" not in padded
+    assert "sl_accumulate" not in padded
+    transposed = runtime_of(schedule(nests.transpose()).body, halves=False)[RUNTIME_HEADER]
+    assert "sl_transpose(" in transposed
+    assert "sl_fill_rows(" not in transposed
+    assert HALVES_HEADER not in runtime_of(schedule(nests.transpose()).body, halves=False)
+
+
+def test_every_kernel_of_the_catalogue_compiles_with_its_own_parts(tmp_path: Path) -> None:
+    made: dict[str, list[str]] = {}
+    for row, size, name in kernels():
+        (t,) = subject.build([row.shape, *row.steps])
+        nest, _ = lower(t, name)
+        program = schedule(nest, MODEL)
+        text = print_program(program, size).replace(f'#include "{KERNELS_HEADER}"', print_header([nest]))
+        own = runtime_of(program.body, nest.halves)[RUNTIME_HEADER]
+        made.setdefault(own, []).append(text.replace(f'#include "{RUNTIME_HEADER}"', own))
+    assert len(made) > 4
+    for texts in made.values():
+        compiles(tmp_path, texts[0])
+
+
+def test_half_bytes_have_their_own_parts(tmp_path: Path) -> None:
+    chain = NIBBLES_OF["int4x2"].chain(sl.transpose(sl.tensor("2*n, 2*m")))
+    nest, _ = lower(chain, "k", halves=True)
+    program = schedule(nest, MODEL)
+    own = runtime_of(program.body, nest.halves)
+    assert "sl_nibble_transpose(" in own[HALVES_HEADER]
+    for file, text in {**own, KERNELS_HEADER: print_header([nest])}.items():
+        (tmp_path / file).write_text(text, "ascii")
+    compiles(tmp_path, print_program(program, 1))
