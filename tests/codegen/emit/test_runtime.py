@@ -12,14 +12,14 @@ import pytest
 import symlayout as sl
 from symlayout.catalogue import kernels
 from symlayout.commands import subject
-from symlayout.elements import NIBBLES as NIBBLES_OF
-from symlayout.lower import lower
-from symlayout_codegen.ir.choice import MODEL
+from symlayout.run.elements import NIBBLES as NIBBLES_OF
+from symlayout.run.lower import lower
 from symlayout_codegen.emit import runtime
-from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join, part
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, print_header, runtime_of
 from symlayout_codegen.emit.header import runtime as headers
 from symlayout_codegen.emit.printer import print_program
+from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join, part
+from symlayout_codegen.ir.choice import MODEL
 from symlayout_codegen.passes.schedule import schedule
 from tests.support import nests
 
