@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import symlayout as sl
-from symlayout.catalogue import kernels
 from symlayout.commands import subject
-from symlayout.run.elements import NIBBLES as NIBBLES_OF
+from symlayout.commands.generated_rows import kernels
 from symlayout.run.lower import lower
+from symlayout.run.storage import NIBBLES as NIBBLES_OF
 from symlayout_codegen.emit import runtime
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, print_header, runtime_of
 from symlayout_codegen.emit.header import runtime as headers

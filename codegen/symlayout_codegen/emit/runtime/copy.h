@@ -6,13 +6,39 @@
 
 #include "masks.h"
 
+/* Copies 32 bytes. */
+SL_ALWAYS_INLINE void sl_copy_32(unsigned char *restrict to, const unsigned char *restrict from)
+{
+#if SL_VECTOR_BYTES >= 32
+    sl_store_32(to, sl_load_32(from));
+#else
+    sl_store_16(to, sl_load_16(from));
+    sl_store_16(to + 16, sl_load_16(from + 16));
+#endif
+}
+
+/* Copies *bytes* bytes, a literal: a power of two, at most 64. */
+SL_ALWAYS_INLINE void sl_copy_literal(unsigned char *restrict to, const unsigned char *restrict from,
+                                      const size_t bytes)
+{
+    if (bytes == 64) {
+        sl_copy_32(to, from);
+        sl_copy_32(to + 32, from + 32);
+    } else if (bytes == 32)
+        sl_copy_32(to, from);
+    else if (bytes == 16)
+        sl_store_16(to, sl_load_16(from));
+    else
+        memcpy(to, from, bytes);
+}
+
 /* Copies *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop. */
 SL_ALWAYS_INLINE void sl_copy_overlapping_ends(unsigned char *restrict to, const unsigned char *restrict from,
                                                size_t bytes, const size_t half)
 {
-    memcpy(to, from, half);
+    sl_copy_literal(to, from, half);
     if (bytes != half)
-        memcpy(to + bytes - half, from + bytes - half, half);
+        sl_copy_literal(to + bytes - half, from + bytes - half, half);
 }
 
 /* More bytes than this are copied by memcpy: its setup pays off there, and not below. */
@@ -21,12 +47,9 @@ SL_ALWAYS_INLINE void sl_copy_overlapping_ends(unsigned char *restrict to, const
 /* Copies *bytes* >= 64 bytes in blocks of 64; the last block overlaps the one before. */
 SL_ALWAYS_INLINE void sl_copy_blocks(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-    for (int64_t k = 0; k < bytes - 64; k += 64) {
-        memcpy(to + k, from + k, 32);
-        memcpy(to + k + 32, from + k + 32, 32);
-    }
-    memcpy(to + bytes - 64, from + bytes - 64, 32);
-    memcpy(to + bytes - 32, from + bytes - 32, 32);
+    for (int64_t k = 0; k < bytes - 64; k += 64)
+        sl_copy_literal(to + k, from + k, 64);
+    sl_copy_literal(to + bytes - 64, from + bytes - 64, 64);
 }
 
 /* Copies *bytes* >= 64 bytes. */
@@ -50,7 +73,7 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
         sl_copy_long(into, out_of, (int64_t)bytes);
 #if SL_HAS_BYTE_MASKS
     else if (bytes > 32)
-        sl_masked_copy_rows_64(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
+        sl_masked_copy_rows_max(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
     else if (bytes > 16)
         sl_masked_copy_rows_32(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
     else

@@ -20,19 +20,12 @@ SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, con
 /* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */
 SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-#if SL_HAS_NONTEMPORAL_STORES
     int64_t k = sl_bytes_to_line(to); /* no line is written both ways */
     memcpy(to, from, (size_t)k);
     for (; k + 64 <= bytes; k += 64)
-        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES) {
-            sl_quadwords v;
-            memcpy(&v, from + j, sizeof v);
-            sl_store_nontemporal(to + j, v);
-        }
+        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES)
+            sl_store_far_max(to + j, sl_load_max(from + j));
     memcpy(to + k, from + k, (size_t)(bytes - k));
-#else
-    memcpy(to, from, (size_t)bytes);
-#endif
 }
 
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count.  Long rows of a *far* output
@@ -86,7 +79,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
         sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
 #if SL_HAS_BYTE_MASKS
     else if (bytes > 32)
-        sl_masked_copy_rows_64(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
+        sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
     else if (bytes > 16)
         sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
     else

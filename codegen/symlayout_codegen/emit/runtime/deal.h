@@ -9,7 +9,7 @@
 #if SL_HAS_SHUFFLES
 #if SL_HAS_BYTE_MASKS
 /* Defines the step of sl_deal: vector i of the source is read where mask[i] has a bit, and is *fill* elsewhere. */
-#define SL_DEFINE_DEAL_STEP(name, split, vector, bytes, n)                                                           \
+#define SL_DEFINE_DEAL_STEP(name, split, vector, suffix, n)                                                          \
     SL_ALWAYS_INLINE void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
     {                                                                                                                \
         for (int i = 0; i < k; ++i)                                                                                  \
@@ -20,10 +20,10 @@
     {                                                                                                                \
         vector v[4];                                                                                                 \
         for (int i = 0; i < k; ++i)                                                                                  \
-            v[i] = (vector)sl_masked_merge_##bytes((sl_bytes_##bytes)fill, from + i * n, mask[i]);                   \
+            v[i] = (vector)sl_masked_merge_##suffix((sl_bytes_##suffix)fill, from + i * n, mask[i]);                 \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }
-SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, 64, SL_LANES_MAX)
+SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, max, SL_LANES_MAX)
 SL_DEFINE_DEAL_STEP(sl_deal_32, sl_split_32, sl_lanes_32, 32, SL_LANES_32)
 SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 #endif

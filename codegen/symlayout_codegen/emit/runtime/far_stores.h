@@ -2,47 +2,49 @@
  *
  * Assumes: a store is of a whole vector at an address that is a multiple of its size, and the kernel ends with
  * sl_store_fence.
- * Needs: base. */
+ * Needs: vectors. */
 #pragma once
 
-#include "base.h"
+#include "vectors.h"
 
 /* Bytes from which an output is far: more than most last-level caches hold. */
 #ifndef SL_FAR_BYTES
 #define SL_FAR_BYTES (INT64_C(24) << 20)
 #endif
 
-/* Whether the compiler has non-temporal stores. */
+/* Whether the compiler has non-temporal stores, and those of vectors.  Elsewhere they are ordinary ones. */
 #if defined __clang__ || defined __SSE2__
-#define SL_HAS_NONTEMPORAL_STORES 1
-typedef long long sl_quadwords __attribute__((vector_size(SL_VECTOR_BYTES)));
-SL_ALWAYS_INLINE void sl_store_nontemporal(void *to, sl_quadwords v)
-{
-#ifdef __clang__
-    __builtin_nontemporal_store(v, (sl_quadwords *)to);
-#elif SL_VECTOR_BYTES == 64
-    __builtin_ia32_movntdq512((sl_quadwords *)to, v);
-#elif SL_VECTOR_BYTES == 32
-    __builtin_ia32_movntdq256((sl_quadwords *)to, v);
+#define SL_HAS_FAR_STORES 1
 #else
-    __builtin_ia32_movntdq((sl_quadwords *)to, v);
+#define SL_HAS_FAR_STORES 0
 #endif
-}
-/* A vector of *bytes* bytes as quadwords. */
-SL_ALWAYS_INLINE sl_quadwords sl_line_of(const void *vector, size_t bytes)
-{
-    sl_quadwords line = {0};
-    memcpy(&line, vector, bytes);
-    return line;
-}
+#define SL_DEFINE_FAR_STORE(suffix, builtin, bytes)                                                                  \
+    typedef long long sl_quadwords_##suffix __attribute__((vector_size(bytes)));                                     \
+    SL_ALWAYS_INLINE void sl_store_far_##suffix(void *to, sl_bytes_##suffix v)                                       \
+    {                                                                                                                \
+        builtin;                                                                                                     \
+    }
+#if defined __clang__
+#define SL_STORE_FAR(suffix, intrinsic) __builtin_nontemporal_store(v, (sl_bytes_##suffix *)to)
+#elif defined __SSE2__
+#define SL_STORE_FAR(suffix, intrinsic) intrinsic((sl_quadwords_##suffix *)to, (sl_quadwords_##suffix)v)
 #else
-#define SL_HAS_NONTEMPORAL_STORES 0
+#define SL_STORE_FAR(suffix, intrinsic) sl_store_##suffix(to, v)
+#endif
+SL_DEFINE_FAR_STORE(16, SL_STORE_FAR(16, __builtin_ia32_movntdq), 16)
+#if SL_VECTOR_BYTES == 64
+SL_DEFINE_FAR_STORE(32, SL_STORE_FAR(32, __builtin_ia32_movntdq256), 32)
+SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq512), 64)
+#elif SL_VECTOR_BYTES == 32
+SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq256), 32)
+#else
+SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq), 16)
 #endif
 
 /* Whether an output of *elements* elements is far. */
 SL_INLINE int sl_is_far(int64_t elements)
 {
-    return SL_HAS_NONTEMPORAL_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
+    return SL_HAS_FAR_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
 }
 
 /* Orders non-temporal stores before the stores that follow. */

@@ -15,8 +15,8 @@ SL_OUT_OF_LINE void sl_fill_long(element *restrict to, element value, int64_t co
     memcpy(&lane, &value, sizeof lane);
     const sl_lanes line = (sl_lanes){0} + lane;
     for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
-        memcpy(to, &line, sizeof line);
-    sl_masked_store_64(to, (sl_bytes_64)line, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE));
+        sl_store_max(to, (sl_bytes_max)line);
+    sl_masked_store_max(to, (sl_bytes_max)line, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE));
 #else
     for (int64_t i = 0; i < count; ++i)
         to[i] = value;

@@ -164,8 +164,8 @@ SL_OUT_OF_LINE void sl_nibble_transposes(element *restrict to, int64_t at, int64
 SL_OUT_OF_LINE void sl_nibble_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
                                         int64_t start, sl_axis columns, sl_turns turns)
 {
-    rows = sl_simplify_axis(rows);
-    columns = sl_simplify_axis(columns);
+    sl_simplify_axis(&rows);
+    sl_simplify_axis(&columns);
     for (int64_t turn = 0; turn < turns.high; ++turn)
         for (int64_t i = 0; i < rows.high * rows.top; ++i)
             for (int64_t j = 0; j < columns.high * columns.top; ++j)

@@ -22,6 +22,16 @@
 #if SL_PERMUTE_BYTES
 typedef uint8_t sl_permuted_bytes __attribute__((vector_size(SL_PERMUTE_BYTES)));
 typedef char sl_permuted_chars __attribute__((vector_size(SL_PERMUTE_BYTES)));
+#if SL_PERMUTE_BYTES == 64
+#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_max(from))
+#define SL_STORE_PERMUTED(to, v) sl_store_max(to, (sl_bytes_max)(v))
+#elif SL_PERMUTE_BYTES == 32
+#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_32(from))
+#define SL_STORE_PERMUTED(to, v) sl_store_32(to, (sl_bytes_32)(v))
+#else
+#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_16(from))
+#define SL_STORE_PERMUTED(to, v) sl_store_16(to, (sl_bytes_16)(v))
+#endif
 
 /* Byte i of the result is byte index[i] of a and b, one after the other. */
 SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_permuted_bytes b, sl_permuted_bytes mask)
@@ -45,7 +55,7 @@ SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint
 #endif
     (void)kept;
     (void)dense;
-    memcpy(to, &v, sizeof v);
+    SL_STORE_PERMUTED(to, v);
 }
 
 /* The mask of *each* rows of *bytes* bytes, *step* apart. */
@@ -63,9 +73,8 @@ SL_ALWAYS_INLINE void sl_permute_rows(unsigned char *restrict to, int64_t to_lea
                                       const int dense, const int two)
 {
     for (int64_t i = 0; i < turns; ++i) {
-        sl_permuted_bytes a, b;
-        memcpy(&a, from + i * leap, sizeof a);
-        memcpy(&b, from + i * leap + (two ? SL_PERMUTE_BYTES : 0), sizeof b);
+        const sl_permuted_bytes a = SL_LOAD_PERMUTED(from + i * leap);
+        const sl_permuted_bytes b = SL_LOAD_PERMUTED(from + i * leap + (two ? SL_PERMUTE_BYTES : 0));
         sl_store_rows(to + i * to_leap, sl_permute_bytes(a, b, mask), kept, dense);
     }
 }
@@ -106,8 +115,7 @@ SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step
     for (uint32_t j = 0; j < SL_PERMUTE_BYTES; ++j)
         at[j] = (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) &
                           (2 * SL_PERMUTE_BYTES - 1));
-    sl_permuted_bytes mask;
-    memcpy(&mask, at, sizeof mask);
+    const sl_permuted_bytes mask = SL_LOAD_PERMUTED(at);
     const uint64_t kept = dense ? 0 : sl_rows_mask(to_step, bytes, each);
     const int64_t turns = (rows - 1 - last) / each + 1;
     if (dense && two)
@@ -135,8 +143,7 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
     element values[SL_PERMUTE_BYTES / SL_ELEMENT_SIZE + 1];
     for (int64_t j = 0; j <= SL_PERMUTE_BYTES / SL_ELEMENT_SIZE; ++j)
         values[j] = value;
-    sl_permuted_bytes v;
-    memcpy(&v, values, sizeof v);
+    const sl_permuted_bytes v = SL_LOAD_PERMUTED(values);
     const uint64_t kept = sl_rows_mask(to_step * size, bytes, each);
     int64_t i = 0;
     for (; i <= rows - each; i += each)

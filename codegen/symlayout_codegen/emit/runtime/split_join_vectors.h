@@ -9,39 +9,32 @@
 #include "shuffles.h"
 
 #if SL_HAS_SHUFFLES
-/* Loads and stores the first *count* elements of a vector of *bytes* bytes.  *whole*, a literal, is 1 for the whole
- * vector, and 2 for a non-temporal store of it, to an address that is a multiple of its size. */
+/* Loads and stores the first *count* elements of a vector.  *whole*, a literal, is 1 for the whole vector, and 2 for
+ * a non-temporal store of it, to an address that is a multiple of its size. */
 #if SL_HAS_BYTE_MASKS
-#define SL_LOAD(v, bytes, from, whole, count)                                                                        \
-    if (whole)                                                                                                       \
-        memcpy(&(v), from, bytes);                                                                                   \
-    else                                                                                                             \
-        (v) = (__typeof__(v))sl_masked_load_##bytes(from, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE))
-#define SL_STORE(v, bytes, to, whole, count)                                                                         \
-    if ((whole) == 2)                                                                                                \
-        sl_store_nontemporal(to, sl_line_of(&(v), bytes));                                                           \
-    else if (whole)                                                                                                  \
-        memcpy(to, &(v), bytes);                                                                                     \
-    else                                                                                                             \
-        sl_masked_store_##bytes(to, (sl_bytes_##bytes)(v), sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE))
+#define SL_LOAD(suffix, from, whole, count)                                                                          \
+    ((whole) ? sl_load_##suffix(from)                                                                                \
+             : sl_masked_load_##suffix(from, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE)))
+#define SL_STORE(suffix, to, v, whole, count)                                                                        \
+    ((whole) == 2 ? sl_store_far_##suffix(to, v)                                                                     \
+     : (whole)    ? sl_store_##suffix(to, v)                                                                         \
+                  : sl_masked_store_##suffix(to, v, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE)))
 #else
-#define SL_LOAD(v, bytes, from, whole, count) (void)(whole), (void)(count), memcpy(&(v), from, sizeof(v))
-#define SL_STORE(v, bytes, to, whole, count) (void)(whole), (void)(count), memcpy(to, &(v), sizeof(v))
+#define SL_LOAD(suffix, from, whole, count) ((void)(whole), (void)(count), sl_load_##suffix(from))
+#define SL_STORE(suffix, to, v, whole, count) ((void)(whole), (void)(count), sl_store_##suffix(to, v))
 #endif
 
 /* Defines, for vectors of n elements, the steps of sl_split and sl_join:
  * to[i*to_stride + j] = from[i + k*j] for 0 <= i < k, 0 <= j < n, and to[i*k + j] = from[i + j*stride] for 0 <= i <
  * n, 0 <= j < k; with *count* instead of n where *whole*, a literal, is 0. */
-#define SL_DEFINE_SPLIT_JOIN(split, join, vector, each, bytes, n)                                                    \
+#define SL_DEFINE_SPLIT_JOIN(split, join, vector, each, suffix, n)                                                   \
     SL_ALWAYS_INLINE vector split##_load(const element *from, const int whole, int64_t count)                        \
     {                                                                                                                \
-        vector v;                                                                                                    \
-        SL_LOAD(v, bytes, from, whole, count);                                                                       \
-        return v;                                                                                                    \
+        return (vector)SL_LOAD(suffix, from, whole, count);                                                          \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split##_store(element *to, vector v, const int whole, int64_t count)                       \
     {                                                                                                                \
-        SL_STORE(v, bytes, to, whole, count);                                                                        \
+        SL_STORE(suffix, to, (sl_bytes_##suffix)v, whole, count);                                                    \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
                                     int64_t count)                                                                   \
@@ -113,7 +106,7 @@
                      __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
         }                                                                                                            \
     }
-SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, 64, SL_LANES_MAX)
+SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
 #if SL_HAS_BYTE_MASKS
 SL_DEFINE_SPLIT_JOIN(sl_split_32, sl_join_32, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 #endif

@@ -66,7 +66,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
         for (int64_t square = 0; square < 4; ++square) {
             sl_lanes line[SL_LANES_16];
             for (int64_t k = 0; k < SL_LANES_16; ++k)
-                memcpy(&line[k], from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k], sizeof line[k]);
+                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
             sl_transpose_squares(line);
             for (int64_t k = 0; k < SL_LANES_16; ++k)
                 block[part][k][square] = (sl_words)line[k];
@@ -74,13 +74,15 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t k = 0; k < SL_LANES_16; ++k) {
             sl_words line[4];
-            memcpy(line, block[part][k], sizeof line);
+            for (int64_t square = 0; square < 4; ++square)
+                line[square] = block[part][k][square];
             for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
                 sl_transpose_groups(line + square);
             for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
                 for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                    memcpy(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] + square * SL_LANES_16,
-                           &line[square + group], SL_VECTOR_BYTES);
+                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
+                                     square * SL_LANES_16,
+                                 (sl_bytes_max)line[square + group]);
         }
 }
 
@@ -91,7 +93,7 @@ SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at
 {
     sl_words_16 square[SL_SQUARES_PER_VECTOR];
     for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-        memcpy(&square[g], from + at[g * SL_LANES_16], sizeof square[g]);
+        square[g] = (sl_words_16)sl_load_16(from + at[g * SL_LANES_16]);
 #if SL_SQUARES_PER_VECTOR == 1
     return (sl_lanes)square[0];
 #elif SL_SQUARES_PER_VECTOR == 2
@@ -114,7 +116,7 @@ SL_ALWAYS_INLINE void sl_transpose_flat(element *restrict to, const int64_t row[
     sl_transpose_squares(line);
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         if (k < rows)
-            memcpy(to + row[k], &line[k], sizeof line[k]);
+            sl_store_max(to + row[k], (sl_bytes_max)line[k]);
 }
 
 /* Stores square g of each line to the rows of that square. */
@@ -122,7 +124,7 @@ SL_ALWAYS_INLINE void sl_transpose_flat(element *restrict to, const int64_t row[
     for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
         const sl_words_16 square =                                                                                   \
             __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
-        memcpy(to + row[(g) * SL_LANES_16 + k], &square, sizeof square);                                             \
+        sl_store_16(to + row[(g) * SL_LANES_16 + k], (sl_bytes_16)square);                                           \
     }
 
 /* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; reads the first *columns* columns only, and writes copies
@@ -133,7 +135,7 @@ SL_ALWAYS_INLINE void sl_transpose_tall(element *restrict to, const int64_t row[
 {
     sl_lanes line[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
+        line[k] = (sl_lanes)sl_load_max(from + column[sl_min(k, columns - 1)]);
     sl_transpose_squares(line);
     SL_STORE_SQUARE(0)
 #if SL_SQUARES_PER_VECTOR > 1
@@ -151,14 +153,15 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const element *rest
 {
     sl_lanes line[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&line[k], from + column[k], sizeof line[k]);
+        line[k] = (sl_lanes)sl_load_max(from + column[k]);
     sl_transpose_squares(line);
     for (int64_t k = 0; SL_HAS_DENSE_SQUARES && k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
         sl_words rows[SL_SQUARES_PER_VECTOR];
-        memcpy(rows, line + k, sizeof rows);
+        for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+            rows[g] = (sl_words)line[k + g];
         sl_transpose_groups(rows);
         for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-            memcpy(to + (g * SL_LANES_16 + k) * SL_LANES_16, &rows[g], sizeof rows[g]);
+            sl_store_max(to + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows[g]);
     }
 }
 
@@ -169,7 +172,7 @@ SL_ALWAYS_INLINE void sl_transpose_square(element *restrict to, const int64_t ro
 {
     sl_lanes_16 line[SL_LANES_16], zipped[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
+        line[k] = (sl_lanes_16)sl_load_16(from + column[sl_min(k, columns - 1)]);
     for (int zips = 1; zips < SL_LANES_16; zips *= 2) {
         for (int k = 0; k < SL_LANES_16 / 2; ++k) {
             const sl_lanes_16 a = line[k], b = line[k + SL_LANES_16 / 2];
@@ -181,7 +184,7 @@ SL_ALWAYS_INLINE void sl_transpose_square(element *restrict to, const int64_t ro
     }
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         if (k < rows)
-            memcpy(to + row[k], &line[k], sizeof line[k]);
+            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
 }
 
 /* Whole blocks only.  Out of line: inlined together they need more registers than there are. */
@@ -203,10 +206,10 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
 {
     sl_lanes left[SL_LANES_16], right[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&left[k], from + column[k], sizeof left[k]);
+        left[k] = (sl_lanes)sl_load_max(from + column[k]);
     sl_transpose_squares(left);
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&right[k], from + column[SL_LANES_16 + k], sizeof right[k]);
+        right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]);
     sl_transpose_squares(right);
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k) {
@@ -218,14 +221,14 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
         const sl_words_32 second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
         const sl_words_32 third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
         const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
-        memcpy(to + row[2 * SL_LANES_16 + k], &third, sizeof third);
-        memcpy(to + row[3 * SL_LANES_16 + k], &fourth, sizeof fourth);
+        sl_store_32(to + row[2 * SL_LANES_16 + k], (sl_bytes_32)third);
+        sl_store_32(to + row[3 * SL_LANES_16 + k], (sl_bytes_32)fourth);
 #else
         const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
         const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
-        memcpy(to + row[k], &first, sizeof first);
-        memcpy(to + row[SL_LANES_16 + k], &second, sizeof second);
+        sl_store_32(to + row[k], (sl_bytes_32)first);
+        sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
     }
 }
 #endif

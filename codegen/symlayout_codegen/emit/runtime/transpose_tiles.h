@@ -57,16 +57,6 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
 }
 
 #if SL_HAS_SHUFFLES
-/* Stores a vector, by a non-temporal store if there is one. */
-SL_ALWAYS_INLINE void sl_store_words(element *to, sl_words v)
-{
-#if SL_HAS_NONTEMPORAL_STORES
-    sl_store_nontemporal(to, (sl_quadwords)v);
-#else
-    memcpy(to, &v, sizeof v);
-#endif
-}
-
 /* Writes the first *rows* staged rows, *count* elements each, to the output. */
 SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
                                     int64_t rows, int64_t count, int far)
@@ -78,12 +68,11 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, co
             continue;
         }
         for (int64_t k = 0; k < count; k += SL_LANES_MAX) {
-            sl_words v;
-            memcpy(&v, held + i * SL_STAGED_STEP + k, sizeof v);
+            const sl_bytes_max v = sl_load_max(held + i * SL_STAGED_STEP + k);
             if (far)
-                sl_store_words(to + row[i] + k, v);
+                sl_store_far_max(to + row[i] + k, v);
             else
-                memcpy(to + row[i] + k, &v, sizeof v);
+                sl_store_max(to + row[i] + k, v);
         }
     }
 }

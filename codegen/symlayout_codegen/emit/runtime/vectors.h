@@ -1,10 +1,30 @@
-/* Vectors of elements.
+/* Vectors of bytes and of elements, and how they are loaded and stored.
  *
- * Assumes: nothing.
+ * Assumes: nothing of alignment, nor of the type of what lies in memory.
  * Needs: base. */
 #pragma once
 
 #include "base.h"
+
+/* Defines a vector of *bytes* bytes, its load and its store.  Not by memcpy: gcc 12 copies a vector of more than 16
+ * bytes by halves through the stack, and the load of the whole waits for both stores to reach the cache. */
+#define SL_DEFINE_BYTES(suffix, bytes)                                                                               \
+    typedef char sl_bytes_##suffix __attribute__((vector_size(bytes)));                                              \
+    typedef char sl_bytes_##suffix##_anywhere __attribute__((vector_size(bytes), aligned(1), may_alias));            \
+    SL_ALWAYS_INLINE sl_bytes_##suffix sl_load_##suffix(const void *from)                                            \
+    {                                                                                                                \
+        return *(const sl_bytes_##suffix##_anywhere *)from;                                                          \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_store_##suffix(void *to, sl_bytes_##suffix v)                                           \
+    {                                                                                                                \
+        *(sl_bytes_##suffix##_anywhere *)to = v;                                                                     \
+    }
+SL_DEFINE_BYTES(8, 8)
+SL_DEFINE_BYTES(16, 16)
+#if SL_VECTOR_BYTES >= 32
+SL_DEFINE_BYTES(32, 32)
+#endif
+SL_DEFINE_BYTES(max, SL_VECTOR_BYTES)
 
 #if SL_HAS_SHUFFLES
 /* A lane: an element as an unsigned integer. */

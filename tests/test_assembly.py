@@ -1,0 +1,129 @@
+"""The assembly of the runtime and of kernels: no vector is stored in pieces and loaded whole from the stack.
+
+A load that is wider than the store that wrote its bytes cannot be forwarded from the store buffer: it waits until the
+store has reached the cache.  gcc 12 makes such pairs of a `memcpy` of 32 bytes into a vector.
+"""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import re
+import shutil
+import subprocess
+from functools import cache
+
+import pytest
+
+from symlayout_codegen.emit.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, runtime
+from symlayout_codegen.emit.printer import print_kernel
+from symlayout_codegen.ir.nest import Nest
+from tests import nests
+
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+COMPILERS = ("gcc", "clang")
+FLAGS = ("-std=c11", "-O3", "-fPIC", "-S", "-o", "-", "-x", "c", "-", "-w")
+KERNELS = {"transpose": nests.transpose(), "pad": nests.pad()}
+
+_SLOT = re.compile(r"(-?\d*)\(%(rsp|rbp)\)")
+_REGISTER = re.compile(r"%([xyz])mm\d+")
+_BYTES = {"x": 16, "y": 32, "z": 64}
+# Of a vector register these move a part, or spread an element over it.
+_NARROW = re.compile(r"v?(pinsr|pextr|mov[hl]p|movq|movd\b|movs[sd]|p?broadcast|insert|extract|pmov)")
+
+needs_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="x86-64's assembly")
+
+
+def waits(assembly: str) -> list[str]:
+    """Return the loads of vectors from the stack that are wider than the last store before them, as text.
+
+    Each block that other code jumps to is read by itself, in the order of the text: spilled values share places.  What
+    a register points to is not followed.
+    """
+    found: list[str] = []
+    function, written = "", dict[tuple[str, int], tuple[int, str]]()
+    for line in assembly.splitlines():
+        if label := re.match(r"(\.?[A-Za-z_]\w*):", line):
+            function, written = function if label[1].startswith(".") else label[1], {}
+        operation, _, operands = line.split("#")[0].strip().partition("\t")
+        slot = _SLOT.search(operands)
+        if slot is None or not re.match(r"v|mov|p|ins", operation):
+            continue
+        register = _REGISTER.search(operands.replace(slot[0], ""))
+        size = _BYTES[register[1]] if register and not _NARROW.match(operation) else 8
+        places = [(slot[2], int(slot[1] or 0) + k) for k in range(size)]
+        if operands.endswith(slot[0]):
+            written.update(dict.fromkeys(places, (size, line.strip())))
+        elif size >= 16:
+            narrow = {written[place][1] for place in places if written.get(place, (size,))[0] < size}
+            found += [f"{function}: {line.strip()} after {store}" for store in sorted(narrow)]
+    return found
+
+
+@cache
+def knows(compiler: str, level: str) -> str:
+    """Return why *compiler* cannot compile for *level*; "" if it can."""
+    if shutil.which(compiler) is None:
+        return f"{compiler} is not installed"
+    done = subprocess.run([compiler, *FLAGS, f"-march={level}"], input="", capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"{compiler} does not know -march={level}"
+
+
+def compiled(compiler: str, level: str, text: str, *flags: str) -> str:
+    """Return the assembly of *text*."""
+    if reason := knows(compiler, level):
+        pytest.skip(reason)
+    words = [compiler, *FLAGS, f"-march={level}", *flags]
+    done = subprocess.run(words, input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_vector_stored_by_halves_and_loaded_whole_is_found() -> None:
+    halves = "\tvmovdqa\t%xmm0, 16(%rsp)\n\tvmovdqa\t%xmm1, 32(%rsp)\n"
+    assert waits(f"f:\n{halves}\tvmovdqa\t16(%rsp), %ymm2\n") != []
+    assert waits(f"f:\n{halves}\tvpaddb\t16(%rsp), %ymm2, %ymm3\n") != []
+    assert waits(f"f:\n{halves}\tvmovdqa\t16(%rsp), %xmm2\n") == []
+    assert waits(f"f:\n{halves}\tvmovdqa\t%ymm4, 16(%rsp)\n\tvmovdqa\t16(%rsp), %ymm2\n") == []
+    assert waits(f"f:\n{halves}g:\n\tvmovdqa\t16(%rsp), %ymm2\n") == []
+    assert waits(f"f:\n{halves}\tvpbroadcastd\t16(%rsp), %ymm2\n") == []
+    assert waits("f:\n\tmovq\t%rax, -8(%rbp)\n\tmovdqa\t-16(%rbp), %xmm0\n") != []
+
+
+@needs_x86
+@pytest.mark.parametrize(("level", "size"), [*itertools.product(LEVELS, (1, 4)), ("x86-64-v3", 2), ("x86-64-v3", 8)])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, level: str, size: int) -> None:
+    header = runtime(halves=False)[RUNTIME_HEADER]
+    # without `static` the compiler keeps what nothing calls
+    assembly = compiled(compiler, level, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=")
+    functions = set(re.findall(r"^(sl_\w+):", assembly, re.MULTILINE))
+    assert {
+        "sl_copy_rows",
+        "sl_split_2",
+        "sl_join_4",
+        "sl_deal_3",
+        "sl_transpose_tile",
+        "sl_transpose_tiles",
+    } <= functions
+    assert waits(assembly) == []
+
+
+@needs_x86
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_kernel_loads_no_vector_that_it_stored_in_pieces(compiler: str, level: str, name: str) -> None:
+    for size in (1, 4):
+        assembly = compiled(compiler, level, whole(KERNELS[name], size))
+        assert f"{KERNELS[name].name}_part:" in assembly
+        assert waits(assembly) == []
+
+
+def whole(nest: Nest, size: int) -> str:
+    """Return the C of *nest* with its headers in place."""
+    headers = {KERNELS_HEADER: print_header([nest]), **runtime(halves=False)}
+    text = print_kernel(nest, size)
+    for name, header in headers.items():
+        text = text.replace(f'#include "{name}"', header)
+    return text
