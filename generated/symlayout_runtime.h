@@ -205,10 +205,30 @@ SL_OUT_OF_LINE void sl_accumulate_rows(element *restrict to, int64_t at, int64_t
 }
 #endif
 
-/* Vectors of elements.
+/* Vectors of bytes and of elements, and how they are loaded and stored.
  *
- * Assumes: nothing.
+ * Assumes: nothing of alignment, nor of the type of what lies in memory.
  * Needs: base. */
+
+/* Defines a vector of *bytes* bytes, its load and its store.  Not by memcpy: gcc 12 copies a vector of more than 16
+ * bytes by halves through the stack, and the load of the whole waits for both stores to reach the cache. */
+#define SL_DEFINE_BYTES(suffix, bytes)                                                                               \
+    typedef char sl_bytes_##suffix __attribute__((vector_size(bytes)));                                              \
+    typedef char sl_bytes_##suffix##_anywhere __attribute__((vector_size(bytes), aligned(1), may_alias));            \
+    SL_ALWAYS_INLINE sl_bytes_##suffix sl_load_##suffix(const void *from)                                            \
+    {                                                                                                                \
+        return *(const sl_bytes_##suffix##_anywhere *)from;                                                          \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_store_##suffix(void *to, sl_bytes_##suffix v)                                           \
+    {                                                                                                                \
+        *(sl_bytes_##suffix##_anywhere *)to = v;                                                                     \
+    }
+SL_DEFINE_BYTES(8, 8)
+SL_DEFINE_BYTES(16, 16)
+#if SL_VECTOR_BYTES >= 32
+SL_DEFINE_BYTES(32, 32)
+#endif
+SL_DEFINE_BYTES(max, SL_VECTOR_BYTES)
 
 #if SL_HAS_SHUFFLES
 /* A lane: an element as an unsigned integer. */
@@ -238,34 +258,34 @@ SL_ALWAYS_INLINE uint64_t sl_first_bytes(int64_t bytes)
     return bytes >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bytes) - 1;
 }
 
-/* Defines, for vectors of *bytes* bytes: a load of the bytes in the mask, the others 0; a load that keeps the others
+/* Defines, for a vector of bytes: a load of the bytes in the mask, the others 0; a load that keeps the others
  * of a vector; a store of the bytes in the mask; a copy of rows.  The smallest vector that holds a row is the
  * fastest: an access that touches two cache lines takes twice the time, masked or not. */
-#define SL_DEFINE_MASKED(bytes, bits, mask_type)                                                                     \
-    typedef char sl_bytes_##bytes __attribute__((vector_size(bytes)));                                               \
-    SL_ALWAYS_INLINE sl_bytes_##bytes sl_masked_load_##bytes(const void *from, uint64_t mask)                        \
+#define SL_DEFINE_MASKED(suffix, bits, mask_type)                                                                    \
+    SL_ALWAYS_INLINE sl_bytes_##suffix sl_masked_load_##suffix(const void *from, uint64_t mask)                      \
     {                                                                                                                \
-        return __builtin_ia32_loaddquqi##bits##_mask(from, (sl_bytes_##bytes){0}, (mask_type)mask);                  \
+        return __builtin_ia32_loaddquqi##bits##_mask(from, (sl_bytes_##suffix){0}, (mask_type)mask);                 \
     }                                                                                                                \
-    SL_ALWAYS_INLINE sl_bytes_##bytes sl_masked_merge_##bytes(sl_bytes_##bytes others, const void *from,             \
-                                                              uint64_t mask)                                         \
+    SL_ALWAYS_INLINE sl_bytes_##suffix sl_masked_merge_##suffix(sl_bytes_##suffix others, const void *from,          \
+                                                                uint64_t mask)                                       \
     {                                                                                                                \
         return __builtin_ia32_loaddquqi##bits##_mask(from, others, (mask_type)mask);                                 \
     }                                                                                                                \
-    SL_ALWAYS_INLINE void sl_masked_store_##bytes(void *to, sl_bytes_##bytes v, uint64_t mask)                       \
+    SL_ALWAYS_INLINE void sl_masked_store_##suffix(void *to, sl_bytes_##suffix v, uint64_t mask)                     \
     {                                                                                                                \
         __builtin_ia32_storedquqi##bits##_mask(to, v, (mask_type)mask);                                              \
     }                                                                                                                \
-    SL_ALWAYS_INLINE void sl_masked_copy_rows_##bytes(element *restrict to, int64_t to_step,                         \
-                                                      const element *restrict from, int64_t step, int64_t rows,      \
-                                                      uint64_t mask)                                                 \
+    SL_ALWAYS_INLINE void sl_masked_copy_rows_##suffix(element *restrict to, int64_t to_step,                        \
+                                                       const element *restrict from, int64_t step, int64_t rows,     \
+                                                       uint64_t mask)                                                \
     {                                                                                                                \
         for (int64_t i = 0; i < rows; ++i)                                                                           \
-            sl_masked_store_##bytes(to + i * to_step, sl_masked_load_##bytes(from + i * step, mask), mask);          \
+            sl_masked_store_##suffix(to + i * to_step, sl_masked_load_##suffix(from + i * step, mask), mask);        \
     }
 SL_DEFINE_MASKED(16, 128, uint16_t)
 SL_DEFINE_MASKED(32, 256, uint32_t)
-SL_DEFINE_MASKED(64, 512, uint64_t)
+SL_DEFINE_MASKED(max, 512, uint64_t)
+
 /* The mask of elements *low* <= i < *high*. */
 SL_ALWAYS_INLINE uint64_t sl_byte_range(int64_t low, int64_t high)
 {
@@ -278,13 +298,39 @@ SL_ALWAYS_INLINE uint64_t sl_byte_range(int64_t low, int64_t high)
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
  * Needs: masks. */
 
+/* Copies 32 bytes. */
+SL_ALWAYS_INLINE void sl_copy_32(unsigned char *restrict to, const unsigned char *restrict from)
+{
+#if SL_VECTOR_BYTES >= 32
+    sl_store_32(to, sl_load_32(from));
+#else
+    sl_store_16(to, sl_load_16(from));
+    sl_store_16(to + 16, sl_load_16(from + 16));
+#endif
+}
+
+/* Copies *bytes* bytes, a literal: a power of two, at most 64. */
+SL_ALWAYS_INLINE void sl_copy_literal(unsigned char *restrict to, const unsigned char *restrict from,
+                                      const size_t bytes)
+{
+    if (bytes == 64) {
+        sl_copy_32(to, from);
+        sl_copy_32(to + 32, from + 32);
+    } else if (bytes == 32)
+        sl_copy_32(to, from);
+    else if (bytes == 16)
+        sl_store_16(to, sl_load_16(from));
+    else
+        memcpy(to, from, bytes);
+}
+
 /* Copies *bytes* bytes, half <= bytes <= 2*half, as the first and the last *half*, a literal: two moves, no loop. */
 SL_ALWAYS_INLINE void sl_copy_overlapping_ends(unsigned char *restrict to, const unsigned char *restrict from,
                                                size_t bytes, const size_t half)
 {
-    memcpy(to, from, half);
+    sl_copy_literal(to, from, half);
     if (bytes != half)
-        memcpy(to + bytes - half, from + bytes - half, half);
+        sl_copy_literal(to + bytes - half, from + bytes - half, half);
 }
 
 /* More bytes than this are copied by memcpy: its setup pays off there, and not below. */
@@ -293,12 +339,9 @@ SL_ALWAYS_INLINE void sl_copy_overlapping_ends(unsigned char *restrict to, const
 /* Copies *bytes* >= 64 bytes in blocks of 64; the last block overlaps the one before. */
 SL_ALWAYS_INLINE void sl_copy_blocks(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-    for (int64_t k = 0; k < bytes - 64; k += 64) {
-        memcpy(to + k, from + k, 32);
-        memcpy(to + k + 32, from + k + 32, 32);
-    }
-    memcpy(to + bytes - 64, from + bytes - 64, 32);
-    memcpy(to + bytes - 32, from + bytes - 32, 32);
+    for (int64_t k = 0; k < bytes - 64; k += 64)
+        sl_copy_literal(to + k, from + k, 64);
+    sl_copy_literal(to + bytes - 64, from + bytes - 64, 64);
 }
 
 /* Copies *bytes* >= 64 bytes. */
@@ -322,7 +365,7 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
         sl_copy_long(into, out_of, (int64_t)bytes);
 #if SL_HAS_BYTE_MASKS
     else if (bytes > 32)
-        sl_masked_copy_rows_64(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
+        sl_masked_copy_rows_max(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
     else if (bytes > 16)
         sl_masked_copy_rows_32(to + at, 0, from + start, 0, 1, sl_first_bytes((int64_t)bytes));
     else
@@ -347,44 +390,46 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
  *
  * Assumes: a store is of a whole vector at an address that is a multiple of its size, and the kernel ends with
  * sl_store_fence.
- * Needs: base. */
+ * Needs: vectors. */
 
 /* Bytes from which an output is far: more than most last-level caches hold. */
 #ifndef SL_FAR_BYTES
 #define SL_FAR_BYTES (INT64_C(24) << 20)
 #endif
 
-/* Whether the compiler has non-temporal stores. */
+/* Whether the compiler has non-temporal stores, and those of vectors.  Elsewhere they are ordinary ones. */
 #if defined __clang__ || defined __SSE2__
-#define SL_HAS_NONTEMPORAL_STORES 1
-typedef long long sl_quadwords __attribute__((vector_size(SL_VECTOR_BYTES)));
-SL_ALWAYS_INLINE void sl_store_nontemporal(void *to, sl_quadwords v)
-{
-#ifdef __clang__
-    __builtin_nontemporal_store(v, (sl_quadwords *)to);
-#elif SL_VECTOR_BYTES == 64
-    __builtin_ia32_movntdq512((sl_quadwords *)to, v);
-#elif SL_VECTOR_BYTES == 32
-    __builtin_ia32_movntdq256((sl_quadwords *)to, v);
+#define SL_HAS_FAR_STORES 1
 #else
-    __builtin_ia32_movntdq((sl_quadwords *)to, v);
+#define SL_HAS_FAR_STORES 0
 #endif
-}
-/* A vector of *bytes* bytes as quadwords. */
-SL_ALWAYS_INLINE sl_quadwords sl_line_of(const void *vector, size_t bytes)
-{
-    sl_quadwords line = {0};
-    memcpy(&line, vector, bytes);
-    return line;
-}
+#define SL_DEFINE_FAR_STORE(suffix, builtin, bytes)                                                                  \
+    typedef long long sl_quadwords_##suffix __attribute__((vector_size(bytes)));                                     \
+    SL_ALWAYS_INLINE void sl_store_far_##suffix(void *to, sl_bytes_##suffix v)                                       \
+    {                                                                                                                \
+        builtin;                                                                                                     \
+    }
+#if defined __clang__
+#define SL_STORE_FAR(suffix, intrinsic) __builtin_nontemporal_store(v, (sl_bytes_##suffix *)to)
+#elif defined __SSE2__
+#define SL_STORE_FAR(suffix, intrinsic) intrinsic((sl_quadwords_##suffix *)to, (sl_quadwords_##suffix)v)
 #else
-#define SL_HAS_NONTEMPORAL_STORES 0
+#define SL_STORE_FAR(suffix, intrinsic) sl_store_##suffix(to, v)
+#endif
+SL_DEFINE_FAR_STORE(16, SL_STORE_FAR(16, __builtin_ia32_movntdq), 16)
+#if SL_VECTOR_BYTES == 64
+SL_DEFINE_FAR_STORE(32, SL_STORE_FAR(32, __builtin_ia32_movntdq256), 32)
+SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq512), 64)
+#elif SL_VECTOR_BYTES == 32
+SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq256), 32)
+#else
+SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq), 16)
 #endif
 
 /* Whether an output of *elements* elements is far. */
 SL_INLINE int sl_is_far(int64_t elements)
 {
-    return SL_HAS_NONTEMPORAL_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
+    return SL_HAS_FAR_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
 }
 
 /* Orders non-temporal stores before the stores that follow. */
@@ -430,6 +475,16 @@ SL_INLINE int64_t sl_first_group_in_line(const element *to, int64_t stride, int6
 #if SL_PERMUTE_BYTES
 typedef uint8_t sl_permuted_bytes __attribute__((vector_size(SL_PERMUTE_BYTES)));
 typedef char sl_permuted_chars __attribute__((vector_size(SL_PERMUTE_BYTES)));
+#if SL_PERMUTE_BYTES == 64
+#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_max(from))
+#define SL_STORE_PERMUTED(to, v) sl_store_max(to, (sl_bytes_max)(v))
+#elif SL_PERMUTE_BYTES == 32
+#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_32(from))
+#define SL_STORE_PERMUTED(to, v) sl_store_32(to, (sl_bytes_32)(v))
+#else
+#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_16(from))
+#define SL_STORE_PERMUTED(to, v) sl_store_16(to, (sl_bytes_16)(v))
+#endif
 
 /* Byte i of the result is byte index[i] of a and b, one after the other. */
 SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_permuted_bytes b, sl_permuted_bytes mask)
@@ -453,7 +508,7 @@ SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint
 #endif
     (void)kept;
     (void)dense;
-    memcpy(to, &v, sizeof v);
+    SL_STORE_PERMUTED(to, v);
 }
 
 /* The mask of *each* rows of *bytes* bytes, *step* apart. */
@@ -471,9 +526,8 @@ SL_ALWAYS_INLINE void sl_permute_rows(unsigned char *restrict to, int64_t to_lea
                                       const int dense, const int two)
 {
     for (int64_t i = 0; i < turns; ++i) {
-        sl_permuted_bytes a, b;
-        memcpy(&a, from + i * leap, sizeof a);
-        memcpy(&b, from + i * leap + (two ? SL_PERMUTE_BYTES : 0), sizeof b);
+        const sl_permuted_bytes a = SL_LOAD_PERMUTED(from + i * leap);
+        const sl_permuted_bytes b = SL_LOAD_PERMUTED(from + i * leap + (two ? SL_PERMUTE_BYTES : 0));
         sl_store_rows(to + i * to_leap, sl_permute_bytes(a, b, mask), kept, dense);
     }
 }
@@ -514,8 +568,7 @@ SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step
     for (uint32_t j = 0; j < SL_PERMUTE_BYTES; ++j)
         at[j] = (uint8_t)((j + (j * inverse >> 12) * (uint32_t)(step - to_step) + (uint32_t)before) &
                           (2 * SL_PERMUTE_BYTES - 1));
-    sl_permuted_bytes mask;
-    memcpy(&mask, at, sizeof mask);
+    const sl_permuted_bytes mask = SL_LOAD_PERMUTED(at);
     const uint64_t kept = dense ? 0 : sl_rows_mask(to_step, bytes, each);
     const int64_t turns = (rows - 1 - last) / each + 1;
     if (dense && two)
@@ -543,8 +596,7 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
     element values[SL_PERMUTE_BYTES / SL_ELEMENT_SIZE + 1];
     for (int64_t j = 0; j <= SL_PERMUTE_BYTES / SL_ELEMENT_SIZE; ++j)
         values[j] = value;
-    sl_permuted_bytes v;
-    memcpy(&v, values, sizeof v);
+    const sl_permuted_bytes v = SL_LOAD_PERMUTED(values);
     const uint64_t kept = sl_rows_mask(to_step * size, bytes, each);
     int64_t i = 0;
     for (; i <= rows - each; i += each)
@@ -570,19 +622,12 @@ SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, con
 /* Copies *bytes* >= 64 bytes: whole cache lines by non-temporal stores. */
 SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsigned char *restrict from, int64_t bytes)
 {
-#if SL_HAS_NONTEMPORAL_STORES
     int64_t k = sl_bytes_to_line(to); /* no line is written both ways */
     memcpy(to, from, (size_t)k);
     for (; k + 64 <= bytes; k += 64)
-        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES) {
-            sl_quadwords v;
-            memcpy(&v, from + j, sizeof v);
-            sl_store_nontemporal(to + j, v);
-        }
+        for (int64_t j = k; j < k + 64; j += SL_VECTOR_BYTES)
+            sl_store_far_max(to + j, sl_load_max(from + j));
     memcpy(to + k, from + k, (size_t)(bytes - k));
-#else
-    memcpy(to, from, (size_t)bytes);
-#endif
 }
 
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count.  Long rows of a *far* output
@@ -636,7 +681,7 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
         sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
 #if SL_HAS_BYTE_MASKS
     else if (bytes > 32)
-        sl_masked_copy_rows_64(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
+        sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
     else if (bytes > 16)
         sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
     else
@@ -761,39 +806,32 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
  * Needs: far_stores, masks, shuffles. */
 
 #if SL_HAS_SHUFFLES
-/* Loads and stores the first *count* elements of a vector of *bytes* bytes.  *whole*, a literal, is 1 for the whole
- * vector, and 2 for a non-temporal store of it, to an address that is a multiple of its size. */
+/* Loads and stores the first *count* elements of a vector.  *whole*, a literal, is 1 for the whole vector, and 2 for
+ * a non-temporal store of it, to an address that is a multiple of its size. */
 #if SL_HAS_BYTE_MASKS
-#define SL_LOAD(v, bytes, from, whole, count)                                                                        \
-    if (whole)                                                                                                       \
-        memcpy(&(v), from, bytes);                                                                                   \
-    else                                                                                                             \
-        (v) = (__typeof__(v))sl_masked_load_##bytes(from, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE))
-#define SL_STORE(v, bytes, to, whole, count)                                                                         \
-    if ((whole) == 2)                                                                                                \
-        sl_store_nontemporal(to, sl_line_of(&(v), bytes));                                                           \
-    else if (whole)                                                                                                  \
-        memcpy(to, &(v), bytes);                                                                                     \
-    else                                                                                                             \
-        sl_masked_store_##bytes(to, (sl_bytes_##bytes)(v), sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE))
+#define SL_LOAD(suffix, from, whole, count)                                                                          \
+    ((whole) ? sl_load_##suffix(from)                                                                                \
+             : sl_masked_load_##suffix(from, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE)))
+#define SL_STORE(suffix, to, v, whole, count)                                                                        \
+    ((whole) == 2 ? sl_store_far_##suffix(to, v)                                                                     \
+     : (whole)    ? sl_store_##suffix(to, v)                                                                         \
+                  : sl_masked_store_##suffix(to, v, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE)))
 #else
-#define SL_LOAD(v, bytes, from, whole, count) (void)(whole), (void)(count), memcpy(&(v), from, sizeof(v))
-#define SL_STORE(v, bytes, to, whole, count) (void)(whole), (void)(count), memcpy(to, &(v), sizeof(v))
+#define SL_LOAD(suffix, from, whole, count) ((void)(whole), (void)(count), sl_load_##suffix(from))
+#define SL_STORE(suffix, to, v, whole, count) ((void)(whole), (void)(count), sl_store_##suffix(to, v))
 #endif
 
 /* Defines, for vectors of n elements, the steps of sl_split and sl_join:
  * to[i*to_stride + j] = from[i + k*j] for 0 <= i < k, 0 <= j < n, and to[i*k + j] = from[i + j*stride] for 0 <= i <
  * n, 0 <= j < k; with *count* instead of n where *whole*, a literal, is 0. */
-#define SL_DEFINE_SPLIT_JOIN(split, join, vector, each, bytes, n)                                                    \
+#define SL_DEFINE_SPLIT_JOIN(split, join, vector, each, suffix, n)                                                   \
     SL_ALWAYS_INLINE vector split##_load(const element *from, const int whole, int64_t count)                        \
     {                                                                                                                \
-        vector v;                                                                                                    \
-        SL_LOAD(v, bytes, from, whole, count);                                                                       \
-        return v;                                                                                                    \
+        return (vector)SL_LOAD(suffix, from, whole, count);                                                          \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split##_store(element *to, vector v, const int whole, int64_t count)                       \
     {                                                                                                                \
-        SL_STORE(v, bytes, to, whole, count);                                                                        \
+        SL_STORE(suffix, to, (sl_bytes_##suffix)v, whole, count);                                                    \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
                                     int64_t count)                                                                   \
@@ -865,7 +903,7 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
                      __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
         }                                                                                                            \
     }
-SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, 64, SL_LANES_MAX)
+SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
 #if SL_HAS_BYTE_MASKS
 SL_DEFINE_SPLIT_JOIN(sl_split_32, sl_join_32, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 #endif
@@ -1065,7 +1103,7 @@ SL_DEFINE_JOIN(4)
 #if SL_HAS_SHUFFLES
 #if SL_HAS_BYTE_MASKS
 /* Defines the step of sl_deal: vector i of the source is read where mask[i] has a bit, and is *fill* elsewhere. */
-#define SL_DEFINE_DEAL_STEP(name, split, vector, bytes, n)                                                           \
+#define SL_DEFINE_DEAL_STEP(name, split, vector, suffix, n)                                                          \
     SL_ALWAYS_INLINE void name##_masks(uint64_t mask[4], int64_t low, int64_t high, const int k)                     \
     {                                                                                                                \
         for (int i = 0; i < k; ++i)                                                                                  \
@@ -1076,10 +1114,10 @@ SL_DEFINE_JOIN(4)
     {                                                                                                                \
         vector v[4];                                                                                                 \
         for (int i = 0; i < k; ++i)                                                                                  \
-            v[i] = (vector)sl_masked_merge_##bytes((sl_bytes_##bytes)fill, from + i * n, mask[i]);                   \
+            v[i] = (vector)sl_masked_merge_##suffix((sl_bytes_##suffix)fill, from + i * n, mask[i]);                 \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }
-SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, 64, SL_LANES_MAX)
+SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, max, SL_LANES_MAX)
 SL_DEFINE_DEAL_STEP(sl_deal_32, sl_split_32, sl_lanes_32, 32, SL_LANES_32)
 SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 #endif
@@ -1169,8 +1207,8 @@ SL_OUT_OF_LINE void sl_fill_long(element *restrict to, element value, int64_t co
     memcpy(&lane, &value, sizeof lane);
     const sl_lanes line = (sl_lanes){0} + lane;
     for (; count > 64 / SL_ELEMENT_SIZE; to += 64 / SL_ELEMENT_SIZE, count -= 64 / SL_ELEMENT_SIZE)
-        memcpy(to, &line, sizeof line);
-    sl_masked_store_64(to, (sl_bytes_64)line, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE));
+        sl_store_max(to, (sl_bytes_max)line);
+    sl_masked_store_max(to, (sl_bytes_max)line, sl_first_bytes(sl_max(count, 0) * SL_ELEMENT_SIZE));
 #else
     for (int64_t i = 0; i < count; ++i)
         to[i] = value;
@@ -1409,7 +1447,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
         for (int64_t square = 0; square < 4; ++square) {
             sl_lanes line[SL_LANES_16];
             for (int64_t k = 0; k < SL_LANES_16; ++k)
-                memcpy(&line[k], from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k], sizeof line[k]);
+                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
             sl_transpose_squares(line);
             for (int64_t k = 0; k < SL_LANES_16; ++k)
                 block[part][k][square] = (sl_words)line[k];
@@ -1417,13 +1455,15 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t k = 0; k < SL_LANES_16; ++k) {
             sl_words line[4];
-            memcpy(line, block[part][k], sizeof line);
+            for (int64_t square = 0; square < 4; ++square)
+                line[square] = block[part][k][square];
             for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
                 sl_transpose_groups(line + square);
             for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
                 for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
-                    memcpy(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] + square * SL_LANES_16,
-                           &line[square + group], SL_VECTOR_BYTES);
+                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
+                                     square * SL_LANES_16,
+                                 (sl_bytes_max)line[square + group]);
         }
 }
 
@@ -1434,7 +1474,7 @@ SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at
 {
     sl_words_16 square[SL_SQUARES_PER_VECTOR];
     for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-        memcpy(&square[g], from + at[g * SL_LANES_16], sizeof square[g]);
+        square[g] = (sl_words_16)sl_load_16(from + at[g * SL_LANES_16]);
 #if SL_SQUARES_PER_VECTOR == 1
     return (sl_lanes)square[0];
 #elif SL_SQUARES_PER_VECTOR == 2
@@ -1457,7 +1497,7 @@ SL_ALWAYS_INLINE void sl_transpose_flat(element *restrict to, const int64_t row[
     sl_transpose_squares(line);
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         if (k < rows)
-            memcpy(to + row[k], &line[k], sizeof line[k]);
+            sl_store_max(to + row[k], (sl_bytes_max)line[k]);
 }
 
 /* Stores square g of each line to the rows of that square. */
@@ -1465,7 +1505,7 @@ SL_ALWAYS_INLINE void sl_transpose_flat(element *restrict to, const int64_t row[
     for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
         const sl_words_16 square =                                                                                   \
             __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
-        memcpy(to + row[(g) * SL_LANES_16 + k], &square, sizeof square);                                             \
+        sl_store_16(to + row[(g) * SL_LANES_16 + k], (sl_bytes_16)square);                                           \
     }
 
 /* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; reads the first *columns* columns only, and writes copies
@@ -1476,7 +1516,7 @@ SL_ALWAYS_INLINE void sl_transpose_tall(element *restrict to, const int64_t row[
 {
     sl_lanes line[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
+        line[k] = (sl_lanes)sl_load_max(from + column[sl_min(k, columns - 1)]);
     sl_transpose_squares(line);
     SL_STORE_SQUARE(0)
 #if SL_SQUARES_PER_VECTOR > 1
@@ -1494,14 +1534,15 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const element *rest
 {
     sl_lanes line[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&line[k], from + column[k], sizeof line[k]);
+        line[k] = (sl_lanes)sl_load_max(from + column[k]);
     sl_transpose_squares(line);
     for (int64_t k = 0; SL_HAS_DENSE_SQUARES && k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
         sl_words rows[SL_SQUARES_PER_VECTOR];
-        memcpy(rows, line + k, sizeof rows);
+        for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+            rows[g] = (sl_words)line[k + g];
         sl_transpose_groups(rows);
         for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-            memcpy(to + (g * SL_LANES_16 + k) * SL_LANES_16, &rows[g], sizeof rows[g]);
+            sl_store_max(to + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows[g]);
     }
 }
 
@@ -1512,7 +1553,7 @@ SL_ALWAYS_INLINE void sl_transpose_square(element *restrict to, const int64_t ro
 {
     sl_lanes_16 line[SL_LANES_16], zipped[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&line[k], from + column[sl_min(k, columns - 1)], sizeof line[k]);
+        line[k] = (sl_lanes_16)sl_load_16(from + column[sl_min(k, columns - 1)]);
     for (int zips = 1; zips < SL_LANES_16; zips *= 2) {
         for (int k = 0; k < SL_LANES_16 / 2; ++k) {
             const sl_lanes_16 a = line[k], b = line[k + SL_LANES_16 / 2];
@@ -1524,7 +1565,7 @@ SL_ALWAYS_INLINE void sl_transpose_square(element *restrict to, const int64_t ro
     }
     for (int64_t k = 0; k < SL_LANES_16; ++k)
         if (k < rows)
-            memcpy(to + row[k], &line[k], sizeof line[k]);
+            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
 }
 
 /* Whole blocks only.  Out of line: inlined together they need more registers than there are. */
@@ -1546,10 +1587,10 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
 {
     sl_lanes left[SL_LANES_16], right[SL_LANES_16];
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&left[k], from + column[k], sizeof left[k]);
+        left[k] = (sl_lanes)sl_load_max(from + column[k]);
     sl_transpose_squares(left);
     for (int64_t k = 0; k < SL_LANES_16; ++k)
-        memcpy(&right[k], from + column[SL_LANES_16 + k], sizeof right[k]);
+        right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]);
     sl_transpose_squares(right);
     SL_UNROLL
     for (int64_t k = 0; k < SL_LANES_16; ++k) {
@@ -1561,14 +1602,14 @@ SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t r
         const sl_words_32 second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
         const sl_words_32 third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
         const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
-        memcpy(to + row[2 * SL_LANES_16 + k], &third, sizeof third);
-        memcpy(to + row[3 * SL_LANES_16 + k], &fourth, sizeof fourth);
+        sl_store_32(to + row[2 * SL_LANES_16 + k], (sl_bytes_32)third);
+        sl_store_32(to + row[3 * SL_LANES_16 + k], (sl_bytes_32)fourth);
 #else
         const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
         const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
-        memcpy(to + row[k], &first, sizeof first);
-        memcpy(to + row[SL_LANES_16 + k], &second, sizeof second);
+        sl_store_32(to + row[k], (sl_bytes_32)first);
+        sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
     }
 }
 #endif
@@ -1766,16 +1807,6 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
 }
 
 #if SL_HAS_SHUFFLES
-/* Stores a vector, by a non-temporal store if there is one. */
-SL_ALWAYS_INLINE void sl_store_words(element *to, sl_words v)
-{
-#if SL_HAS_NONTEMPORAL_STORES
-    sl_store_nontemporal(to, (sl_quadwords)v);
-#else
-    memcpy(to, &v, sizeof v);
-#endif
-}
-
 /* Writes the first *rows* staged rows, *count* elements each, to the output. */
 SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
                                     int64_t rows, int64_t count, int far)
@@ -1787,12 +1818,11 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, co
             continue;
         }
         for (int64_t k = 0; k < count; k += SL_LANES_MAX) {
-            sl_words v;
-            memcpy(&v, held + i * SL_STAGED_STEP + k, sizeof v);
+            const sl_bytes_max v = sl_load_max(held + i * SL_STAGED_STEP + k);
             if (far)
-                sl_store_words(to + row[i] + k, v);
+                sl_store_far_max(to + row[i] + k, v);
             else
-                memcpy(to + row[i] + k, &v, sizeof v);
+                sl_store_max(to + row[i] + k, v);
         }
     }
 }
@@ -1892,25 +1922,36 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
  * Assumes: output and source do not overlap.
  * Needs: split_join, transpose_tiles. */
 
-/* Returns an axis with the same offsets and as few levels as its extents and strides allow. */
-SL_OUT_OF_LINE sl_axis sl_simplify_axis(sl_axis axis)
+/* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
+SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
 {
     for (int twice = 0; twice < 2; ++twice) {
-        if (axis.high == 1 || axis.jump == axis.high * axis.leap)
-            axis =
-                (sl_axis){axis.count, axis.step, axis.high * axis.top, axis.high == 1 ? axis.jump : axis.leap, 1, 0};
-        if (axis.count == 1 || axis.leap == axis.count * axis.step)
-            axis =
-                (sl_axis){axis.count * axis.high, axis.count == 1 ? axis.leap : axis.step, axis.top, axis.jump, 1, 0};
+        if (axis->high == 1 || axis->jump == axis->high * axis->leap) {
+            axis->leap = axis->high == 1 ? axis->jump : axis->leap;
+            axis->high *= axis->top;
+            axis->top = 1;
+            axis->jump = 0;
+        }
+        if (axis->count == 1 || axis->leap == axis->count * axis->step) {
+            axis->step = axis->count == 1 ? axis->leap : axis->step;
+            axis->count *= axis->high;
+            axis->high = axis->top;
+            axis->leap = axis->jump;
+            axis->top = 1;
+            axis->jump = 0;
+        }
     }
-    return axis.high == 1 ? (sl_axis){axis.count, axis.step, 1, 0, 1, 0} : axis;
+    if (axis->high == 1)
+        axis->leap = axis->jump = 0;
 }
 
 /* Moves the outer level of *far* to *near*, the shorter axis, if it continues where *near* ends. */
 SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
 {
     if (near->high == 1 && far->high > 1 && far->top == 1 && far->leap == near->count && near->count < far->count) {
-        *near = sl_simplify_axis((sl_axis){near->count, near->step, far->high, far->count, 1, 0});
+        near->high = far->high;
+        near->leap = far->count;
+        sl_simplify_axis(near);
         far->high = 1;
     }
 }
@@ -1919,49 +1960,61 @@ SL_OUT_OF_LINE void sl_move_level(sl_axis *near, sl_axis *far)
 SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t across, sl_turns *turns)
 {
     if (turns->count > 1 && axis->top == 1 && along == axis->count * axis->high) {
-        *axis = sl_simplify_axis((sl_axis){axis->count, axis->step, axis->high, axis->leap, turns->count, across});
-        *turns = (sl_turns){turns->high, turns->to_leap, turns->leap, 1, 0, 0};
+        axis->top = turns->count;
+        axis->jump = across;
+        sl_simplify_axis(axis);
+        turns->count = turns->high;
+        turns->to_step = turns->to_leap;
+        turns->step = turns->leap;
+        turns->high = 1;
+        turns->to_leap = turns->leap = 0;
+    }
+}
+
+/* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
+ * for the stores of the numbers. */
+SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
+                                            sl_axis *columns, sl_turns *turns, int far)
+{
+    if (rows->count <= 0 || rows->high <= 0 || rows->top <= 0 || columns->count <= 0 || columns->high <= 0 ||
+        columns->top <= 0 || turns->count <= 0 || turns->high <= 0)
+        return;
+    sl_simplify_axis(rows);
+    sl_simplify_axis(columns);
+    for (int twice = 0; twice < 2; ++twice) {
+        sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
+        sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
+    }
+    sl_move_level(columns, rows);
+    sl_move_level(rows, columns);
+    const int64_t few = rows->count, wide = columns->count;
+    const int splits = rows->high == 1 && few == columns->step && few >= 2 && few <= 4 && columns->top == 1;
+    const int joins = columns->high == 1 && wide == rows->step && wide >= 2 && wide <= 4 && rows->top == 1;
+    if (!splits && !joins) {
+        sl_transpose_tiles(to, rows, from, columns, turns);
+        return;
+    }
+    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
+        const int64_t c = turn % turns->count, h = turn / turns->count;
+        const int64_t into = c * turns->to_step + h * turns->to_leap, out_of = c * turns->step + h * turns->leap;
+        if (splits)
+            (few == 2   ? sl_split_2
+             : few == 3 ? sl_split_3
+                        : sl_split_4)(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1,
+                                      0, 0, far);
+        else
+            (wide == 2   ? sl_join_2
+             : wide == 3 ? sl_join_3
+                         : sl_join_4)(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0,
+                                      far);
     }
 }
 
 /* to[at + offset of i + j] = from[start + i + offset of j] for all i of *rows* and j of *columns*, *turns* times. */
-SL_OUT_OF_LINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
-                                 int64_t start, sl_axis columns, sl_turns turns, int far)
+SL_ALWAYS_INLINE void sl_transpose(element *restrict to, int64_t at, sl_axis rows, const element *restrict from,
+                                   int64_t start, sl_axis columns, sl_turns turns, int far)
 {
-    if (rows.count <= 0 || rows.high <= 0 || rows.top <= 0 || columns.count <= 0 || columns.high <= 0 ||
-        columns.top <= 0 || turns.count <= 0 || turns.high <= 0)
-        return;
-    to += at;
-    from += start;
-    rows = sl_simplify_axis(rows);
-    columns = sl_simplify_axis(columns);
-    for (int twice = 0; twice < 2; ++twice) {
-        sl_turns_to_axis(&columns, turns.to_step, turns.step, &turns);
-        sl_turns_to_axis(&rows, turns.step, turns.to_step, &turns);
-    }
-    sl_move_level(&columns, &rows);
-    sl_move_level(&rows, &columns);
-    const int64_t few = rows.count, wide = columns.count;
-    const int splits = rows.high == 1 && few == columns.step && few >= 2 && few <= 4 && columns.top == 1;
-    const int joins = columns.high == 1 && wide == rows.step && wide >= 2 && wide <= 4 && rows.top == 1;
-    if (!splits && !joins) {
-        sl_transpose_tiles(to, &rows, from, &columns, &turns);
-        return;
-    }
-    for (int64_t turn = 0; turn < turns.count * turns.high; ++turn) {
-        const int64_t c = turn % turns.count, h = turn / turns.count;
-        const int64_t into = c * turns.to_step + h * turns.to_leap, out_of = c * turns.step + h * turns.leap;
-        if (splits)
-            (few == 2   ? sl_split_2
-             : few == 3 ? sl_split_3
-                        : sl_split_4)(to, into, rows.step, from, out_of, wide, columns.high, wide, columns.leap, 1, 0,
-                                      0, far);
-        else
-            (wide == 2 ? sl_join_2
-             : wide == 3
-                 ? sl_join_3
-                 : sl_join_4)(to, into, from, out_of, columns.step, few, rows.high, rows.leap, few, 1, 0, 0, far);
-    }
+    sl_transpose_simplified(to + at, &rows, from + start, &columns, &turns, far);
 }
 
 #endif
