@@ -16,6 +16,8 @@ from benchmarks.measure import Row, measure
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown, duration, publish, summary
 from symlayout.commands.peers.rivals import RIVALS, installed
+from symlayout_codegen.errors import ProcessorError
+from symlayout_codegen.jit.instruction_set import NATIVE, VARIABLE, choose
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,8 +29,15 @@ def main(words: list[str]) -> int:
     parser.add_argument("--rows", metavar="PATTERN", default="", help="a regular expression; nothing is written")
     parser.add_argument("--peers", metavar="NAME,...", help=f"of {', '.join(RIVALS)} (default: the installed ones)")
     parser.add_argument("--threads", type=int, default=1, help="for each contender (default: 1)")
+    parser.add_argument("--march", metavar="NAME", help="x86-64-v2, -v3, -v4 or native (default: SYMLAYOUT_MARCH)")
     parser.add_argument("--seconds", type=float, help="to spend on a row")
     arguments = parser.parse_args(words)
+    if arguments.march:
+        os.environ[VARIABLE] = arguments.march
+    try:
+        march = choose()
+    except ProcessorError as error:
+        parser.error(str(error))
     load = machine.load()
     start = time.monotonic()
     machine.restrict_to(arguments.threads)
@@ -49,11 +58,16 @@ def main(words: list[str]) -> int:
     if not arguments.rows:
         measured = {figure: seconds for figure in figures.FIGURES if (seconds := figures.measure(figure)) is not None}
         _write(Run(
-            command=shlex.join(["python", "-m", "benchmarks", *words]), machine=machine.machine(),
+            command=shlex.join(["python", "-m", "benchmarks", *words]), machine=_machine(march),
             versions=machine.versions(["symlayout", *peers]), peers=peers, threads=arguments.threads,
             minutes=(time.monotonic() - start) / 60, load=(load, machine.load()),
         ), rows, measured)  # fmt: skip
     return 0
+
+
+def _machine(march: str) -> str:
+    """Return the machine, and the instruction set of the kernels if it is not the machine's own."""
+    return machine.machine() if march == NATIVE else f"{machine.machine()}, kernels for {march}"
 
 
 def _write(run: Run, rows: list[Row], measured: dict[figures.Figure, float]) -> None:

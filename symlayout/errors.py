@@ -1,13 +1,13 @@
 """The error tree.  Every error raised on purpose is a `SymlayoutError` and also a builtin.
 
-The root and `CompilerError` live in the backend, which never imports this package.
+The root, `CompilerError` and `ProcessorError` live in the backend, which never imports this package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symlayout_codegen.errors import CompilerError, SymlayoutError
+from symlayout_codegen.errors import CompilerError, ProcessorError, SymlayoutError
 
 _SHOWN = 80
 
@@ -18,6 +18,7 @@ __all__ = [
     "InconclusiveError",
     "MissingFileError",
     "MissingPackageError",
+    "ProcessorError",
     "ShapeError",
     "SymlayoutError",
     "UnknownOpError",

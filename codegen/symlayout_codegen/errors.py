@@ -41,6 +41,16 @@ class CompilerError(SymlayoutError, RuntimeError):
         self.log = log
 
 
+class ProcessorError(SymlayoutError, ValueError):
+    """An instruction set that is unknown, or that this processor does not have.
+
+    Examples
+    --------
+    >>> issubclass(ProcessorError, SymlayoutError) and issubclass(ProcessorError, ValueError)
+    True
+    """
+
+
 class PreconditionFailed(SymlayoutError):
     """The arguments break a rule of the nest; nothing has been written.
 

@@ -19,10 +19,11 @@ import numpy as np
 import symlayout as sl
 from symlayout.commands import cache_folder
 from symlayout.commands.output.report import Report, columns
-from symlayout.errors import CompilerError
+from symlayout.errors import CompilerError, ProcessorError
 from symlayout_codegen.jit import trampoline
 from symlayout_codegen.jit.cache import cache_root
 from symlayout_codegen.jit.compiler import find_compiler
+from symlayout_codegen.jit.instruction_set import NATIVE, VARIABLE, available, choose
 
 NEEDED = ("sympy", "numpy", "cffi", "platformdirs", "rich", "shtab")
 PEERS = ("openvino", "onnx", "onnxruntime", "torch", "tensorflow", "jax", "islpy")
@@ -36,13 +37,16 @@ def run(arguments: argparse.Namespace) -> Report:
     """Examine."""
     needed = {name: _version(name) for name in NEEDED}
     peers = {name: version for name in PEERS if (version := _version(name))}
-    compiler, problem = _compiler()
+    march, unusable = _instructions()
+    compiler, problem = _compiler(march)
     cache, state = cache_root(), cache_folder.state(cache_root())
+    named = f" ({VARIABLE})" if os.environ.get(VARIABLE) else ""
     rows = [
         ("symlayout", f"{sl.__version__}, Python {platform.python_version()}"),
         ("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"),
         ("needs", _listed({name: version or "absent" for name, version in needed.items()})),
         ("compiler", problem or f"{compiler}: works"),
+        ("instructions", unusable or f"{march}{named}; the processor has {', '.join(available()) or 'no known level'}"),
         ("trampoline", trampoline.state()),
         ("cache", f"{cache}: {state}"),
         ("peers", _listed(peers) or "none"),
@@ -53,11 +57,12 @@ def run(arguments: argparse.Namespace) -> Report:
         "system": platform.platform(),
         "needs": needed,
         "compiler": {"command": compiler, "works": not problem, "problem": problem or None},
+        "instructions": {"march": march, "processor": available(), "problem": unusable or None},
         "trampoline": trampoline.state(),
         "cache": {"path": str(cache), "state": state},
         "peers": peers,
     }
-    return Report(columns(rows), data, holds=not problem)
+    return Report(columns(rows), data, holds=not problem and not unusable)
 
 
 def _listed(versions: dict[str, str]) -> str:
@@ -72,14 +77,22 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _compiler() -> tuple[str | None, str]:
+def _compiler(march: str | None) -> tuple[str | None, str]:
     """Return the compiler's command, and what is wrong with it if a kernel does not come out right."""
     command = None
     try:
         command = " ".join(find_compiler())
-        kernel = sl.compile(sl.flip(sl.tensor("n", name="x")), strict=True)
+        kernel = sl.compile(sl.flip(sl.tensor("n", name="x")), strict=True, march=march or NATIVE)
         if kernel(np.arange(5, dtype=np.int32)).tolist() != [4, 3, 2, 1, 0]:
             return command, "the compiled kernel computes something else"
     except CompilerError as error:
         return command, str(error)
     return command, ""
+
+
+def _instructions() -> tuple[str | None, str]:
+    """Return the instruction set that kernels are compiled for, and why it cannot be used."""
+    try:
+        return choose(), ""
+    except ProcessorError as error:
+        return None, str(error)

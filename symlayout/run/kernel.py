@@ -31,6 +31,7 @@ from symlayout.tensors.element_types import element_type
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS
 from symlayout_codegen.jit import trampoline
+from symlayout_codegen.jit.instruction_set import choose
 
 if TYPE_CHECKING:
     from symlayout_codegen.ir.nest import Nest
@@ -67,7 +68,14 @@ class Kernel:
     """
 
     def __init__(
-        self, t: Tensor | Adjoint, dtype: np.dtype[Any] | None, of: Whole, strict: bool, threads: int, tune: bool
+        self,
+        t: Tensor | Adjoint,
+        dtype: np.dtype[Any] | None,
+        of: Whole,
+        strict: bool,
+        threads: int,
+        tune: bool,
+        march: str,
     ) -> None:
         self.tensor = t
         self._of = of
@@ -79,6 +87,7 @@ class Kernel:
         self._strict = strict
         self._threads = threads
         self._tune = tune
+        self._march = march
         self._tuned: dict[Any, CompiledKernel] = {}
         self._adds = isinstance(t, Adjoint) and not t.copies
         self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
@@ -283,7 +292,8 @@ class Kernel:
 
         try:
             with trampoline.beside():
-                native = compile_nest(self._nest(self._number(dtype), strided=strided)[0], dtype.itemsize)
+                nest = self._nest(self._number(dtype), strided=strided)[0]
+                native = compile_nest(nest, dtype.itemsize, march=self._march)
         except (CompilerError, InconclusiveError) as error:
             if self._strict:
                 raise
@@ -312,6 +322,7 @@ def compile(
     strict: bool = False,
     threads: int = 1,
     tune: bool = False,
+    march: str | None = None,
 ) -> Kernel:
     """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
 
@@ -333,9 +344,15 @@ def compile(
     tune : bool
         Time the candidate schedules on the first call with new shapes, or now where all dims have values, and
         take the fastest; the answer is kept in the cache. ``k.schedule`` says what was chosen and why.
+    march : str, optional
+        The instruction set to compile for: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"`` (or ``"v2"``, ...) or
+        ``"native"``, all that this processor has.  Without it the environment variable ``SYMLAYOUT_MARCH`` decides,
+        else it is ``"native"``.
 
     Raises
     ------
+    ProcessorError
+        *march*, or ``SYMLAYOUT_MARCH``, is unknown, or this processor lacks instructions of it.
     CompilerError, InconclusiveError
         With *strict*: the C could not be built, or not be shown to be right.
     ArrayError
@@ -366,7 +383,7 @@ def compile(
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
-    kernel = Kernel(t, chosen, packed or WHOLE, strict, check_threads(threads), tune)
+    kernel = Kernel(t, chosen, packed or WHOLE, strict, check_threads(threads), tune, choose(march))
     if strict and chosen is None:
         kernel._native(_DEFAULT, strided=False)
     if tune and chosen is not None and not kernel._input.facts.dims:

@@ -14,6 +14,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.run.storage import WHOLE
+from symlayout_codegen.jit.instruction_set import LEVELS, NATIVE, available
 from tests.fuzz.chains import Chain, Drawn, Point
 from tests.fuzz.compare import Case, Subject, Wrong, compare, shape_of
 from tests.fuzz.memory import by_size
@@ -30,12 +31,13 @@ ITEM_SIZES = {1: 5, 2: 4, 4: 6, 8: 4, 16: 2, 3: 1, 5: 1, 6: 1, 12: 1}  # and how
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a chain is compiled: for which types, whether one is declared, with some dims fixed, how optimised."""
+    """How a chain is compiled: for which types and instruction set, one declared or not, some dims fixed or not."""
 
     dtypes: tuple[np.dtype[Any], ...]
     declared: str  # "", "tensor" or "kernel"
     fixed: Point
     optimise: str
+    march: str = NATIVE
 
 
 @dataclass(slots=True)
@@ -70,7 +72,9 @@ def plan(rnd: random.Random, drawn: Drawn) -> Plan:
         fixed = {
             name: point[name] for name in rnd.sample(list(point), rnd.choice((1, 1, 1, len(point))) if point else 0)
         }
-    return Plan(tuple(dtypes), declared, fixed, rnd.choice(("-O1", "-O1", "-O1", "-O3")))
+    optimise = rnd.choice(("-O1", "-O1", "-O1", "-O3"))
+    march = rnd.choice((NATIVE, *LEVELS))  # the same draw on every machine
+    return Plan(tuple(dtypes), declared, fixed, optimise, march if march in available() else NATIVE)
 
 
 def judge(drawn: Drawn, how: Plan, seed: int) -> Findings:
@@ -157,7 +161,7 @@ def filled(step: brute.Step, fill: float) -> brute.Step:
 def compiled(t: sl.Tensor, how: Plan) -> sl.Kernel:
     """Return the kernel of *t*."""
     # `sl.compile` compiles for float32 too where no type is named, which takes as long again
-    return sl.Kernel(t, how.dtypes[0] if how.declared else None, WHOLE, True, 1, False)
+    return sl.Kernel(t, how.dtypes[0] if how.declared else None, WHOLE, True, 1, False, how.march)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ class Tally:
         self.lengths[str(len(chain.links))] += count
         self.modes["some dims fixed" if how.fixed else "all dims symbolic"] += count
         self.modes[f"element type of the {how.declared}" if how.declared else "any element type"] += count
-        self.modes[how.optimise] += count
+        self.modes[f"{how.optimise} {how.march}"] += count
         sizes = {tuple(point.items()): grid.size for point, grid in drawn.points}
         for case in found.cases:
             self.dtypes[case.dtype] += 1

@@ -36,7 +36,9 @@ def texts(chains: int, seed: int, last: Path) -> Iterator[Mapping[str, str]]:
     """Yield the files of each kernel, the C text as ``kernel.c``."""
     found: list[Mapping[str, str]] = []
 
-    def record(identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str]) -> NoReturn:
+    def record(
+        identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str], march: str = ""
+    ) -> NoReturn:
         found.append(files())
         raise sl.CompilerError("only read")
 

@@ -32,7 +32,9 @@ def texts() -> Iterator[tuple[str, str]]:
     """Yield names, and the texts that have to be the same everywhere."""
     found: list[tuple[str, str]] = []
 
-    def record(identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str]) -> NoReturn:
+    def record(
+        identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str], march: str = ""
+    ) -> NoReturn:
         key = build.cache_key(identity, compiler.find_compiler(), build.kernel_flags())  # the same for all of them
         found.append((f"C {len(found)}", "\n".join([*files().values(), *declarations, *declarations.values(), key])))
         raise sl.CompilerError("only printed")

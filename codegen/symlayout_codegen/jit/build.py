@@ -9,15 +9,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import platform
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache as once
 
 from symlayout_codegen.emit.header import VERSION
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.compiler import compiling, find_compiler, no_folder, words
+from symlayout_codegen.jit.instruction_set import NATIVE, processors, target_flags
 from symlayout_codegen.jit.load import Functions, load_functions
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared")  # no warnings: nobody reads them, and they take time
@@ -29,7 +28,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_locks.clear)
 
 
-def build(identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str]) -> Functions:
+def build(
+    identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str], march: str = NATIVE
+) -> Functions:
     """Return functions of a C text, compiled now or before, by their names.
 
     Parameters
@@ -37,21 +38,22 @@ def build(identity: str, files: Callable[[], Mapping[str, str]], declarations: M
     identity : what decides the texts: no others have it.
     files : gives the texts by name, `cache.SOURCE` and those that it includes; called if they must be compiled.
     declarations : for each function its type as a C pointer type, such as ``int32_t(*)(int64_t, void *)``.
+    march : the instruction set, as `instruction_set.choose` returns it.
 
     Raises
     ------
     CompilerError
         There is no compiler, or it failed, took too long, or built something unusable.
     """
-    command, flags = find_compiler(), kernel_flags()
-    key = cache_key(identity, command, flags)
+    command, flags = find_compiler(), kernel_flags(march)
+    key = cache_key(identity, command, flags, march)
     with _locks.setdefault(key, threading.RLock()):
         if key not in _loaded:
             _loaded[key] = _load_kept(key, declarations) or _compile(files(), command, flags, declarations, key)
         return _loaded[key]
 
 
-def cache_key(identity: str, command: Sequence[str], flags: Sequence[str]) -> str:
+def cache_key(identity: str, command: Sequence[str], flags: Sequence[str], march: str = NATIVE) -> str:
     """Return the SHA-256 of everything that decides what the library is: *identity* decides the texts.
 
     Raises
@@ -72,7 +74,7 @@ def cache_key(identity: str, command: Sequence[str], flags: Sequence[str]) -> st
         str(status.st_mtime_ns),
         *command[1:],
         *flags,
-        cpu_features(),
+        processors(march),
     ]
     digest = hashlib.sha256()
     for part in parts:
@@ -81,22 +83,10 @@ def cache_key(identity: str, command: Sequence[str], flags: Sequence[str]) -> st
     return digest.hexdigest()
 
 
-def kernel_flags() -> list[str]:
-    """Return the flags, the user's last; with this processor's instructions where gcc knows to name them."""
-    native = ["-march=native"] if platform.machine() in ("x86_64", "AMD64", "aarch64") else []
-    return [*FLAGS, *native, *words("CFLAGS")]
-
-
-@once
-def cpu_features() -> str:
-    """Return what tells this processor's instruction set from another's."""
-    machine = platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
-            found = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    except OSError:
-        return f"{machine} {platform.processor()}"
-    return f"{machine} {' '.join(sorted(found.split()))}"
+def kernel_flags(march: str = NATIVE) -> list[str]:
+    """Return the flags, the user's after ours; an instruction set that was named and checked comes last."""
+    target = target_flags(march)
+    return [*FLAGS, *target, *words("CFLAGS")] if march == NATIVE else [*FLAGS, *words("CFLAGS"), *target]
 
 
 def _load_kept(key: str, declarations: Mapping[str, str]) -> Functions | None:

@@ -20,6 +20,7 @@ from symlayout_codegen.jit.build import build, cache_key, kernel_flags
 from symlayout_codegen.jit.cache import SOURCE
 from symlayout_codegen.jit.cache_identity import identity
 from symlayout_codegen.jit.compiler import find_compiler
+from symlayout_codegen.jit.instruction_set import choose
 from symlayout_codegen.jit.load import Function, foreign_functions
 from symlayout_codegen.jit.pool import run
 from symlayout_codegen.passes.rename import PACKED, PARTED, rename_signature
@@ -43,6 +44,8 @@ class CompiledKernel:
         What was chosen where the schedule leaves something open.
     reason : str
         Why.
+    march : str
+        The instruction set that it was compiled for.
     function : Callable[..., int]
         The C function that does one part: the number of the part, that of all parts, the arguments, then a
         pointer per source, the output and, if the nest has fills, the fill values.  A pointer is a cffi
@@ -63,14 +66,17 @@ class CompiledKernel:
         "element_size",
         "from_buffer",
         "function",
+        "march",
         "nest",
         "packed",
         "pointer",
         "reason",
     )
 
-    def __init__(self, nest: Nest, element_size: int, function: Function, packed: Function, choice: Choice) -> None:
-        self.nest, self.element_size, self.function = nest, element_size, function
+    def __init__(
+        self, nest: Nest, element_size: int, function: Function, packed: Function, choice: Choice, march: str
+    ) -> None:
+        self.nest, self.element_size, self.function, self.march = nest, element_size, function, march
         self.choice, self.reason = choice, "by the model"
         ffi = foreign_functions()
         self.packed = int(ffi.cast("uintptr_t", packed))
@@ -92,7 +98,7 @@ class CompiledKernel:
     def key(self) -> str:
         """The name of its entry in the cache."""
         identity, _ = _origin(self.nest, self.element_size, self.choice)
-        return cache_key(identity, find_compiler(), kernel_flags())
+        return cache_key(identity, find_compiler(), kernel_flags(self.march), self.march)
 
     def because(self, reason: str) -> CompiledKernel:
         """Return the same kernel, chosen for *reason*."""
@@ -152,13 +158,17 @@ class CompiledKernel:
         return PreconditionFailed(f"a size computed from {values} is not a 64-bit integer", kind)
 
 
-def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL) -> CompiledKernel:
+def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL, march: str | None = None) -> CompiledKernel:
     """Return *nest* as a kernel for elements of *element_size* bytes, scheduled as *choice* says.
+
+    *march* is the instruction set; without it ``$SYMLAYOUT_MARCH`` decides, else the processor.
 
     Raises
     ------
     CompilerError
         There is no usable compiler.
+    ProcessorError
+        The instruction set is unknown, or this processor lacks it.
     SymlayoutError
         The nest holds a literal that is not an int64.
     """
@@ -167,8 +177,9 @@ def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL) -> Compi
     name = rename_signature(nest).name
     parted, packed = f"{name}{PARTED}", f"{name}{PACKED}"
     declarations = {parted: f"int32_t(*)({', '.join(types)})", packed: "int32_t(*)(int64_t *, void **)"}
-    functions = build(*_origin(nest, element_size, choice), declarations)
-    return CompiledKernel(nest, element_size, functions[parted], functions[packed], choice)
+    level = choose(march)
+    functions = build(*_origin(nest, element_size, choice), declarations, level)
+    return CompiledKernel(nest, element_size, functions[parted], functions[packed], choice, level)
 
 
 def source_of(nest: Nest, element_size: int, choice: Choice) -> str:

@@ -47,7 +47,7 @@ def tune(nest: Nest, element_size: int, model: CompiledKernel, arguments: Sequen
             continue
         sources.add(source)
         with suppress(CompilerError):  # the model's choice was built, and it will do
-            kernels.append(compile_nest(nest, element_size, choice))
+            kernels.append(compile_nest(nest, element_size, choice, model.march))
     if len(kernels) == 1:
         return model.because("all candidates are the same loops")
     times = _times(kernels, run)
@@ -63,7 +63,8 @@ def _recorded(nest: Nest, element_size: int, model: CompiledKernel, known: dict[
     """Return the candidate that the record names; None if there is no such candidate."""
     for choice in CANDIDATES:
         if choice.label == known.get("choice"):
-            kernel = model if choice == model.choice else compile_nest(nest, element_size, choice)
+            other = choice != model.choice
+            kernel = compile_nest(nest, element_size, choice, model.march) if other else model
             return kernel.because(f"{known.get('reason')}, kept in the cache")
     return None
 

@@ -217,6 +217,13 @@ SCHEMAS: dict[str, Schema] = {
                     "problem": _or_null(_is("string", "what is wrong with it")),
                 }
             ),
+            "instructions": _object(
+                {
+                    "march": _or_null(_is("string", "the instruction set that kernels are compiled for")),
+                    "processor": _list(_TEXT, "the levels of x86-64 that the processor has"),
+                    "problem": _or_null(_is("string", "why the one that was named cannot be used")),
+                }
+            ),
             "trampoline": _is("string", "whether calls that are remembered are made in C, and if not, why"),
             "cache": _object({"path": _is("string", "the folder"), "state": _is("string", "whether it is used")}),
             "peers": _map(_TEXT, "the versions of the installed peers"),

@@ -29,7 +29,7 @@ from symlayout_codegen import CompilerError, compile_nest
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL
 from symlayout_codegen.ir.integer_expressions import Name
 from symlayout_codegen.ir.nest import Add
-from symlayout_codegen.jit import build, compiler
+from symlayout_codegen.jit import build, compiler, instruction_set
 from symlayout_codegen.jit.build import cache_key, kernel_flags
 from symlayout_codegen.jit.cache_identity import code_hash, identity
 from symlayout_codegen.jit.compiler import find_compiler
@@ -264,7 +264,7 @@ def test_key_tells_apart_whatever_decides_the_library(tmp_path: Path, monkeypatc
     keys.append(key("a", (str(other),)))
     monkeypatch.setenv("CFLAGS", "-O1")
     keys.append(key("a"))
-    monkeypatch.setattr(build, "cpu_features", lambda: "another processor")
+    monkeypatch.setattr(instruction_set, "cpu_flags", lambda: frozenset({"other"}))
     keys.append(key("a"))
     assert len(set(keys)) == len(keys)
 
@@ -449,8 +449,11 @@ def test_features_are_those_of_the_processor_in_any_order(monkeypatch: pytest.Mo
                 raise FileNotFoundError
             return io.StringIO(text)
 
-        monkeypatch.setattr(build, "open", opened, raising=False)
-        return str(build.cpu_features.__wrapped__())
+        monkeypatch.setattr(instruction_set, "open", opened, raising=False)
+        flags = instruction_set.cpu_flags.__wrapped__()
+        with monkeypatch.context() as inside:
+            inside.setattr(instruction_set, "cpu_flags", lambda: flags)
+            return instruction_set.processors("native")
 
     one = read("model name : A\nflags : sse2 avx2\nflags : other core\n")
     assert one == read("flags : avx2 sse2\n")

@@ -18,7 +18,7 @@ import pytest
 from symlayout_codegen.emit.header import KERNELS_HEADER, RUNTIME_HEADER, print_header, runtime
 from symlayout_codegen.emit.printer import print_kernel
 from symlayout_codegen.ir.nest import Nest
-from tests import nests
+from tests.support import nests
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 COMPILERS = ("gcc", "clang")
