@@ -26,8 +26,75 @@
 SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, max, SL_LANES_MAX)
 SL_DEFINE_DEAL_STEP(sl_deal_32, sl_split_32, sl_lanes_32, 32, SL_LANES_32)
 SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
+#else
+/* Defines sl_deal for *columns* >= n without masks, where all that vectors read can be read: lanes outside of the
+ * source are replaced by the fill value.  The last vectors overlap the ones before.  Requires low <= k*n and high >=
+ * k*(columns - n): the vectors between are inside. */
+#define SL_LANE_NUMBER(i, n) (i)
+#define SL_DEFINE_BLEND(name, split, vector, each, suffix, n)                                                        \
+    SL_ALWAYS_INLINE void name##_lanes(vector inside[4], vector outside[4], int64_t low, int64_t high, sl_lane fill, \
+                                       const int k)                                                                  \
+    {                                                                                                                \
+        const vector number = {each(SL_LANE_NUMBER, 0, n)};                                                          \
+        for (int i = 0; i < k; ++i) {                                                                                \
+            const sl_lane begin = (sl_lane)sl_max(0, sl_min(low - i * n, n));                                        \
+            const sl_lane end = (sl_lane)sl_max(0, sl_min(high - i * n, n));                                         \
+            inside[i] = (vector)(number >= begin) & (vector)(number < end);                                          \
+            outside[i] = ~inside[i] & fill;                                                                          \
+        }                                                                                                            \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void name##_step(element *restrict to, int64_t to_stride, const element *from,                  \
+                                      const vector inside[4], const vector outside[4], const int k)                  \
+    {                                                                                                                \
+        vector v[4];                                                                                                 \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            v[i] = ((vector)sl_load_##suffix(from + i * n) & inside[i]) | outside[i];                                \
+        split##_out(to, to_stride, v, k, 1, n);                                                                      \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void name(element *restrict to, int64_t to_stride, const element *restrict from,                \
+                               int64_t columns, int64_t low, int64_t high, sl_lane fill, int64_t count,              \
+                               int64_t to_step, int64_t step, const int k)                                           \
+    {                                                                                                                \
+        const int64_t end = columns - n;                                                                             \
+        vector inside[4], outside[4], last_inside[4], last_outside[4];                                               \
+        name##_lanes(inside, outside, low, high, fill, k);                                                           \
+        name##_lanes(last_inside, last_outside, low - k * end, high - k * end, fill, k);                             \
+        for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {                                           \
+            name##_step(to, to_stride, from, inside, outside, k);                                                    \
+            for (int64_t j = n; j < end; j += n)                                                                     \
+                split(to + j, to_stride, from + k * j, k, 1, n);                                                     \
+            if (end > 0)                                                                                             \
+                name##_step(to + end, to_stride, from + k * end, last_inside, last_outside, k);                      \
+        }                                                                                                            \
+    }
+SL_DEFINE_BLEND(sl_blend_max, sl_split_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_BLEND(sl_blend_16, sl_split_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
+#endif
+#ifdef SL_LANES_8
+SL_DEFINE_BLEND(sl_blend_8, sl_split_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANES_8)
 #endif
 #endif
+#endif
+
+/* sl_deal, below, an element at a time where a column is cut. */
+SL_ALWAYS_INLINE void sl_deal_plain(element *restrict to, int64_t to_stride, const element *restrict from,
+                                    int64_t start, int64_t columns, int64_t low, int64_t high, element value,
+                                    int64_t count, int64_t to_step, int64_t step, const int k)
+{
+    const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
+    const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
+    if (first < last)
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0, k);
+    for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
+        for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < columns; ++j) {
+                if (j == first)
+                    j = last;
+                if (j < columns)
+                    to[i * to_stride + j] = k * j + i >= low && k * j + i < high ? from[start + k * j + i] : value;
+            }
+}
 
 /* to[c*to_step + i*to_stride + j] for 0 <= c < count, 0 <= i < k, 0 <= j < columns, with i + k*j = n and k a literal,
  * is from[start + c*step + n] where low <= n < low + inside, elsewhere *value*. */
@@ -73,19 +140,44 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
                             (sl_lanes){0} + lane);
             }
 #else
-    /* Columns that are inside for all i, by vectors; the others one by one. */
-    const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
-    const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
-    if (first < last)
-        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0, k);
-    for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
-        for (int64_t i = 0; i < k; ++i)
-            for (int64_t j = 0; j < columns; ++j) {
-                if (j == first)
-                    j = last;
-                if (j < columns)
-                    to[i * to_stride + j] = k * j + i >= low && k * j + i < high ? from[start + k * j + i] : value;
-            }
+    /* Turns whose vectors read nothing before the first element of the first turn, nor after the last of the last. */
+    int64_t done = 0, blended = 0;
+#if SL_HAS_SHUFFLES
+#if SL_VECTOR_BYTES > 16
+    const int64_t least = SL_LANES_16;
+#else
+    const int64_t least = SL_LANES_MAX;
+#endif
+#ifdef SL_LANES_8
+    const int64_t n = columns >= SL_LANES_MAX ? SL_LANES_MAX : columns >= least ? least : SL_LANES_8;
+#else
+    const int64_t n = columns >= SL_LANES_MAX ? SL_LANES_MAX : least;
+#endif
+    if (columns >= n && low < high && low <= k * n && high >= k * (columns - n) && step > 0 &&
+        (SL_HAS_BYTE_SHUFFLES || k != 3)) {
+        sl_lane fill;
+        memcpy(&fill, &value, sizeof fill);
+        done = sl_min(count, (sl_max(low, 0) + step - 1) / step);
+        blended = sl_max(0, count - done - (k * columns - high + step - 1) / step);
+        element *restrict const into = to + done * to_step;
+        const element *restrict const out_of = from + start + done * step;
+        if (n == SL_LANES_MAX)
+            sl_blend_max(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+#if SL_VECTOR_BYTES > 16
+        else if (n == SL_LANES_16)
+            sl_blend_16(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+#endif
+#ifdef SL_LANES_8
+        else
+            sl_blend_8(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+#endif
+    }
+#endif
+    for (int64_t part = 0; part < 2; ++part) { /* what comes before, and after */
+        const int64_t first = part * (done + blended);
+        sl_deal_plain(to + first * to_step, to_stride, from, start + first * step, columns, low, high, value,
+                      part ? count - first : done, to_step, step, k);
+    }
 #endif
 }
 

@@ -16,14 +16,41 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             to[i * to_stride + j] = from[i + j * stride];
 }
 
-/* Runs *code* for each turn c of each turn h; it begins at *into* and *out_of*. */
-#define SL_FOR_EACH_TURN(code)                                                                                       \
+/* Runs the code that it is given for each turn c of each turn h; it begins at *into* and *out_of*. */
+#define SL_FOR_EACH_TURN(...)                                                                                        \
     for (int64_t h = 0; h < high; ++h, to += to_leap, from += leap) {                                                \
         element *restrict into = to;                                                                                 \
         const element *restrict out_of = from;                                                                       \
         for (int64_t c = 0; c < count; ++c, into += to_step, out_of += step)                                         \
-            code                                                                                                     \
+            __VA_ARGS__                                                                                              \
     }
+
+/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before.  *far*:
+ * lines of the output are written by non-temporal stores, if lines begin at whole groups of all streams. */
+#define SL_SPLIT_TURNS(suffix, n, far)                                                                               \
+    SL_FOR_EACH_TURN({                                                                                               \
+        int64_t j = 0, first = (far) ? sl_first_group_in_line(into, to_stride, 1) : -1;                              \
+        for (; j < first; j += (n))                                                                                  \
+            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n);                                         \
+        for (j = first; first >= 0 && j + (n) <= columns; j += (n))                                                  \
+            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 2, n);                                         \
+        for (j = sl_max(j, 0); j < columns; j += (n)) {                                                              \
+            const int64_t column = sl_min(j, columns - (n));                                                         \
+            sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                               \
+        }                                                                                                            \
+    })
+#define SL_JOIN_TURNS(suffix, n, far)                                                                                \
+    SL_FOR_EACH_TURN({                                                                                               \
+        int64_t i = 0, first = (far) ? sl_first_group_in_line(into, 0, k) : -1;                                      \
+        for (; i < first; i += (n))                                                                                  \
+            sl_join_##suffix(into + k * i, out_of + i, stride, k, 1, n);                                             \
+        for (i = first; first >= 0 && i + (n) <= rows; i += (n))                                                     \
+            sl_join_##suffix(into + k * i, out_of + i, stride, k, 2, n);                                             \
+        for (i = sl_max(i, 0); i < rows; i += (n)) {                                                                 \
+            const int64_t row = sl_min(i, rows - (n));                                                               \
+            sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                         \
+        }                                                                                                            \
+    })
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
@@ -56,39 +83,22 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
         })
 #else
     (void)far;
-    for (int64_t turn = 0; turn < count * high; ++turn) {
-        const int64_t c = turn % count, h = turn / count;
-        element *restrict const into = to + c * to_step + h * to_leap;
-        const element *restrict const out_of = from + c * step + h * leap;
 #if SL_HAS_SHUFFLES
-        if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
-            for (int64_t j = 0; j < columns; j += SL_LANES_MAX) {
-                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
-                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
-            }
-            continue;
-        }
+    if (columns >= 4 * SL_LANES_MAX && far && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_TURNS(max, SL_LANES_MAX, 1)
+    else if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_TURNS(max, SL_LANES_MAX, 0)
 #if SL_VECTOR_BYTES > 16
-        if (columns >= SL_LANES_16) {
-            for (int64_t j = 0; j < columns; j += SL_LANES_16) {
-                const int64_t column = sl_min(j, columns - SL_LANES_16);
-                sl_split_16(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_16);
-            }
-            continue;
-        }
+    else if (columns >= SL_LANES_16)
+        SL_SPLIT_TURNS(16, SL_LANES_16, 0)
 #endif
 #ifdef SL_LANES_8
-        if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
-            for (int64_t j = 0; j < columns; j += SL_LANES_8) {
-                const int64_t column = sl_min(j, columns - SL_LANES_8);
-                sl_split_8(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_8);
-            }
-            continue;
-        }
+    else if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_TURNS(8, SL_LANES_8, 0)
 #endif
+    else
 #endif
-        sl_transpose_plain(into, to_stride, out_of, k, k, columns);
-    }
+        SL_FOR_EACH_TURN(sl_transpose_plain(into, to_stride, out_of, k, k, columns);)
 #endif
 }
 
@@ -122,39 +132,22 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
         })
 #else
     (void)far;
-    for (int64_t turn = 0; turn < count * high; ++turn) {
-        const int64_t c = turn % count, h = turn / count;
-        element *restrict const into = to + c * to_step + h * to_leap;
-        const element *restrict const out_of = from + c * step + h * leap;
 #if SL_HAS_SHUFFLES
-        if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
-            for (int64_t i = 0; i < rows; i += SL_LANES_MAX) {
-                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
-                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
-            }
-            continue;
-        }
+    if (rows >= 4 * SL_LANES_MAX && far && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_JOIN_TURNS(max, SL_LANES_MAX, 1)
+    else if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_JOIN_TURNS(max, SL_LANES_MAX, 0)
 #if SL_VECTOR_BYTES > 16
-        if (rows >= SL_LANES_16) {
-            for (int64_t i = 0; i < rows; i += SL_LANES_16) {
-                const int64_t row = sl_min(i, rows - SL_LANES_16);
-                sl_join_16(into + k * row, out_of + row, stride, k, 1, SL_LANES_16);
-            }
-            continue;
-        }
+    else if (rows >= SL_LANES_16)
+        SL_JOIN_TURNS(16, SL_LANES_16, 0)
 #endif
 #ifdef SL_LANES_8
-        if (rows >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3)) {
-            for (int64_t i = 0; i < rows; i += SL_LANES_8) {
-                const int64_t row = sl_min(i, rows - SL_LANES_8);
-                sl_join_8(into + k * row, out_of + row, stride, k, 1, SL_LANES_8);
-            }
-            continue;
-        }
+    else if (rows >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_JOIN_TURNS(8, SL_LANES_8, 0)
 #endif
+    else
 #endif
-        sl_transpose_plain(into, k, out_of, stride, rows, k);
-    }
+        SL_FOR_EACH_TURN(sl_transpose_plain(into, k, out_of, stride, rows, k);)
 #endif
 }
 

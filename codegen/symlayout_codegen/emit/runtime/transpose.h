@@ -88,10 +88,10 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
                         : sl_split_4)(to, into, rows->step, from, out_of, wide, columns->high, wide, columns->leap, 1,
                                       0, 0, far);
         else
-            (wide == 2   ? sl_join_2
-             : wide == 3 ? sl_join_3
-                         : sl_join_4)(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0,
-                                      far);
+            (wide == 2 ? sl_join_2
+             : wide == 3
+                 ? sl_join_3
+                 : sl_join_4)(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
     }
 }
 
