@@ -1,10 +1,12 @@
-"""Say what symlayout finds on this machine: versions, compiler, cache, peers for the benchmarks.
+"""Say what symlayout finds on this machine: versions, compiler, instruction set, cache, peers for the benchmarks.
 
-Exit status 1 means that kernels cannot be compiled here; NumPy then computes the results.
+Exit status 1 means that kernels cannot be compiled here; NumPy then computes the results.  It also means that
+SYMLAYOUT_MARCH names an instruction set that is unknown or that the processor lacks; then nothing is compiled.
 
 for example:
   symlayout doctor
   CC=clang symlayout doctor --json
+  SYMLAYOUT_MARCH=x86-64-v3 symlayout doctor
 """
 
 from __future__ import annotations
