@@ -31,7 +31,6 @@
 #else
 #define SL_STORE_FAR(suffix, intrinsic) sl_store_##suffix(to, v)
 #endif
-SL_DEFINE_FAR_STORE(8, sl_store_8(to, v), 8)
 SL_DEFINE_FAR_STORE(16, SL_STORE_FAR(16, __builtin_ia32_movntdq), 16)
 #if SL_VECTOR_BYTES == 64
 SL_DEFINE_FAR_STORE(32, SL_STORE_FAR(32, __builtin_ia32_movntdq256), 32)

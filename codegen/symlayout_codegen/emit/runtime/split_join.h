@@ -25,31 +25,16 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             __VA_ARGS__                                                                                              \
     }
 
-/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before.  *far*:
- * lines of the output are written by non-temporal stores, if lines begin at whole groups of all streams. */
-#define SL_SPLIT_TURNS(suffix, n, far)                                                                               \
-    SL_FOR_EACH_TURN({                                                                                               \
-        int64_t j = 0, first = (far) ? sl_first_group_in_line(into, to_stride, 1) : -1;                              \
-        for (; j < first; j += (n))                                                                                  \
-            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n);                                         \
-        for (j = first; first >= 0 && j + (n) <= columns; j += (n))                                                  \
-            sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 2, n);                                         \
-        for (j = sl_max(j, 0); j < columns; j += (n)) {                                                              \
-            const int64_t column = sl_min(j, columns - (n));                                                         \
-            sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                               \
-        }                                                                                                            \
+/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before. */
+#define SL_SPLIT_TURNS(suffix, n)                                                                                    \
+    SL_FOR_EACH_TURN(for (int64_t j = 0; j < columns; j += (n)) {                                                    \
+        const int64_t column = sl_min(j, columns - (n));                                                             \
+        sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                                   \
     })
-#define SL_JOIN_TURNS(suffix, n, far)                                                                                \
-    SL_FOR_EACH_TURN({                                                                                               \
-        int64_t i = 0, first = (far) ? sl_first_group_in_line(into, 0, k) : -1;                                      \
-        for (; i < first; i += (n))                                                                                  \
-            sl_join_##suffix(into + k * i, out_of + i, stride, k, 1, n);                                             \
-        for (i = first; first >= 0 && i + (n) <= rows; i += (n))                                                     \
-            sl_join_##suffix(into + k * i, out_of + i, stride, k, 2, n);                                             \
-        for (i = sl_max(i, 0); i < rows; i += (n)) {                                                                 \
-            const int64_t row = sl_min(i, rows - (n));                                                               \
-            sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                         \
-        }                                                                                                            \
+#define SL_JOIN_TURNS(suffix, n)                                                                                     \
+    SL_FOR_EACH_TURN(for (int64_t i = 0; i < rows; i += (n)) {                                                       \
+        const int64_t row = sl_min(i, rows - (n));                                                                   \
+        sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                             \
     })
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
@@ -84,17 +69,15 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
 #else
     (void)far;
 #if SL_HAS_SHUFFLES
-    if (columns >= 4 * SL_LANES_MAX && far && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(max, SL_LANES_MAX, 1)
-    else if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(max, SL_LANES_MAX, 0)
+    if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_TURNS(max, SL_LANES_MAX)
 #if SL_VECTOR_BYTES > 16
     else if (columns >= SL_LANES_16)
-        SL_SPLIT_TURNS(16, SL_LANES_16, 0)
+        SL_SPLIT_TURNS(16, SL_LANES_16)
 #endif
 #ifdef SL_LANES_8
     else if (columns >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(8, SL_LANES_8, 0)
+        SL_SPLIT_TURNS(8, SL_LANES_8)
 #endif
     else
 #endif
@@ -133,17 +116,15 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #else
     (void)far;
 #if SL_HAS_SHUFFLES
-    if (rows >= 4 * SL_LANES_MAX && far && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_JOIN_TURNS(max, SL_LANES_MAX, 1)
-    else if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_JOIN_TURNS(max, SL_LANES_MAX, 0)
+    if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_JOIN_TURNS(max, SL_LANES_MAX)
 #if SL_VECTOR_BYTES > 16
     else if (rows >= SL_LANES_16)
-        SL_JOIN_TURNS(16, SL_LANES_16, 0)
+        SL_JOIN_TURNS(16, SL_LANES_16)
 #endif
 #ifdef SL_LANES_8
     else if (rows >= SL_LANES_8 && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_JOIN_TURNS(8, SL_LANES_8, 0)
+        SL_JOIN_TURNS(8, SL_LANES_8)
 #endif
     else
 #endif
