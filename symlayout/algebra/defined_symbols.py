@@ -29,18 +29,19 @@ class Derived(Inequalities):
             return self.reduce(symbol(name))
         if name not in self.low:
             self._nest(name, numerator, denominator)
-            low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
-            if low is None and self.nonnegative(numerator):
-                low = 0
-            self.low[name], self.high[name] = (
-                low,
-                self._floor_high(numerator, denominator) if high is None else high,
-            )
-            self.floors[name] = (numerator, denominator)
-            self.bounded.append(name)
+            self.take_floor(name, numerator, denominator)
             self._define(name, "floor", numerator, denominator)
-            self._extend_samples(name)
         return symbol(name)
+
+    def take_floor(self, name: str, numerator: Extent, denominator: Extent) -> None:
+        """Add the symbol *name* for ``floor(numerator / denominator)``, with the bounds that follow from the facts."""
+        low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
+        if low is None and self.nonnegative(numerator):
+            low = 0
+        self.low[name], self.high[name] = low, self._floor_high(numerator, denominator) if high is None else high
+        self.floors[name] = (numerator, denominator)
+        self.bounded.append(name)
+        self._extend_samples(name)
 
     def _nest(self, name: str, *of: Extent) -> None:
         """Note how deep a floor or a maximum of *of* is nested; `InconclusiveError` beyond `limits.nesting`."""
@@ -91,12 +92,16 @@ class Derived(Inequalities):
             return self.reduce(symbol(name))
         if name not in self.low:
             self._nest(name, e)
-            most = self.interval(e)[1]
-            self.low[name], self.high[name] = 0, None if most is None else max(0, most)
             self._define(name, "max", 0, e)
-            self._extend_samples(name)
-            self.learn(symbol(name) - e)
+            self.take_maximum(name, e)
         return symbol(name)
+
+    def take_maximum(self, name: str, e: Extent) -> None:
+        """Add the symbol *name* for ``max(0, e)``, with the bounds that follow from the facts."""
+        most = self.interval(e)[1]
+        self.low[name], self.high[name] = 0, None if most is None else max(0, most)
+        self._extend_samples(name)
+        self.learn(symbol(name) - e)
 
     def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
         if any(n[0] == DIGIT for n in names_of(left) | names_of(right)):

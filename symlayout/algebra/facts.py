@@ -327,12 +327,16 @@ class Facts(Divisions):
         return self.maximum(left, right)
 
     def adopt(self, other: Facts) -> None:
-        """Take over the floors of a fork of the same system, which are definitions and assume nothing."""
+        """Take over the floors and maxima of a fork of the same system: definitions, without what it assumes of them."""
         for name in other.bounded:
             if name not in self.low and name in other.floors and name in other.low:  # not solved there
-                self.floors[name] = other.floors[name]
-                self.low[name], self.high[name] = other.low[name], other.high[name]
-                self.bounded.append(name)
+                self.take_floor(name, *other.floors[name])
+                if name in other.definitions:
+                    self.definitions[name] = other.definitions[name]
+        for name, d in other.definitions.items():
+            if d.form == "max" and name not in self.low and name in other.low:
+                self.definitions[name] = d
+                self.take_maximum(name, self.reduce(d.right))
         self.forget()
         self._samples = None
 

@@ -3,6 +3,9 @@
 The chain is evaluated on digits that walk the output box only.  Guards and windows of one digit each cut
 its range; then a coordinate takes its least and greatest value at the ends of the ranges, as long as what it
 is made of moves independently.  Where that is not so, the box is a hull and says so.
+
+Digits exist only where the output box has an element.  The result is written for all sizes: what it divides by is
+at least 1, and it is exact only if it is empty wherever the output box is.
 """
 
 from __future__ import annotations
@@ -14,13 +17,24 @@ from typing import Any, NamedTuple
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name, floor_div
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, exact_quotient, names_of, terms_of
+from symlayout.algebra.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    collapse,
+    exact_quotient,
+    names_of,
+    substitute,
+    terms_of,
+)
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.language.readable import fold_remainders
 from symlayout.maps.compose_chain import Read, Window, normalise
 from symlayout.maps.merge_pieces import is_fork
 from symlayout.tensors.chain import Tensor
+
+Box = list[tuple[Extent, Extent]]  # half-open ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +92,9 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
         raise TypeError(f"image takes a sequence of ranges, not {type(box).__name__}")
     if len(box) != t.rank:
         raise ShapeError(f"image: a box of {len(box)} ranges for rank {t.rank}", "rank")
-    facts = t.facts.fork()
-    ranges = [_range(pair, axis, t, facts) for axis, pair in enumerate(box)]
+    everywhere = t.facts.fork()
+    ranges = [_range(pair, axis, t, everywhere) for axis, pair in enumerate(box)]
+    facts = everywhere.fork()
     try:
         for start, stop in ranges:
             facts.assume_nonnegative(stop - start - 1)
@@ -93,10 +108,12 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
         coordinates.append(facts.reduce(start) if count == 1 else facts.reduce(start) + facts.add_digit(name, count))
         counts[name] = count
     reads = normalise(t, facts.fork(), coordinates, shown=all(node.own for node in t.nodes()))
+    empty = _Emptiness([everywhere.reduce(stop - start) for start, stop in ranges], everywhere)
     return tuple(
         _united(
             leaf,
-            [_ReadImage(r, facts, counts) for r in reads if r.leaf is not None and r.leaf.key == leaf.key],
+            [_ReadImage(read, facts, counts) for read in reads if read.leaf is not None and read.leaf.key == leaf.key],
+            empty,
         )
         for leaf in t.leaves()
     )
@@ -114,17 +131,63 @@ def _range(pair: tuple[Any, Any] | None, axis: int, t: Tensor, facts: Facts) -> 
     return start, stop
 
 
-def _united(leaf: Tensor, parts: list[_ReadImage]) -> Image:
+class _Emptiness:
+    """What is known where the output box may be empty, on one axis at a time."""
+
+    def __init__(self, counts: Sequence[Extent], everywhere: Facts) -> None:
+        self.everywhere = everywhere
+        self._cases: list[Facts] = []
+        for count in counts:
+            if everywhere.positive(count):
+                continue
+            case = everywhere.fork()
+            try:
+                case.require_zero(count, "infeasible")
+            except ShapeError:  # it is never 0
+                continue
+            self._cases.append(case)
+
+    def covers(self, box: Box) -> bool:
+        """Return whether *box* is proved to be empty wherever the output box is."""
+        return all(any(case.nonnegative(case.reduce(start - stop)) for start, stop in box) for case in self._cases)
+
+
+def _united(leaf: Tensor, parts: list[_ReadImage], empty: _Emptiness) -> Image:
     """Return the smallest box of the parts that read *leaf*."""
-    boxes = [part.box() for part in parts]
-    known = [k for k, found in enumerate(boxes) if found is not None]
-    if not known:
+    facts = empty.everywhere
+    found = [(part, _outside(box, part.facts, facts)) for part in parts if (box := part.box()) is not None]
+    if not found:
         return Image(leaf.name, None, True)
-    if len(known) == 1:
-        return Image(leaf.name, boxes[known[0]], parts[known[0]].exact)
-    ends = [list(zip(*axis, strict=True)) for axis in zip(*(boxes[k] or () for k in known), strict=True)]
+    exact = all(part.exact and (part.reads or len(found) == 1) for part, _ in found)
+    exact = exact and all(empty.covers(box) for _, box in found)
+    boxes = [[tuple(sympy_bridge.to_sympy(end, facts) for end in pair) for pair in box] for _, box in found]
+    if len(boxes) == 1:
+        return Image(leaf.name, tuple((start, stop) for start, stop in boxes[0]), exact)
+    ends = [list(zip(*axis, strict=True)) for axis in zip(*boxes, strict=True)]
     united = tuple((sympy_bridge.extreme("min", starts), sympy_bridge.extreme("max", stops)) for starts, stops in ends)
-    return Image(leaf.name, united, all(parts[k].exact and parts[k].reads for k in known))
+    return Image(leaf.name, united, exact)
+
+
+def _outside(box: Box, facts: Facts, everywhere: Facts) -> Box:
+    """Return *box*, which is written in *facts*, in the symbols of the system that *facts* began as.
+
+    The same numbers, wherever the output box has an element; elsewhere every divisor is at least 1.
+    """
+
+    def translate(e: Extent) -> Extent:
+        meaning: dict[str, Extent] = {}
+        for name in names_of(e):
+            d = facts.definitions.get(name)
+            if d is None or name in everywhere.definitions:
+                continue
+            left, right = translate(d.left), translate(d.right)
+            if d.form == "floor":
+                meaning[name] = floor_div(everywhere, left, everywhere.maximum(right, 1))
+            else:
+                meaning[name] = everywhere.maximum(left, right)
+        return everywhere.reduce(substitute(e, meaning))
+
+    return [(translate(start), translate(stop)) for start, stop in box]
 
 
 class _Ends(NamedTuple):
@@ -157,6 +220,7 @@ class _ReadImage:
         joint = [w for w in cut if not self._cut(w)]
         digits = [self._digits(w.value) for w in joint]
         mixed = [found for e in self.coords if len(found := self._digits(e)) > 1]
+        self.limits = [w for w in joint if w.value in self.coords]  # what else a coordinate has to be inside of
         for k, window in enumerate(joint):
             others = [*digits[:k], *digits[k + 1 :], *(self._digits(e) for e in self.coords if e != window.value)]
             self.reads = False
@@ -165,11 +229,10 @@ class _ReadImage:
         for name in {name for w in cut if w not in joint for name in self._digits(w.value)}:
             if not self.facts.nonnegative(self.ends[name].high - self.ends[name].low):
                 self.reads = False
-                alone = any(self._digits(e) == {name} for e in self.coords)
-                if not alone or any(name in found for found in mixed):
+                if not any(self._steps(e, name) for e in self.coords) or any(name in found for found in mixed):
                     self.exact = False
 
-    def box(self) -> tuple[tuple[Any, Any], ...] | None:
+    def box(self) -> Box | None:
         """Return the half-open ranges that are read, or None for none."""
         if self.read.leaf is None:
             return None
@@ -177,18 +240,19 @@ class _ReadImage:
         for e, n in zip(self.coords, self.read.leaf.extents, strict=True):
             extent = self.facts.reduce(n)
             ends = self._ends_of(e) or _Ends(0, extent - 1, False, False)
-            low, high = ends.low, ends.high
-            inside = self.facts.nonnegative(low) and self.facts.nonnegative(extent - 1 - high)
-            if not inside:
-                low, high = self.facts.maximum(low, 0), self.facts.minimum(high, extent - 1)
+            low, high, inside = ends.low, ends.high, True
+            for limit in (extent, *(self.facts.reduce(w.extent) for w in self.limits if w.value == e)):
+                if not (self.facts.nonnegative(low) and self.facts.nonnegative(limit - 1 - high)):
+                    low, high = self.facts.maximum(low, 0), self.facts.minimum(high, limit - 1)
+                    inside = False
             self.exact = self.exact and ends.exact and (inside or ends.dense)
             ranges.append((low, high + 1))
-        if any(self.facts.nonnegative(start - stop) for start, stop in ranges):
-            return None
-        return tuple(
-            (sympy_bridge.to_sympy(start, self.facts), sympy_bridge.to_sympy(stop, self.facts))
-            for start, stop in ranges
-        )
+        return None if any(self.facts.nonnegative(start - stop) for start, stop in ranges) else ranges
+
+    def _steps(self, e: Extent, name: str) -> bool:
+        """Return whether *e* is a multiple of one digit, and of nothing else, so that no digit leaves no coordinate."""
+        split = coefficient_of(e, name) if isinstance(e, Poly) and self._variables(e) == [name] else None
+        return split is not None and (self.facts.positive(split[0]) or self.facts.positive(-split[0]))
 
     # ------------------------------------------------------------------ what cuts the ranges
 

@@ -12,7 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
+from symlayout.algebra.facts import Dim, Facts
+from symlayout.algebra.floor_normal_form import digit_name, floor_div
+from symlayout.algebra.polynomial import symbol
 from symlayout.maps.interpreter import gathers
+from tests.fuzz_prove.judge import build as claim_chain
+from tests.fuzz_prove.steps import random_chain
+from tests.support import brute
 from tests.support.chains import build
 from tests.support.strategies import Case, cases
 
@@ -172,3 +178,109 @@ def test_a_box_is_inside_the_output(box: Any, kind: str) -> None:
     with pytest.raises(sl.ShapeError) as caught:
         leaf(8)[:].index_map.image(box)
     assert caught.value.kind == kind
+
+
+# ---------------------------------------------------------------------- against brute force, boxes and sizes symbolic
+
+B0 = sl.dim("B")
+THIRD = (sl.dim("a") // 3, sl.dim("a") // 3 + 1)
+RANGES = (None, None, None, (0, 1), (1, 3), (P, P + 1), (P, P + 2), (P, B0), (0, P), (0, A // 2 + 1), THIRD)
+
+
+def box_of(grid: Any, shape: tuple[int, ...]) -> Box | None:
+    """Return the smallest box of an input of this shape that has the elements of *grid*, numbered from 1."""
+    read = grid[grid > 0] - 1
+    if not read.size:
+        return None
+    return tuple((int(c.min()), int(c.max()) + 1) for c in np.unravel_index(read, shape))
+
+
+def check_everywhere(t: sl.Tensor, chain: brute.Chain, dims: dict[str, Any], box: list[Any], rnd: random.Random) -> int:
+    """Compare an image with brute force at small sizes, empty ones too; return at how many."""
+    (image,) = t.index_map.image(box)
+    free = {s.name: s for pair in box if pair for e in pair if hasattr(e, "free_symbols") for s in e.free_symbols}
+    names = {**{d.name: d for d in free.values()}, **dims}
+    points = list(itertools.product(range(4), repeat=len(names)))
+    checked = 0
+    for values in sorted(rnd.sample(points, min(len(points), 60)), key=sum):
+        at = dict(zip(names, values, strict=True))
+        point = {names[name]: n for name, n in at.items()}
+        if any(n < dims[name].min for name, n in at.items() if name in dims):
+            continue
+        try:
+            grid, shape = brute.run(chain, at), brute.leaf(chain.shape, at).shape
+            t.subs({dims[name]: n for name, n in at.items() if name in dims})
+        except (brute.Invalid, sl.ShapeError):
+            continue
+        ends = [(0, n) if pair is None else tuple(_at(e, point) for e in pair) for pair, n in zip(box, grid.shape)]
+        if all(0 <= start <= stop <= n for (start, stop), n in zip(ends, grid.shape, strict=True)):
+            found = image.box and tuple((_at(start, point), _at(stop, point)) for start, stop in image.box)
+            check(sl.Image("x", found, image.exact), box_of(grid[tuple(slice(*pair) for pair in ends)], shape))
+            checked += 1
+    return checked
+
+
+def test_symbolic_boxes_of_random_symbolic_chains() -> None:
+    checked = exact = 0
+    for seed in range(90):
+        rnd = random.Random(seed)
+        chain = random_chain(rnd, rnd.choice((1, 2, 3))).chain
+        dims = {name: sl.dim(name, min=1 if name in "bc" else 0) for name in chain.names()}
+        try:
+            t = claim_chain(chain, dims)
+            box = [rnd.choice(RANGES) for _ in t.shape]
+            exact += t.index_map.image(box)[0].exact
+            checked += check_everywhere(t, chain, dims, box, rnd)
+        except (sl.ShapeError, sl.InconclusiveError):
+            continue
+    assert exact > 40
+    assert checked > 800
+
+
+@pytest.mark.parametrize(
+    ("t", "box", "point"),
+    [
+        (sl.pack(leaf(N)[:1], 0, 5), [None, None], {N: 3}),
+        (sl.broadcast_to(leaf(3), (N, 3)), [None, None], {N: 0}),
+        (sl.resize_nearest(leaf(H), shape=N), [None], {H: 2, N: 0}),
+        (leaf(H)[None, None], [(A, B0), None, None], {H: 2, A: 0, B0: 0}),
+        (sl.repeat(leaf(H)[1:], 3, 0), [(A, B0)], {H: 2, A: 1, B0: 1}),
+    ],
+    ids=["a pack of a crop", "no copies", "a quotient by an empty axis", "a new axis", "no elements of a copy"],
+)
+def test_an_exact_box_is_exact_where_nothing_is_read_too(t: sl.Tensor, box: list[Any], point: dict[Any, int]) -> None:
+    (image,) = t.index_map.image(box)
+    assert image.box is not None
+    found = tuple((_at(start, point), _at(stop, point)) for start, stop in image.box)
+    bound = t.subs(point)
+    ends = [(0, n) if pair is None else tuple(_at(e, point) for e in pair) for pair, n in zip(box, bound.shape)]
+    check(sl.Image("x", found, image.exact), read_by(bound, tuple((start, stop) for start, stop in ends))["x"])
+
+
+@pytest.mark.parametrize(
+    "t",
+    [
+        sl.resize_nearest(leaf(N), shape=H),
+        sl.ravel(leaf(N, H)),
+        sl.roll(leaf(N), H),
+        sl.pad(leaf(sl.dim("n", min=1)), H, mode="wrap"),
+        sl.pad(leaf(sl.dim("n", min=2)), H, mode="reflect"),
+    ],
+    ids=["resize_nearest", "ravel", "roll", "wrap", "reflect"],
+)
+def test_a_box_of_one_symbolic_element_has_an_image(t: sl.Tensor) -> None:
+    (image,) = t.index_map.image([THIRD])
+    assert image.box is not None
+
+
+def test_bounds_of_floors_rest_on_no_window() -> None:
+    """Where a part of a map is known to begin is not known of the others."""
+    everywhere = Facts()
+    everywhere.declare(Dim("N", 0))
+    i = everywhere.add_digit(digit_name(0), everywhere.reduce(symbol("N")))
+    here = everywhere.fork()
+    here.assume_nonnegative(i - 5)
+    quotient = floor_div(here, i - 5, 3)
+    assert here.nonnegative(quotient)
+    everywhere.adopt(here)
+    assert not everywhere.nonnegative(quotient)
