@@ -120,13 +120,17 @@ def _places(piece: Face, z: Tensor, undetermined: Any) -> Tensor:
     def digits(z: Operand) -> Declared:
         translated = _Translated(z, piece.facts)
         extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
-        missing = [(m.name, _Expression(m.rest, translated), translated(m.step)) for m in piece.missing]
+        missing = []
+        for m in piece.missing:
+            missing.append((m.name, _Quotient(m.rest, m.step, translated)))
+            if (fixed := missing[-1][1].fixed) is not None:
+                translated.fixed[m.name] = 0 - fixed
         output = [_Expression(e, translated) for e in piece.output]
 
         def coords(*i: Any) -> list[Any]:
             values = dict(zip([d.name for d in piece.digits], i, strict=False))
-            for name, rest, step in missing:
-                values[name] = 0 - rest(values) // step
+            for name, quotient in missing:
+                values[name] = 0 - quotient(values)
             return [e(values) for e in output]
 
         return index_map(extents, coords, fill=Fill(undetermined))
@@ -219,10 +223,11 @@ def _windows(ranges: Sequence[AxisRange], translated: _Translated) -> Windows:
 
 
 class _Translated:
-    """Extents of a map's system in the symbols of an operand's."""
+    """Extents of a map's system in the symbols of an operand's, and the digits that are the same everywhere."""
 
     def __init__(self, z: Operand, facts: Facts) -> None:
         self.z, self.facts = z, facts
+        self.fixed: dict[str, Extent] = {}
 
     def __call__(self, e: Extent) -> Extent:
         return self.z.translate(self.facts.reduce(e), self.facts)
@@ -233,23 +238,40 @@ class _Expression:
 
     def __init__(self, e: Extent, translated: _Translated) -> None:
         facts = translated.facts
-        terms: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
-        self.floors: dict[str, tuple[_Expression, Extent]] = {}
+        terms: dict[tuple[str, ...], Extent] = {}
+        self.floors: dict[str, _Quotient] = {}
         for monomial, c in terms_of(facts.reduce(e)).items():
-            varying = tuple(n for n in monomial if is_digital(n, facts))
-            terms.setdefault(varying, {})[tuple(n for n in monomial if n not in varying)] = c
-            for n in varying:
+            digits = [n for n in monomial if is_digital(n, facts)]
+            for n in digits:
                 if n in facts.floors and n not in self.floors:
-                    numerator, denominator = facts.floors[n]
-                    self.floors[n] = _Expression(numerator, translated), translated(denominator)
-        self.terms = [(varying, translated(collapse(part))) for varying, part in terms.items()]
+                    self.floors[n] = _Quotient(*facts.floors[n], translated)
+                    if (fixed := self.floors[n].fixed) is not None:
+                        translated.fixed[n] = fixed
+            term = translated(collapse({tuple(n for n in monomial if n not in digits): c}))
+            term = product([translated.fixed[n] for n in digits if n in translated.fixed]) * term
+            varying = tuple(n for n in digits if n not in translated.fixed)
+            terms[varying] = terms.get(varying, 0) + term
+        self.terms = list(terms.items())
 
     def __call__(self, values: dict[str, Any]) -> Any:
         total: Any = 0
-        known = {**values, **{n: e(values) // d for n, (e, d) in self.floors.items()}}
+        known = {**values, **{n: quotient(values) for n, quotient in self.floors.items()}}
         for varying, coefficient in self.terms:
             term: Any = coefficient
             for n in varying:
                 term = known[n] * term
             total = term + total
         return total
+
+
+class _Quotient:
+    """A quotient rounded down, of an expression that may have no digit."""
+
+    def __init__(self, numerator: Extent, denominator: Extent, translated: _Translated) -> None:
+        self.numerator, self.denominator = _Expression(numerator, translated), translated(denominator)
+        self.fixed: Extent | None = None
+        if not any(varying for varying, _ in self.numerator.terms):
+            self.fixed = translated.z.floor_div(self.numerator({}), self.denominator)
+
+    def __call__(self, values: dict[str, Any]) -> Any:
+        return self.numerator(values) // self.denominator if self.fixed is None else self.fixed

@@ -221,11 +221,13 @@ def _is_input(found: Tensor, leaf: Tensor) -> bool:
 def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bool:
     """Return whether every place that reads *leaf* is proved to be the one where its element is found.
 
-    Over ``t(candidate(z))``: what *t* fills is left out, and the rest reads its own coordinate of *z*.
+    Over ``t(candidate(z))``: what *t* fills is left out, and the rest reads its own coordinate of *z*.  Elements
+    have no type here, since what is undetermined is of none.
     """
-    z = like(t)
+    z = _untyped(like(t))
     try:
-        there = t.replace({leaf.key: candidate(z, _UNDETERMINED)})
+        leaves = {other.key: _untyped(other) for other in t.leaves()}
+        there = t.replace({**leaves, leaf.key: candidate(z, _UNDETERMINED)})
         parts = _parts(there)
     except (InconclusiveError, ShapeError):
         return False
@@ -233,6 +235,10 @@ def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bo
         is_empty or (read.leaf is not None and read.leaf.key != z.key) or _returns(read, there)
         for read, is_empty in parts
     )
+
+
+def _untyped(leaf: Tensor) -> Tensor:
+    return Tensor(leaf.name, None, leaf.extents, leaf.facts, key=leaf.key)
 
 
 def _parts(t: Tensor) -> list[tuple[Read, bool]]:

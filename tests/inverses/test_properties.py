@@ -239,3 +239,33 @@ def test_what_is_no_tensor(function: Callable[..., object]) -> None:
         sl.prove_equal(sl.tensor("N"), 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="solve_shape takes a symlayout tensor, not int"):
         sl.solve_shape(3, (1,))  # type: ignore[arg-type]
+
+
+TYPED: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
+    "flip": sl.flip,
+    "pad": lambda x: sl.pad(x, 1),
+    "edge": lambda x: sl.pad(x, 1, mode="edge"),
+    "crop": lambda x: x[1:],
+    "concatenate": lambda x: sl.concatenate([x, sl.tensor((W,), dtype=x.dtype, name="w")]),
+    "tile": lambda x: sl.tile(x, 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bool", "S3", [("re", "i4"), ("im", "i4")]], ids=str)
+@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.parametrize("ask", [sl.is_injective, sl.is_surjective, sl.reads_all])
+def test_the_element_type_makes_no_difference(name: str, ask: Callable[[sl.Tensor], sl.Finding], dtype: Any) -> None:
+    typed, untyped = (ask(TYPED[name](sl.tensor((N,), dtype=d, name="x"))) for d in (dtype, None))
+    assert str(typed) == str(untyped)
+    assert typed.verdict is not Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("ask", [sl.is_injective, sl.is_surjective, sl.reads_all, sl.inverse])
+def test_a_quotient_of_a_digit_that_is_always_0(ask: Callable[[sl.Tensor], Any]) -> None:
+    """All copies of one element are reflected: the digit of the input has one value, and its step is a dim."""
+    t = sl.pad(sl.repeat(leaf(1), B, 0), (0, 3), mode="reflect")
+    try:
+        found = ask(t)
+    except sl.InconclusiveError:
+        return
+    assert ask is sl.inverse or found.verdict is not (YES if ask is sl.is_injective else NO)
