@@ -11,9 +11,10 @@ may be symbols.  Every rule has its side condition proved by `Facts` when it is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd, prod
+from math import gcd
 from typing import Any
 
+from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import (
@@ -182,7 +183,7 @@ def _leads_negative(e: Poly, names: list[str]) -> bool:
     return False
 
 
-class Coordinate:
+class Coordinate(Arithmetic):
     """A coordinate in normal form, with the operators that declarations use."""
 
     __slots__ = ("e", "facts")
@@ -206,29 +207,11 @@ class Coordinate:
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> Coordinate:
-        return Coordinate(-self.e, self.facts)
-
-    def __pos__(self) -> Coordinate:
-        return self
-
-    def __pow__(self, power: int) -> Coordinate:
-        return prod([self] * power, start=Coordinate(1, self.facts))
-
     def __floordiv__(self, other: Any) -> Coordinate:
         return Coordinate(floor_div(self.facts, self.e, extent_of(other)), self.facts)
 
-    def __rfloordiv__(self, other: Any) -> Coordinate:
-        return Coordinate(floor_div(self.facts, _extent(other), self.e), self.facts)
-
     def __mod__(self, other: Any) -> Coordinate:
         return Coordinate(floor_mod(self.facts, self.e, extent_of(other)), self.facts)
-
-    def __rmod__(self, other: Any) -> Coordinate:
-        return Coordinate(floor_mod(self.facts, _extent(other), self.e), self.facts)
-
-    def __divmod__(self, other: Any) -> tuple[Coordinate, Coordinate]:
-        return self // other, self % other
 
     def __repr__(self) -> str:
         return repr(self.e)

@@ -26,11 +26,10 @@ from symlayout.maps.interpreter import gathers, int_extents
 from symlayout.maps.merge_pieces import is_fork
 from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.declaration import UNDETERMINED
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have
 _CHEAP = 40  # sizes looked at for each one evaluated
-
-_UNDETERMINED = object()  # the fill of elements that no place of the output holds: equal to no other
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -227,7 +226,7 @@ def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bo
     z = _untyped(like(t))
     try:
         leaves = {other.key: _untyped(other) for other in t.leaves()}
-        there = t.replace({**leaves, leaf.key: candidate(z, _UNDETERMINED)})
+        there = t.replace({**leaves, leaf.key: candidate(z, UNDETERMINED)})
         parts = _parts(there)
     except (InconclusiveError, ShapeError):
         return False
@@ -249,12 +248,12 @@ def _parts(t: Tensor) -> list[tuple[Read, bool]]:
 
 def _returns(read: Read, t: Tensor) -> bool:
     """Return whether a read finds its own coordinate wherever the map itself does not fill."""
-    own = [guard for guard in read.guards if guard.fill is not _UNDETERMINED]
+    own = [guard for guard in read.guards if guard.fill is not UNDETERMINED]
     if len(own) < len(read.guards):  # the map fills before anything is looked for
         return read.guards[: len(own)] == tuple(own) and _never(
             (*read.windows, *(guard.window for guard in own)), read, t
         )
-    return read.fill is not _UNDETERMINED if read.leaf is None else _has_own_coordinate(read)
+    return read.fill is not UNDETERMINED if read.leaf is None else _has_own_coordinate(read)
 
 
 def _never(windows: Sequence[Window], read: Read, t: Tensor) -> bool:

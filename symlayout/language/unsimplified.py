@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.language.readable import Apply, Sum, atom, fold_fixed, number
 
 
-class Literal:
+class Literal(Arithmetic):
     """A sum over coordinates and dims, with floors and remainders as they are asked for."""
 
     __slots__ = ("e", "facts")

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.polynomial import terms_of
 from symlayout.budgets import limits
@@ -263,7 +264,7 @@ class _IslNames:
 
 
 @dataclass(frozen=True, slots=True)
-class _Affine:
+class _Affine(Arithmetic):
     """A coordinate to calculate with, as declarations do."""
 
     function: Any

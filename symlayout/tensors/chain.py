@@ -16,8 +16,8 @@ from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.language.parse import evaluate, parse_shape
 from symlayout.language.parse import names_of as dims_in
-from symlayout.tensors.declaration import Declared, Operand, as_list
-from symlayout.tensors.element_types import element_type, fill_element
+from symlayout.tensors.declaration import UNDETERMINED, Declared, Operand, as_list
+from symlayout.tensors.element_types import check_fill, element_type
 from symlayout.tensors.requirements import bounds, requirements
 
 if TYPE_CHECKING:
@@ -507,8 +507,7 @@ def apply(
         return apply(declaration, bound, args, kwargs, merged, own=own)
 
     dtype = _common_dtype(inputs, name)
-    if dtype is not None:
-        _check_fills(declared, dtype)
+    _check_fills(declared, dtype)
     return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
 
 
@@ -519,11 +518,11 @@ def check_tensors(name: str, *tensors: object) -> None:
             raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
 
 
-def _check_fills(declared: Declared, dtype: np.dtype[Any]) -> None:
-    """Raise `ArrayError` if the type cannot hold a fill."""
+def _check_fills(declared: Declared, dtype: np.dtype[Any] | None) -> None:
+    """Raise if a fill is no element, or none that the type holds."""
     for case in declared.cases:
-        if case.fill is not None:
-            fill_element(case.fill.value, dtype)
+        if case.fill is not None and case.fill.value is not UNDETERMINED:
+            check_fill(case.fill.value, dtype)
 
 
 def _common_dtype(inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:

@@ -18,17 +18,34 @@ from symlayout.algebra.facts import INT64_MAX, Facts
 from symlayout.algebra.polynomial import Extent, Poly, names_of, substitute
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_bridge
+from symlayout.tensors.element_types import fill_value
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
 Coords = Callable[..., Sequence[Coordinate]]
 Windows = Callable[..., Sequence[tuple[Coordinate, Extent]]]
 
 
+UNDETERMINED = object()
+"""The fill of elements that nothing tells, in maps without an element type: equal to no other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The value of elements that are read from outside a source."""
+    """The value of elements that are read from outside a source: a number, bytes, or an element of NumPy.
+
+    Text and tuples are elements of the types that have them.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if *value* is anything else.
+    """
 
     value: Any = 0
+
+    def __post_init__(self) -> None:
+        if self.value is not UNDETERMINED:
+            object.__setattr__(self, "value", fill_value(self.value))
 
 
 @dataclass(frozen=True, slots=True)

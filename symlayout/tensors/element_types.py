@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from symlayout.errors import ArrayError, printable, shown
+from symlayout.errors import ArrayError, ShapeError, printable, shown
 
 
 def as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
@@ -108,6 +109,43 @@ def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, nam
         raise ArrayError(f"array {name} has dtype {array.dtype}, declared is {declared}")
 
 
+def fill_value(value: Any) -> Any:
+    """Return a fill as the number, text or element that it is.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if it is none: a dim, a tensor, a list.
+
+    Examples
+    --------
+    >>> fill_value(np.array(3)), fill_value(True)
+    (np.int64(3), True)
+    """
+    value = _scalar(value)
+    if isinstance(value, (bool, int, float, complex, bytes, str, tuple, np.generic)):
+        return value
+    if not isinstance(value, np.ndarray) and hasattr(value, "__index__"):
+        try:
+            return int(operator.index(value))
+        except TypeError:  # a symbol, say
+            pass
+    raise ShapeError(
+        f"fill {shown(value)} is no element\n  help: fill with a number, or with an element of NumPy", "attr_dtype"
+    )
+
+
+def check_fill(value: Any, dtype: np.dtype[Any] | None) -> None:
+    """Raise if *value* is no element of *dtype*; text and tuples are elements only of declared types."""
+    if dtype is not None:
+        fill_element(value, dtype)
+    elif isinstance(value, (str, tuple)) and not isinstance(value, np.generic):
+        raise ShapeError(
+            f"fill {shown(value)} is no element of every type\n  help: declare the tensor's dtype, or fill with a number",
+            "attr_dtype",
+        )
+
+
 def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     r"""Return a 0-d array of *dtype* that holds a fill; zero is all zero bits for any type.
 
@@ -144,21 +182,50 @@ def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def same_fill(a: Any, b: Any, dtype: np.dtype[Any] | None) -> bool:
-    """Return whether two fills are equal bit for bit; without a dtype, in every type that holds both."""
+    """Return whether two fills are equal bit for bit; without a dtype, in every type that holds both.
+
+    >>> same_fill(0.5, np.float32(0.5), None), same_fill(0.1, np.float32(0.1), None)
+    (True, False)
+    """
+    return a is b or fill_text(a, dtype) == fill_text(b, dtype)
+
+
+def fill_text(value: Any, dtype: np.dtype[Any] | None) -> str:
+    """Return a text that is equal for two fills exactly where they are the same.
+
+    Examples
+    --------
+    >>> fill_text(2.0, None), fill_text(2, None), fill_text(-0.0, None), fill_text(0.5j, None)
+    ('2', '2', '-0', '0 + 1/2j')
+    """
     if dtype is not None:
-        return fill_element(a, dtype).tobytes() == fill_element(b, dtype).tobytes()
-    a, b = _scalar(a), _scalar(b)
-    left, right = _number(a), _number(b)
-    if left is None or right is None:
-        return type(a) is type(b) and np.array(a).dtype == np.array(b).dtype and _bits(a) == _bits(b)
-    if left != left or right != right:
-        return _bits(np.complex128(left)) == _bits(np.complex128(right))
-    return bool(left == right) and _negative_zeros(left) == _negative_zeros(right)
+        return fill_element(value, dtype).tobytes().hex()
+    value = _scalar(value)
+    number = _number(value)
+    if number is None:
+        return f"{type(value).__name__} {np.array(value).dtype!r} {_bits(value).hex()}"
+    if number != number:
+        return f"nan {_bits(np.complex128(number)).hex()}"
+    real, imaginary = _negative_zeros(number)
+    text = "-0" if real else _number_text(number.real)
+    return (
+        text if not imaginary and number.imag == 0 else f"{text} + {'-0' if imaginary else _number_text(number.imag)}j"
+    )
+
+
+def _number_text(number: Any) -> str:
+    """Return a real number as text that is the same for all types that hold it."""
+    if isinstance(number, np.bool_):
+        number = bool(number)
+    if abs(number) == np.inf:
+        return "inf" if number > 0 else "-inf"
+    numerator, denominator = number.as_integer_ratio() if hasattr(number, "as_integer_ratio") else (int(number), 1)
+    return str(numerator) if denominator == 1 else f"{numerator}/{denominator}"
 
 
 def _scalar(value: Any) -> Any:
     """Return the element of an array without axes, as models hold their constants; anything else as it is."""
-    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
 
 
 def _number(value: Any) -> Any:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 import symlayout as sl
+from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
+from symlayout.tensors.element_types import fill_text, same_fill
 
 PAYLOAD = np.array([0x7FC12345], np.uint32).view(np.float32)[0]
 SIGNALLING = np.array([0x7FF0000000000001], np.uint64).view(np.float64)[0]
@@ -59,10 +65,12 @@ def test_a_fill_has_the_bits_of_its_type(dtype: Any, fill: Any, bits: str) -> No
 
 @pytest.mark.parametrize(("dtype", "fill"), REFUSED, ids=str)
 def test_a_fill_that_the_type_cannot_hold_is_refused_as_soon_as_the_type_is_known(dtype: Any, fill: Any) -> None:
-    with pytest.raises(sl.ArrayError, match="is no"):
+    with pytest.raises((sl.ArrayError, sl.ShapeError), match="is no"):
         sl.pad(sl.tensor("N", dtype=dtype), [(1, 2)], constant_values=fill)
-    y = sl.pad(sl.tensor("N", name="x"), [(1, 2)], constant_values=fill)
     x = np.zeros(2, dtype)
+    if fill is None or isinstance(fill, str):  # no element of all types
+        return
+    y = sl.pad(sl.tensor("N", name="x"), [(1, 2)], constant_values=fill)
     with pytest.raises(sl.ArrayError, match="is no"):
         sl.interpret(y, x)
     with pytest.raises(sl.ArrayError, match="is no"):
@@ -99,3 +107,49 @@ def test_pads_are_equal_where_their_fills_have_the_same_bits(a: Any, b: Any, sam
     x = sl.tensor("N", name="x")
     left, right = (sl.pad(x, [(1, 1)], constant_values=fill) for fill in (a, b))
     assert (sl.prove_equal(left, right).verdict is sl.Verdict.PROVED) == same
+
+
+NO_ELEMENTS = [
+    sl.dim("v"), sl.dim("v") + 1, sympy.pi, sympy.Rational(1, 2), sl.tensor("N"), "a", None, (1, 2), [1], {}, object(), int,
+    Fraction(1, 2), Decimal(1), ..., np.array([1]), np.ma.masked,
+]  # fmt: skip
+FILLED: dict[str, Callable[[Any], sl.Tensor]] = {
+    "pad": lambda value: sl.pad(sl.tensor("N"), 1, constant_values=[(value, value)]),
+    "pack": lambda value: sl.pack(sl.tensor("N"), 0, 4, constant_values=value),
+    "index_map": lambda value: declared(value),
+}
+
+
+def declared(value: Any) -> sl.Tensor:
+    @sl.operation
+    def shifted(x: Operand) -> Declared:
+        return index_map(x.shape, lambda i: (i + 1,), fill=Fill(value))
+
+    return shifted(sl.tensor("N"))
+
+
+@pytest.mark.parametrize("value", NO_ELEMENTS, ids=str)
+@pytest.mark.parametrize("name", FILLED)
+def test_what_is_no_element_is_refused_at_construction(name: str, value: Any) -> None:
+    with pytest.raises(sl.ShapeError) as caught:
+        FILLED[name](value)
+    assert caught.value.kind == "attr_dtype"
+
+
+ELEMENTS = [
+    0, 1, -0.0, 0.5, 2**70, True, 1j, complex(0.0, -0.0), complex(1.0, -0.0), complex(-0.0, 2.0), float("nan"), PAYLOAD,
+    SIGNALLING, float("inf"), -np.inf, np.float32(0.1), 0.1, np.array(2), sympy.Integer(3), b"ab", np.void(b"ab"),
+    np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "s"), np.timedelta64(5, "s"), np.str_("ab"), np.True_,
+    np.array((1, 2.0), RECORD)[()],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ELEMENTS, ids=repr)
+def test_every_element_has_a_certificate_and_one_text(value: Any) -> None:
+    x = sl.tensor("N", name="x")
+    y = sl.pad(sl.flip(x), 1, constant_values=value)
+    proof = sl.prove_equal(y, sl.flip(sl.pad(x, 1, constant_values=value)))
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
+    for other in ELEMENTS:
+        assert (fill_text(value, None) == fill_text(other, None)) == same_fill(value, other, None)

@@ -210,5 +210,8 @@ def test_operators_that_arrays_have_are_those_of_the_normal_form(name: str) -> N
     expected = [data[FORMULAS[name](i)] for i in range(4)]
     assert sl.interpret(t, data).tolist() == expected
     assert sl.compile(t)(data).tolist() == expected
-    assert sl.prove_equal(t, t).verdict is sl.Verdict.PROVED
+    proof = sl.prove_equal(t, t)
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
+    assert proof.explain()
     assert sl.prove_equal(t, sl.flip(t)).verdict is sl.Verdict.REFUTED

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
-import numpy as np
-
+from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.proof.certificate.checker import encode
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case
-from symlayout.tensors.element_types import fill_element, same_fill
+from symlayout.tensors.element_types import fill_text
 
 
 class Claim:
@@ -106,7 +104,7 @@ class Claim:
         self.symbols[name] = form, a, b
 
 
-class _Traced:
+class _Traced(Arithmetic):
     """A coordinate that writes down what is computed from it."""
 
     __slots__ = ("data",)
@@ -141,21 +139,3 @@ class _Traced:
 
     def __mod__(self, other: Any) -> _Traced:
         return self._with("%", other)
-
-
-def fill_text(value: Any, dtype: Any) -> str:
-    """Return a text that is equal for two fills exactly where `arrays.same_fill` says so."""
-    if dtype is not None:
-        return fill_element(value, dtype).tobytes().hex()
-    if value != value:
-        return "nan"
-    if same_fill(value, -0.0, None):
-        return "-0.0"
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, complex) and value.imag:
-        return repr(value)
-    if abs(value) == inf:
-        return repr(float(value.real))
-    numerator, denominator = value.real.as_integer_ratio()
-    return str(numerator) if denominator == 1 else f"{numerator}/{denominator}"

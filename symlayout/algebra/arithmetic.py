@@ -1,0 +1,39 @@
+"""Operators of coordinates that follow from ``+ - * // %``, so that each evaluation of a declaration has them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Arithmetic:
+    """A coordinate with the operators of an array that its own ``+ - * // %`` determine."""
+
+    __slots__ = ()
+
+    def __neg__(self) -> Any:
+        return 0 - self  # type: ignore[operator]
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __pow__(self, power: int) -> Any:
+        result: Any = self._of(1)
+        for _ in range(power):
+            result = result * self
+        return result
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._of(other) // self
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._of(other) % self
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other  # type: ignore[operator]
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    def _of(self, other: Any) -> Any:
+        """Return a number or an extent as a coordinate."""
+        return self * 0 + other  # type: ignore[operator]
