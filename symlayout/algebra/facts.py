@@ -327,7 +327,7 @@ class Facts(Divisions):
         return self.maximum(left, right)
 
     def adopt(self, other: Facts) -> None:
-        """Take over the floors and maxima of a fork of the same system: definitions, without what it assumes of them."""
+        """Take over the floors and maxima of a fork of the same system: definitions, without its assumptions."""
         for name in other.bounded:
             if name not in self.low and name in other.floors and name in other.low:  # not solved there
                 self.take_floor(name, *other.floors[name])

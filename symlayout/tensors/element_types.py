@@ -141,7 +141,7 @@ def check_fill(value: Any, dtype: np.dtype[Any] | None) -> None:
         fill_element(value, dtype)
     elif isinstance(value, (str, tuple)) and not isinstance(value, np.generic):
         raise ShapeError(
-            f"fill {shown(value)} is no element of every type\n  help: declare the tensor's dtype, or fill with a number",
+            f"fill {shown(value)} is no element of every type\n  help: declare the dtype, or fill with a number",
             "attr_dtype",
         )
 
@@ -209,7 +209,7 @@ def fill_text(value: Any, dtype: np.dtype[Any] | None) -> str:
     real, imaginary = _negative_zeros(number)
     text = "-0" if real else _number_text(number.real)
     return (
-        text if not imaginary and number.imag == 0 else f"{text} + {'-0' if imaginary else _number_text(number.imag)}j"
+        text if not imaginary and number.imag == 0 else text + f" + {'-0' if imaginary else _number_text(number.imag)}j"
     )
 
 

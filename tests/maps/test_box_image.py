@@ -212,7 +212,10 @@ def check_everywhere(t: sl.Tensor, chain: brute.Chain, dims: dict[str, Any], box
             t.subs({dims[name]: n for name, n in at.items() if name in dims})
         except (brute.Invalid, sl.ShapeError):
             continue
-        ends = [(0, n) if pair is None else tuple(_at(e, point) for e in pair) for pair, n in zip(box, grid.shape)]
+        ends = [
+            (0, n) if pair is None else tuple(_at(e, point) for e in pair)
+            for pair, n in zip(box, grid.shape, strict=True)
+        ]
         if all(0 <= start <= stop <= n for (start, stop), n in zip(ends, grid.shape, strict=True)):
             found = image.box and tuple((_at(start, point), _at(stop, point)) for start, stop in image.box)
             check(sl.Image("x", found, image.exact), box_of(grid[tuple(slice(*pair) for pair in ends)], shape))
@@ -253,7 +256,9 @@ def test_an_exact_box_is_exact_where_nothing_is_read_too(t: sl.Tensor, box: list
     assert image.box is not None
     found = tuple((_at(start, point), _at(stop, point)) for start, stop in image.box)
     bound = t.subs(point)
-    ends = [(0, n) if pair is None else tuple(_at(e, point) for e in pair) for pair, n in zip(box, bound.shape)]
+    ends = [
+        (0, n) if pair is None else tuple(_at(e, point) for e in pair) for pair, n in zip(box, bound.shape, strict=True)
+    ]
     check(sl.Image("x", found, image.exact), read_by(bound, tuple((start, stop) for start, stop in ends))["x"])
 
 

@@ -110,8 +110,8 @@ def test_pads_are_equal_where_their_fills_have_the_same_bits(a: Any, b: Any, sam
 
 
 NO_ELEMENTS = [
-    sl.dim("v"), sl.dim("v") + 1, sympy.pi, sympy.Rational(1, 2), sl.tensor("N"), "a", None, (1, 2), [1], {}, object(), int,
-    Fraction(1, 2), Decimal(1), ..., np.array([1]), np.ma.masked,
+    sl.dim("v"), sl.dim("v") + 1, sympy.pi, sympy.Rational(1, 2), sl.tensor("N"), "a", None, (1, 2), [1], {}, object(),
+    int, Fraction(1, 2), Decimal(1), ..., np.array([1]), np.ma.masked,
 ]  # fmt: skip
 FILLED: dict[str, Callable[[Any], sl.Tensor]] = {
     "pad": lambda value: sl.pad(sl.tensor("N"), 1, constant_values=[(value, value)]),
