@@ -16,6 +16,10 @@ Bound = float  # an int, or an infinity
 Sides = tuple[Bound, Bound]
 Box = dict[str, Sides]
 
+MAX_BITS = 512
+"""Of a finite side: far more than any size has."""
+_MOST = 1 << MAX_BITS
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -65,6 +69,14 @@ def tighter(sides: Sides, c: Sides, most: Bound) -> Sides:
         if c[1] <= -1:
             return low, min(high, floor_of(most, -c[1]))
     return sides
+
+
+def modest(sides: Sides) -> Sides:
+    """Return sides around the same numbers, of at most `MAX_BITS` bits or infinite: squares of bounds grow fast."""
+    low, high = sides
+    low = -inf if low < -_MOST else min(low, _MOST)
+    high = inf if high > _MOST else max(high, -_MOST)
+    return low, high
 
 
 def floor_of(n: Bound, d: Bound) -> Bound:

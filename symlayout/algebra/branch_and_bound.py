@@ -19,6 +19,7 @@ from symlayout.algebra.box_bounds import (
     Form,
     form_of,
     lower_end,
+    modest,
     quotient_sides,
     sides_of,
     slope_of,
@@ -238,8 +239,8 @@ class PointSearch:
                     low, high = tighter(box[name], sides_of(c, box), -minus_rest.least(box))
                     if low > high or low == inf or high == -inf:
                         return None
-                    if (low, high) != box[name]:
-                        box[name] = low, high
+                    if (sides := modest((low, high))) != box[name]:
+                        box[name] = sides
                         moved.add(name)
             for name, *opposites in self._maxima:
                 low, high = box[name]
@@ -253,11 +254,11 @@ class PointSearch:
                 numerator = max(b.least(box) for b in below), -max(b.least(box) for b in opposite)
                 least, most = quotient_sides(numerator, sides_of(divisor, box))
                 low, high = box[name]
-                if least > low or most < high:
-                    box[name] = max(low, least), min(high, most)
+                if least > high or most < low:
+                    return None
+                if (sides := modest((max(low, least), min(high, most)))) != box[name]:
+                    box[name] = sides
                     moved.add(name)
-                    if box[name][0] > box[name][1]:
-                        return None
             if not moved:
                 break
             todo = [s for s in self._telling if s.given is not None or not moved.isdisjoint(s.e.names)]
@@ -312,7 +313,7 @@ class PointSearch:
             return None
         for d in self._dims:
             value = point[d.name]
-            if value < d.min or (d.max is not None and value > d.max) or value % d.multiple_of:
+            if not d.allows(value):
                 return None
         known = self._facts.values(self.dims_at(point))
         return point if all(_used(r) <= known.keys() and r.holds(known) for r in self._requirements) else None

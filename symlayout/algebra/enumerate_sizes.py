@@ -1,46 +1,72 @@
-"""Enumerate the sizes of a system's dims within their bounds, the smallest sum first."""
+"""Enumerate the sizes of a system's dims within their bounds, those nearest to where the dims begin first."""
 
 from __future__ import annotations
 
-import itertools
+import heapq
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from symlayout.algebra.fact_store import Dim
 from symlayout.algebra.facts import Facts
 
 
 def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterator[dict[str, int]]:
-    """Yield values of the dims of *facts* within their bounds, by sum, then in lexicographic order.
+    """Yield values of the dims of *facts* within their bounds.
 
-    *least* has larger least values for some dims.  Requirements are not looked at.
+    Each dim begins at its value nearest to 0; sizes come by how far the dims are from there together, then in
+    lexicographic order.  *least* has larger least values for some dims.  Requirements are not looked at.
 
-    >>> from symlayout.algebra.fact_store import Dim
+    >>> import itertools
     >>> f = Facts()
     >>> f.declare(Dim("N", 1, 2)), f.declare(Dim("H", 0, None, 2))
     (None, None)
     >>> list(itertools.islice(sizes(f), 3))
     [{'N': 1, 'H': 0}, {'N': 2, 'H': 0}, {'N': 1, 'H': 2}]
+    >>> f = Facts()
+    >>> f.declare(Dim("s", None))
+    >>> [at["s"] for at in itertools.islice(sizes(f), 5)]
+    [0, 1, -1, 2, -2]
     """
-    dims = list(facts.dims.values())
-    lows = [max(d.min, (least or {}).get(d.name) or d.min) for d in dims]
-    steps = [d.multiple_of for d in dims]
-    starts = [-(-low // step) * step for low, step in zip(lows, steps, strict=True)]
-    rooms = [
-        None if d.max is None else (d.max - start) // step for d, start, step in zip(dims, starts, steps, strict=True)
-    ]
-    most = sum(s * r for s, r in zip(steps, rooms, strict=True) if r is not None) if None not in rooms else None
-    for total in itertools.count() if most is None else range(most + 1):
-        for extra in _compositions(total, steps, rooms):
-            yield {d.name: start + e for d, start, e in zip(dims, starts, extra, strict=True)}
-
-
-def _compositions(total: int, steps: list[int], rooms: list[int | None]) -> Iterator[tuple[int, ...]]:
-    """Yield multiples of *steps* that add up to *total*, each at most its room, in lexicographic order."""
-    if not steps:
-        if total == 0:
-            yield ()
+    dims = [_Values(_from(d, (least or {}).get(d.name))) for d in facts.dims.values()]
+    if any(d.count == 0 for d in dims):
         return
-    most = total // steps[0] if rooms[0] is None else min(total // steps[0], rooms[0])
-    least = 0 if len(steps) > 1 else -(-total // steps[0])  # the last one is what remains
-    for k in range(least, most + 1):
-        for rest in _compositions(total - k * steps[0], steps[1:], rooms[1:]):
-            yield (k * steps[0], *rest)
+    todo: list[tuple[int, tuple[int, ...]]] = [(0, (0,) * len(dims))]
+    while todo:
+        distance, numbers = heapq.heappop(todo)
+        yield {d.name: d.value(k) for d, k in zip(dims, numbers, strict=True)}
+        last = max((k for k, n in enumerate(numbers) if n), default=0)
+        for k in range(last, len(dims)):  # each is made once: from what has one less of its last number that is not 0
+            n, d = numbers[k], dims[k]
+            if d.count is None or n + 1 < d.count:
+                further = distance - d.distance(n) + d.distance(n + 1)
+                heapq.heappush(todo, (further, (*numbers[:k], n + 1, *numbers[k + 1 :])))
+
+
+def _from(d: Dim, least: int | None) -> Dim:
+    return d if least is None or (d.min is not None and d.min >= least) else replace(d, min=least)
+
+
+class _Values:
+    """The values of a dim by number, the nearest to 0 first."""
+
+    def __init__(self, d: Dim) -> None:
+        self.name, self.step, self.first = d.name, d.multiple_of, d.nearest()
+        self.up = None if d.max is None else (d.max - self.first) // self.step
+        self.down = None if d.min is None else (self.first - d.min) // self.step
+        self.count = None if self.up is None or self.down is None else max(self.up + self.down + 1, 0)
+        rooms = [room for room in (self.up, self.down) if room is not None]
+        self.both = min(rooms, default=None)  # up to how far there are values on both sides
+
+    def value(self, number: int) -> int:
+        """Return value number *number*."""
+        return self.first + self._offset(number) * self.step
+
+    def distance(self, number: int) -> int:
+        """Return how far that value is from the first."""
+        return abs(self._offset(number)) * self.step
+
+    def _offset(self, number: int) -> int:
+        if self.both is None or number <= 2 * self.both:
+            return (number + 1) // 2 if number % 2 else -(number // 2)
+        beyond = number - self.both
+        return -beyond if self.both == self.up else beyond

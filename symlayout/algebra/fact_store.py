@@ -35,12 +35,34 @@ _REWRITE_STEPS = 200  # monomial rewrites in one reduction before it stops
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """A named integer of the user's: ``min <= name <= max`` and ``multiple_of | name``."""
+    """A named integer of the user's: ``min <= name <= max`` and ``multiple_of | name``; a bound of None is none."""
 
     name: str
-    min: int = 0
+    min: int | None = 0
     max: int | None = None
     multiple_of: int = 1
+
+    def allows(self, value: int) -> bool:
+        """Return whether the dim may have this value."""
+        above = self.min is None or value >= self.min
+        return above and (self.max is None or value <= self.max) and value % self.multiple_of == 0
+
+    def limits(self, value: Extent) -> list[tuple[Extent, str]]:
+        """Return what is >= 0 where *value* lies within the bounds, each with the rule that it is."""
+        found: list[tuple[Extent, str]] = []
+        if self.min is not None:
+            found.append((value - self.min, f"{self.name} >= {self.min}"))
+        if self.max is not None:
+            found.append((self.max - value, f"{self.name} <= {self.max}"))
+        return found
+
+    def nearest(self) -> int:
+        """Return the value that is nearest to 0."""
+        if self.min is not None and self.min > 0:
+            return -(-self.min // self.multiple_of) * self.multiple_of
+        if self.max is not None and self.max < 0:
+            return self.max // self.multiple_of * self.multiple_of
+        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +346,8 @@ def describe_dim(dim: Dim) -> str:
     """Return the bounds of a dim in words."""
     upper = "" if dim.max is None else f" <= {dim.max}"
     multiple = "" if dim.multiple_of == 1 else f", multiple of {dim.multiple_of}"
-    return f"{dim.min} <= {dim.name}{upper}{multiple}"
+    lower = "" if dim.min is None else f"{dim.min} <= "
+    return f"{lower}{dim.name}{upper}{multiple}"
 
 
 def short(name: str) -> str:

@@ -54,7 +54,7 @@ class Facts(Divisions):
                     "dim_conflict",
                 )
             return
-        if dim.max is not None and dim.max < -(-dim.min // dim.multiple_of) * dim.multiple_of:
+        if dim.min is not None and dim.max is not None and dim.max // dim.multiple_of < -(-dim.min // dim.multiple_of):
             raise ShapeError(f"dim {dim.name} has no values: {describe_dim(dim)}", "infeasible")
         self.dims[dim.name] = dim
         self.low[dim.name], self.high[dim.name] = dim.min, dim.max

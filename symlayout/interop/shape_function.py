@@ -114,7 +114,8 @@ class ShapeFunction:
                 rule = f"axis {axis} of {leaf.name} is {leaf.facts.spell(leaf.extents[axis])}"
                 found.append(Demand("zero", size - expected, 0, rule))
         for name, dim in self.t.facts.dims.items():
-            found.append(Demand("nonnegative", dims[name] - dim.min, 0, f"{name} >= {dim.min}"))
+            if dim.min is not None:
+                found.append(Demand("nonnegative", dims[name] - dim.min, 0, f"{name} >= {dim.min}"))
             if dim.max is not None:
                 found.append(Demand("nonnegative", dim.max - dims[name], 0, f"{name} <= {dim.max}"))
             if dim.multiple_of != 1:

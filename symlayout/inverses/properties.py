@@ -8,6 +8,7 @@ has no dims.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ from symlayout.tensors.declaration import UNDETERMINED
 
 _MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have
 _CHEAP = 40  # sizes looked at for each one evaluated
+_ELEMENTS = 1 << 16  # of an output or an input, that cost as much to evaluate as one more size
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -290,18 +292,20 @@ _Wrong = tuple[tuple[Any, ...], str]
 def _decide(what: str, t: Tensor, proved: bool, wrong: Callable[[Tensor], _Wrong | None], budget: int) -> Finding:
     if proved:
         return Finding(what, Verdict.PROVED)
-    searched = 0
-    for number, values in enumerate(sizes(t.facts)):
-        if searched >= budget or number >= budget * _CHEAP:
+    searched = spent = 0
+    for values in itertools.islice(sizes(t.facts), budget * _CHEAP):
+        if spent >= budget:
             break
         known = t.facts.values(values)
         if not all(r.holds(known) for r in t.facts.requirements):
             continue
+        spent += 1
         try:
             bound = t.bind(values)
-            counts = [np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves())]
-            if max(counts) > _MAX_ELEMENTS:
+            most = max(np.prod(int_extents(x), dtype=object) for x in (bound, *bound.leaves()))
+            if most > _MAX_ELEMENTS:
                 continue
+            spent += most // _ELEMENTS
             found = wrong(bound)
         except ShapeError:
             continue  # a rule that only construction or evaluation knows: no size of the map

@@ -31,7 +31,7 @@ _FRESH = itertools.count()
 _MAX_POWER = 64
 
 
-def dim(name: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -> sympy.Symbol:
+def dim(name: str, min: int | None = 0, max: int | None = None, multiple_of: int = 1) -> sympy.Symbol:
     """Return a dim: a SymPy integer symbol that carries its bounds.
 
     The bounds are part of the dim's identity: ``dim("b") != dim("b", min=1)``, and two dims of one
@@ -41,8 +41,8 @@ def dim(name: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -
     ----------
     name : str
         Letters, digits and underscores, not starting with a digit.
-    min, max : int
-        ``min <= dim <= max``; a *max* of None is unbounded.
+    min, max : int or None
+        ``min <= dim <= max``; None is no bound.  A shift or a pad may be negative; a dim that is an extent is >= 0.
     multiple_of : int
         A positive integer that divides the dim.
 
@@ -62,7 +62,7 @@ def dim(name: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -
         raise FormatError(f"dim name {shown(name)} is not an identifier\n  help: use letters, digits and _")
     record = Dim(
         name,
-        _integer(min, "min"),
+        None if min is None else _integer(min, "min"),
         None if max is None else _integer(max, "max"),
         _integer(multiple_of, "multiple_of"),
     )
@@ -72,7 +72,7 @@ def dim(name: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -
     return symbol_of(record)
 
 
-def dims(names: str, min: int = 0, max: int | None = None, multiple_of: int = 1) -> tuple[sympy.Symbol, ...]:
+def dims(names: str, min: int | None = 0, max: int | None = None, multiple_of: int = 1) -> tuple[sympy.Symbol, ...]:
     """Return a tuple of dims, one for each name in *names*, separated by spaces or commas.
 
     Parameters
@@ -132,7 +132,7 @@ def _dim_symbol() -> type:
 
         def __new__(cls, record: Dim) -> DimSymbol:
             # plain nonnegative/positive assumptions, so that SymPy's own rules see the bounds
-            if record.min > 0:
+            if record.min is not None and record.min > 0:
                 made = sympy.Symbol.__xnew__(cls, record.name, integer=True, positive=True)
             elif record.min == 0:
                 made = sympy.Symbol.__xnew__(cls, record.name, integer=True, nonnegative=True)
@@ -151,8 +151,8 @@ def _dim_symbol() -> type:
             return (*super()._hashable_content(), self.record)
 
         @property
-        def min(self) -> int:
-            """The least value."""
+        def min(self) -> int | None:
+            """The least value, or None."""
             return self.record.min
 
         @property

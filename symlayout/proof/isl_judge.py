@@ -250,10 +250,12 @@ class _IslNames:
     def bounds(self, dim: Dim) -> Any:
         """Return where a dim has one of its values."""
         value = self.space.dims[dim.name]
-        allowed = value.ge_set(self.space.constant(dim.min))
+        allowed = self.remainder(_Affine(value, self), dim.multiple_of).zero_set()
+        if dim.min is not None:
+            allowed = allowed.intersect(value.ge_set(self.space.constant(dim.min)))
         if dim.max is not None:
             allowed = allowed.intersect(value.le_set(self.space.constant(dim.max)))
-        return allowed.intersect(self.remainder(_Affine(value, self), dim.multiple_of).zero_set())
+        return allowed
 
     def meets(self, requirement: Requirement) -> Any:
         """Return where a requirement holds."""

@@ -128,8 +128,9 @@ def _sizes(facts: Facts) -> Paragraph:
 
 
 def _bound(d: Dim) -> Inequality:
-    if d.max is None:
-        return Inequality(atom(d.name), ((">=", number(d.min)),))
+    if d.min is None or d.max is None:
+        limit = (">=", number(d.min)) if d.min is not None else ("<=", number(d.max)) if d.max is not None else None
+        return Inequality(atom(d.name), () if limit is None else (limit,))
     return Inequality(number(d.min), (("<=", atom(d.name)), ("<=", number(d.max))))
 
 

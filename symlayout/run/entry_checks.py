@@ -43,7 +43,8 @@ class Prelude:
         """Check the bounds of the dims and the requirements."""
         for name, dim in self._entry.dims.items():
             value: Expr = Name(self.identifier(name))
-            self._check(add(value, -dim.min), ">=", "infeasible", f"{name} >= {dim.min}")
+            if dim.min is not None:
+                self._check(add(value, -dim.min), ">=", "infeasible", f"{name} >= {dim.min}")
             if dim.max is not None:
                 self._check(add(dim.max, mul(-1, value)), ">=", "infeasible", f"{name} <= {dim.max}")
             if dim.multiple_of != 1:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from symlayout.algebra.facts import Dim
 from symlayout.algebra.polynomial import names_of
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.tensors.chain import Tensor
@@ -92,7 +91,7 @@ def telling(t: Tensor) -> Example:
             largest = _LARGEST if dim.name in extents else _LARGEST_OTHER
             for value in range(values[dim.name] + 1, min(values[dim.name] + _STEPS, largest + 1)):
                 wider = values | {dim.name: value}
-                bound = _bound(t, wider) if _allows(dim, value) else None
+                bound = _bound(t, wider) if dim.allows(value) else None
                 if bound is None:
                     continue
                 if _within(bound, _PLEASANT) and _changes(bound, best):
@@ -105,17 +104,14 @@ def candidates(t: Tensor, preferred: Sequence[int]) -> Iterator[dict[str, int]]:
     """Yield values for the dims, the preferred ones first."""
     choices = []
     for dim in t.facts.dims.values():
-        near = [dim.min + k * dim.multiple_of for k in range(3)]
-        choices.append([v for v in dict.fromkeys((*preferred, *near)) if _allows(dim, v)] or [dim.min])
+        first = dim.nearest()
+        near = [first + k * dim.multiple_of for k in (0, 1, 2, -1)]
+        choices.append([v for v in dict.fromkeys((*preferred, *near)) if dim.allows(v)])
     for width in range(1, max(map(len, choices)) + 1):
         for values in itertools.product(*(choice[:width] for choice in choices)):
             newest = any(len(c) >= width and v == c[width - 1] for v, c in zip(values, choices, strict=True))
             if newest:
                 yield dict(zip(t.facts.dims, values, strict=True))
-
-
-def _allows(dim: Dim, value: int) -> bool:
-    return dim.min <= value and (dim.max is None or value <= dim.max) and value % dim.multiple_of == 0
 
 
 def _bound(t: Tensor, values: Mapping[str, int]) -> Tensor | None:

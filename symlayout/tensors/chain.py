@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import facade
+from symlayout.algebra.fact_store import describe_dim
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
@@ -253,12 +254,8 @@ def _assignment(r: Requirement, known: Mapping[str, int]) -> str:
 
 def check_bound(dim: Dim, value: Extent) -> None:
     """Raise ``infeasible`` if an int lies outside the bounds of *dim*."""
-    if isinstance(value, int) and (
-        value < dim.min or (dim.max is not None and value > dim.max) or value % dim.multiple_of
-    ):
-        limits = f"{dim.min} <= {dim.name}" + ("" if dim.max is None else f" <= {dim.max}")
-        multiple = "" if dim.multiple_of == 1 else f" and a multiple of {dim.multiple_of}"
-        raise ShapeError(f"{dim.name} = {value} is outside its bounds\n  known: {limits}{multiple}", "infeasible")
+    if isinstance(value, int) and not dim.allows(value):
+        raise ShapeError(f"{dim.name} = {value} is outside its bounds\n  known: {describe_dim(dim)}", "infeasible")
 
 
 def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) -> Tensor:
@@ -270,9 +267,8 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
             facts.declare(dim)
         elif not isinstance(values[name], int):
             value = facts.reduce(values[name])
-            facts.require_nonnegative(value - dim.min, "infeasible")
-            if dim.max is not None:
-                facts.require_nonnegative(dim.max - value, "infeasible")
+            for e, _ in dim.limits(value):
+                facts.require_nonnegative(e, "infeasible")
             if dim.multiple_of != 1:
                 facts.divide(value, dim.multiple_of, "infeasible")
     operand = Operand((), facts, leaf.name, values)  # gives floors and maxima their values too

@@ -270,9 +270,8 @@ def _written(
     x = Operand((), left, "solution", bound)
     for name, value in bound.items():
         d = facts.dims[name]
-        x.require(value - d.min, "infeasible")
-        if d.max is not None:
-            x.require(d.max - value, "infeasible")
+        for e, _ in d.limits(value):
+            x.require(e, "infeasible")
         x.divide(value, d.multiple_of, "infeasible")
     for r in facts.requirements:
         value = x.translate(r.value, facts)

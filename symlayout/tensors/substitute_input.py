@@ -60,9 +60,8 @@ def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = 
     def composed(z: Operand) -> Declared:
         for name, value in given.items():
             dim = like.facts.dims[name]
-            z.require(value - dim.min, "infeasible", f"{{}} is less than {dim.min}, the minimum of {name}", value)
-            if dim.max is not None:
-                z.require(dim.max - value, "infeasible", f"{{}} is more than {dim.max}, the maximum of {name}", value)
+            for e, rule in dim.limits(value):
+                z.require(e, "infeasible", f"{rule} fails for {{}}", value)
             z.divide(value, dim.multiple_of, "infeasible")
         for axis, (n, e) in enumerate(zip(z.shape, like.extents, strict=True)):
             expected = z.translate(e, like.facts)

@@ -257,7 +257,8 @@ class Context:
         """``min <= d <= max``, and ``d = k*t`` for a new ``t`` where it is a multiple of ``k``."""
         ((_, low, high, multiple),) = [dim for dim in self.claim["dims"] if dim[0] == name]
         d = self.meaning[name] = self.introduce(name)
-        self.nonnegative.add(d - low)
+        if low is not None:
+            self.nonnegative.add(d - low)
         if high is not None:
             self.nonnegative.add(high - d)
         if multiple != 1:
