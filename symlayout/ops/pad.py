@@ -37,8 +37,9 @@ def pad(
         As in NumPy: a single value or pair stands for all axes; a mapping is from axes to values or pairs.  A
         negative width removes elements, in modes ``"constant"`` and ``"empty"`` only.
     mode : str
-        One of those above; NumPy's other modes compute new elements.  As in NumPy, ``"reflect"`` repeats a single
-        element; an extent that is not known to be 1 is required to be >= 2.
+        One of those above; NumPy's others compute new elements.  A single element is reflected to itself, as
+        NumPy does; an extent that is not known to be 1 is then required to be >= 2.  Widths that are dims add nothing
+        to an empty axis in modes ``"constant"`` and ``"edge"`` only.
     constant_values : scalar, (before, after), or one pair per axis
         The fill of mode ``"constant"``, cast to the element type.  Where several axes are outside, the fill of
         the last of them.
@@ -156,7 +157,8 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
     n = x.shape[axis]
     if before == 0 and after == 0:
         return [_AxisPart(lambda o: o)]
-    x.require(n - 1, "size_mismatch", "axis {} is empty, so that mode {} finds nothing to repeat", axis, mode)
+    least = (before + after) * (n - 1) if mode == "edge" else n - 1  # what is repeated is divided by in other modes
+    x.require(least, "size_mismatch", "axis {} is empty, so that mode {} finds nothing to repeat", axis, mode)
     if n == 1:
         return [_AxisPart(lambda o: 0)]
     if mode == "wrap":

@@ -92,7 +92,7 @@ class Random:
     def points(self, most: int = 6) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
         """Return the points of the box where the raw statements hold, and those where they do not."""
         found: tuple[list[dict[str, int]], list[dict[str, int]]] = [], []
-        ranges = [range(d.min, (most if d.max is None else d.max) + 1) for d in self.dims]
+        ranges = [range(d.nearest(), (most if d.max is None else d.max) + 1) for d in self.dims]
         for values in itertools.product(*ranges):
             if all(v % d.multiple_of == 0 for v, d in zip(values, self.dims, strict=True)):
                 point = {d.name: v for d, v in zip(self.dims, values, strict=True)}
@@ -589,7 +589,7 @@ def environments(facts: Facts, most: int = 4) -> Any:
     """Yield values of all symbols at the feasible points of a small box, for every value of the digits."""
     dims = list(facts.dims.values())
     names = [n for n in facts.bounded if n not in facts.floors]
-    for values in itertools.product(*(range(d.min, most + 1) for d in dims)):
+    for values in itertools.product(*(range(d.nearest(), most + 1) for d in dims)):
         for spots in itertools.product(range(2 * most), repeat=len(names)):
             point = {**dict(zip(facts.dims, values, strict=True)), **dict(zip(names, spots, strict=True))}
             found = completed(facts, point)

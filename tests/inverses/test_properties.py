@@ -155,7 +155,7 @@ def test_random_chains_of_symbolic_shapes_are_never_decided_wrongly() -> None:
         found = [sl.is_injective(t, budget=60), sl.is_surjective(t, budget=60)]
         points = [{**dims, **{f"n{k}": n for k, n in enumerate(case.shape)}}]
         rnd = random.Random(case.seed)
-        points += [{d.name: rnd.randint(d.min, d.min + 3) for d in t.facts.dims.values()} for _ in range(8)]
+        points += [{d.name: rnd.randint(d.nearest(), d.nearest() + 3) for d in t.facts.dims.values()} for _ in range(8)]
         for f in found:
             counts[f.verdict] += 1
             check_witness(t, f)

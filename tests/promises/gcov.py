@@ -114,7 +114,7 @@ class Subject:
 def drawn(rng: random.Random, t: sl.Tensor) -> dict[str, int]:
     """Return sizes for the dims of *t*, which need not fit it."""
     weights = rng.choice([(0, 8, 2, 0), (0, 5, 4, 1), (0, 3, 3, 3), (0, 6, 0, 3), (6, 1, 0, 0)])
-    return {name: dim.min + rng.choice(*rng.choices(LENGTHS, weights)) for name, dim in t.facts.dims.items()}
+    return {name: dim.nearest() + rng.choice(*rng.choices(LENGTHS, weights)) for name, dim in t.facts.dims.items()}
 
 
 def spoiled(rng: random.Random, dims: Mapping[str, int]) -> dict[str, int]:
@@ -134,7 +134,7 @@ def large(dims: Mapping[str, int]) -> Iterator[dict[str, int]]:
 
 def size_of(t: sl.Tensor, dims: Mapping[str, int]) -> int:
     """Return the number of elements of the output, 0 where a dim is out of its bounds or a division has a rest."""
-    if any(n < t.facts.dims[name].min for name, n in dims.items()):
+    if any(n < t.facts.dims[name].nearest() for name, n in dims.items()):
         return 0
     ends = [[evaluate(e, dims) for e in t.facts.to_user(extent)] for extent in t.extents]
     return 0 if any(top % bottom for top, bottom in ends) else math.prod(top // bottom for top, bottom in ends)

@@ -11,7 +11,6 @@ import pytest
 
 import symlayout as sl
 from symlayout import Verdict, limits
-from symlayout.algebra import enumerate_sizes
 from tests.fuzz_prove import Claim, build, check, random_claim
 from tests.support import brute
 from tests.support.brute import Chain
@@ -301,20 +300,3 @@ def test_a_normal_form_that_takes_too_many_goals_is_inconclusive_soon(monkeypatc
     monkeypatch.setattr(limits, "normal_form_goals", 50)
     with pytest.raises(sl.InconclusiveError, match="within 50 goals"):
         str(t.index_map)
-
-
-def test_sizes_of_one_dim_take_one_step_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of one dim are that dim: they are not looked for among all smaller numbers."""
-    steps = Counter[int]()
-    right = enumerate_sizes._compositions
-
-    def counted(total: int, *rest: Any) -> Any:
-        steps[total] += 1
-        return right(total, *rest)
-
-    monkeypatch.setattr(enumerate_sizes, "_compositions", counted)
-    x = sl.tensor("N", name="x")
-    empty = sl.pad(sl.reshape(sl.transpose(sl.pack(x, 0, 2)), -1)[:1], [-1, 0])
-    assert sl.prove_equal(empty, x[:3][::2][:-2], budget=50).verdict is not Verdict.REFUTED
-    assert 1000 < max(steps) + 1 == len(steps)
-    assert max(steps[total] for total in steps if total) == 1

@@ -216,7 +216,7 @@ def test_solutions_in_a_dim_of_the_output_shape_are_those_that_enumeration_finds
     y, rnd = MADE[name], random.Random(name)
     dims = list(y.facts.dims.values())
     shapes: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-    for sizes in itertools.product(*(range(d.min, (d.max or 0) + 1) for d in dims)):
+    for sizes in itertools.product(*(range(d.nearest(), (d.max or 0) + 1) for d in dims)):
         with contextlib.suppress(sl.ShapeError):
             shape = y.subs({d.name: n for d, n in zip(dims, sizes, strict=True)}).shape
             shapes.setdefault(shape, []).append(sizes)
