@@ -103,19 +103,18 @@ def _typed(array: Any, declared: np.dtype[Any] | None) -> Any:
     return array.view(declared)
 
 
+_OF_A_HEADER = (  # what NumPy raises as it parses one, and makes an array of that shape
+    ValueError, EOFError, SyntaxError, TokenError, RecursionError, MemoryError, TypeError, ArithmeticError,
+)  # fmt: skip
+
+
 def _load(path: str) -> Any:
     """Return the array in the .npy file *path*, mapped where it is a file; nothing is unpickled."""
     try:
-        if path == "-":
-            return np.lib.format.read_array(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False)
-        return np.lib.format.open_memmap(path, mode="r")
-    except (
-        ValueError,
-        EOFError,
-        SyntaxError,
-        TokenError,
-        RecursionError,
-        MemoryError,
-    ) as error:  # numpy parses a header
+        with np.errstate(over="raise"):  # of the product of the extents
+            if path == "-":
+                return np.lib.format.read_array(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False)
+            return np.lib.format.open_memmap(path, mode="r")
+    except _OF_A_HEADER as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(f"{path} is not a .npy array: {reason}") from None

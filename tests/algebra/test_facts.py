@@ -404,6 +404,7 @@ HULLS = (
 def test_bounds_of_one_dim_are_the_exact_hull(hull: Hull) -> None:
     facts = facts_of(hull.dim)
     e = hull.make(facts)
+    assert hull.dim.min is not None
     assert hull.dim.max is not None
     values = [v for h in range(hull.dim.min, hull.dim.max + 1) for v in hull.values(h)]
     assert facts.interval(e) == (min(values), max(values))

@@ -602,8 +602,11 @@ def test_nothing_is_shown_on_standard_error_without_a_terminal(symlayout: Comman
 
 @pytest.mark.parametrize(
     "shape",
-    ["(" * 5000, "(-2,)", "(9223372036854775807,)", "(10000000000,)", "(1.5,)", "__import__('os')", "()" * 4000],
-)
+    [
+        "(" * 5000, "(-2,)", "(9223372036854775807,)", "(10000000000,)", "(1.5,)", "__import__('os')", "()" * 4000,
+        "(True, 3, 4)", "(False,)", "(9223372036854775808, 0, 4)", "(9223372036854775807, 9223372036854775807, 0)",
+    ],
+)  # fmt: skip
 def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path, shape: str) -> None:
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
     path = tmp_path / "x.npy"
