@@ -72,6 +72,9 @@ class ShapeError(SymlayoutError, ValueError):
         super().__init__(message)
         self.kind = kind
 
+    def __reduce__(self) -> tuple[type[ShapeError], tuple[str, str]]:
+        return type(self), (str(self), self.kind)
+
 
 class ArrayError(SymlayoutError, TypeError):
     """An array, or an ``out=``, that cannot be used as it is.
@@ -161,3 +164,6 @@ class InconclusiveError(SymlayoutError):
             "  help: tighten the bounds of the dims, or fix some of them"
         )
         self.claim, self.known = claim, tuple(known)
+
+    def __reduce__(self) -> tuple[type[InconclusiveError], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.claim, self.known)

@@ -41,6 +41,7 @@ class Dim:
     min: int | None = 0
     max: int | None = None
     multiple_of: int = 1
+    process: str = ""  # of a dim without a name of the user's: another process has others of its name
 
     def allows(self, value: int) -> bool:
         """Return whether the dim may have this value."""

@@ -38,6 +38,9 @@ class Poly:
         self._form: frozenset[tuple[Monomial, int]] | None = None
         self._text = ""
 
+    def __reduce__(self) -> tuple[type[Poly], tuple[dict[Monomial, int]]]:
+        return Poly, (self.terms,)  # and no hash: another process has another one
+
     @property
     def names(self) -> frozenset[str]:
         """The symbols that occur."""

@@ -85,25 +85,10 @@ class Candidate:
 
     def __call__(self, z: Tensor, undetermined: Any = 0) -> Tensor:
         """Return the elements of the input, found in *z*, which has the output's shape; others are *undetermined*."""
-        fill = Fill(undetermined)
         pieces = [piece for _, piece in self.regions if piece is not None]
-
-        def inverse(x: Operand) -> Declared:
-            domain = [x.translate(e, self.leaf.facts) for e in self.leaf.extents]
-            cases: list[Case] = []
-            source = 0
-            for ranges, piece in self.regions:
-                if piece is None:  # no element of these is read
-                    where = _windows(ranges, _Translated(x, self.t.facts))
-                    cases.append(Case(lambda *i: [-1] * x.rank, where=where, fill=fill))
-                else:
-                    cases += _SourceCase(piece, source, ranges, domain, x, fill).cases()
-                    source += 1
-            return Declared(tuple(domain), tuple(cases))
-
         given = demand_shape(ravel(z) if self.raveled else z, self.t)
-        inputs = tuple(_places(piece, given, undetermined) for piece in pieces) or (given,)
-        return apply(inverse, inputs, (), {}, own=True)
+        places = tuple(apply(digits, (given,), (piece, undetermined), {}) for piece in pieces)
+        return apply(inverse, places or (given,), (self.regions, self.t.facts, self.leaf, undetermined), {})
 
     def is_possible(self) -> bool:
         """Return whether the function can be made: all that it computes with is proved to have a meaning."""
@@ -114,32 +99,44 @@ class Candidate:
         return True
 
 
-def _places(piece: Face, z: Tensor, undetermined: Any) -> Tensor:
+def inverse(x: Operand, regions: Sequence[Region], facts: Facts, leaf: Tensor, undetermined: Any) -> Declared:
+    """Return the elements of *leaf*, each read from its place; *x* are the `digits` of the pieces of *regions*."""
+    domain = [x.translate(e, leaf.facts) for e in leaf.extents]
+    fill = Fill(undetermined)
+    cases: list[Case] = []
+    source = 0
+    for ranges, piece in regions:
+        if piece is None:  # no element of these is read
+            where = _windows(ranges, _Translated(x, facts))
+            cases.append(Case(lambda *i: [-1] * x.rank, where=where, fill=fill))
+        else:
+            cases += _SourceCase(piece, source, ranges, domain, x, fill).cases()
+            source += 1
+    return Declared(tuple(domain), tuple(cases))
+
+
+def digits(z: Operand, piece: Face, undetermined: Any) -> Declared:
     """Return the elements of *z*, a tensor of the output's shape, with one axis for each digit."""
+    translated = _Translated(z, piece.facts)
+    extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
+    missing = []
+    for m in piece.missing:
+        missing.append((m.name, _Quotient(m.rest, m.step, translated)))
+        if (fixed := missing[-1][1].fixed) is not None:
+            translated.fixed[m.name] = 0 - fixed
+    output = [_Expression(e, translated) for e in piece.output]
 
-    def digits(z: Operand) -> Declared:
-        translated = _Translated(z, piece.facts)
-        extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
-        missing = []
-        for m in piece.missing:
-            missing.append((m.name, _Quotient(m.rest, m.step, translated)))
-            if (fixed := missing[-1][1].fixed) is not None:
-                translated.fixed[m.name] = 0 - fixed
-        output = [_Expression(e, translated) for e in piece.output]
+    def coords(*i: Any) -> list[Any]:
+        values = dict(zip([d.name for d in piece.digits], i, strict=False))
+        for name, quotient in missing:
+            values[name] = 0 - quotient(values)
+        return [e(values) for e in output]
 
-        def coords(*i: Any) -> list[Any]:
-            values = dict(zip([d.name for d in piece.digits], i, strict=False))
-            for name, quotient in missing:
-                values[name] = 0 - quotient(values)
-            return [e(values) for e in output]
-
-        return index_map(extents, coords, fill=Fill(undetermined))
-
-    return apply(digits, (z,), (), {}, own=True)
+    return index_map(extents, coords, fill=Fill(undetermined))
 
 
 class _SourceCase:
-    """How the elements of an input, inside *ranges*, read input number *source*, which is `_places` of a piece."""
+    """How the elements of an input, inside *ranges*, read input number *source*, which is the `digits` of a piece."""
 
     def __init__(
         self, piece: Face, source: int, ranges: Sequence[AxisRange], domain: Sequence[Extent], x: Operand, fill: Fill

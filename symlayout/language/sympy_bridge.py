@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ MAX_BITS = 4096
 """Of an integer that is read: larger ones are no sizes, and are slow to write in a message."""
 
 _FRESH = itertools.count()
+_PROCESS = os.urandom(8).hex()
 _MAX_POWER = 64
 
 
@@ -99,7 +101,7 @@ def dims(names: str, min: int | None = 0, max: int | None = None, multiple_of: i
 
 def fresh(stem: str, min: int = 0, max: int | None = None) -> sympy.Symbol:
     """Return a dim that the user did not name, for an attribute that is unknown."""
-    return symbol_of(Dim(f"{stem}.{next(_FRESH)}", min, max))
+    return symbol_of(Dim(f"{stem}.{next(_FRESH)}", min, max, process=f"{os.getpid()}.{_PROCESS}"))
 
 
 def _integer(value: Any, what: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,9 @@ class IndexMap:
     def __init__(self, t: Tensor, reads: list[Read] | None = None) -> None:
         self._t = t
         self.reads = normalise(t, shown=all(node.own for node in t.nodes())) if reads is None else reads
+
+    def __reduce__(self) -> tuple[Callable[..., IndexMap], tuple[Any, ...]]:
+        return index_map_of, (self._t,)
 
     # ------------------------------------------------------------------ as data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -119,6 +119,10 @@ class Kernel:
         """What was chosen for that kernel, why, and its loops, as text; with ``tune=True`` for the last new shapes."""
         native = next(reversed(self._tuned.values()), None) or self._native(self._dtype or _DEFAULT, strided=False)
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
+
+    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
+        """Return the tensor and the options: the kernel is built, or loaded from the cache, where it arrives."""
+        return Kernel, (self.tensor, self._dtype, self._of, self._strict, self._threads, self._tune)
 
     def __repr__(self) -> str:
         dtype = "any element type" if self._dtype is None else str(self._of if self._of.halves else self._dtype)

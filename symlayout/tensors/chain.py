@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout import facade
@@ -32,6 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ASSUMED: ContextVar[Callable[[Tensor, Iterable[Any]], Tensor] | None] = ContextVar("ASSUMED", default=None)
 """Set inside `assume` blocks: returns a tensor that knows what they say of its dims and of those in attributes."""
 _UNNAMED = itertools.count()
+_PROCESS = os.urandom(8).hex()  # a leaf without a name is no other process's leaf; a fork tells itself by its number
 
 
 class Tensor:
@@ -77,7 +80,7 @@ class Tensor:
         facts: Facts,
         declared: Declared | None = None,
         inputs: tuple[Tensor, ...] = (),
-        again: Callable[[tuple[Tensor, ...], Mapping[str, Extent]], Tensor] | None = None,
+        again: _Application | None = None,
         key: str = "",
         own: bool = True,
     ) -> None:
@@ -236,6 +239,18 @@ class Tensor:
 
     # ------------------------------------------------------------------ Python's protocols
 
+    def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+        """Return the chain as data: leaves, and operations by name, so that another process applies them again."""
+        nodes = self.nodes()
+        place = {id(node): k for k, node in enumerate(nodes)}
+        records: list[tuple[Any, ...]] = []
+        for node in nodes:
+            if node._again is None:
+                records.append((None, node.name, node.dtype, node.extents, node.facts, node.key))
+            else:
+                records.append((tuple(place[id(i)] for i in node.inputs), *node._again.record()))
+        return _rebuilt, (records,)
+
     def __getitem__(self, key: Any) -> Tensor:
         return facade.getitem(self, key)
 
@@ -341,7 +356,7 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
         _dtype(dtype),
         tuple(facts.reduce(e) for e in extents),
         facts,
-        key=name or f"x.{next(_UNNAMED)}",
+        key=name or f"x.{next(_UNNAMED)}.{os.getpid()}.{_PROCESS}",
     )
     assumed = ASSUMED.get()
     return leaf if assumed is None else assumed(leaf, ())
@@ -449,6 +464,7 @@ def _operation(
 def _presented(applied: F, declaration: Callable[..., Declared], operand: str) -> F:
     """Return *applied* under the name, text and attributes of the declaration, taking and returning tensors."""
     functools.update_wrapper(applied, declaration)
+    declaration.operation = applied  # type: ignore[attr-defined]  # for pickles, which name functions
     declared = inspect.signature(declaration)
     parameters = list(declared.parameters.values())
     parameters[:1] = [p.replace(annotation=operand, kind=p.POSITIONAL_ONLY) for p in parameters[:1]]
@@ -496,15 +512,47 @@ def apply(
     reduce = facts.reduce
     extents = tuple([reduce(e) for e in declared.domain])
 
-    earlier = values or {}
-
-    def again(bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
-        merged = {**values, **{name: substitute(e, values) for name, e in earlier.items()}}
-        return apply(declaration, bound, args, kwargs, merged, own=own)
-
+    own = (declaration.__module__ or "").startswith(f"{__package__}.")
     dtype = _common_dtype(inputs, name)
     _check_fills(declared, dtype)
+    again = _Application(declaration, args, kwargs, values or {})
     return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Application:
+    """A declaration and its attributes, as they were applied: with what makes the node again on other inputs."""
+
+    declaration: Callable[..., Declared]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    values: Mapping[str, Extent]
+
+    def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
+        merged = {**values, **{name: substitute(e, values) for name, e in self.values.items()}}
+        return apply(self.declaration, bound, self.args, self.kwargs, merged)
+
+    def record(self) -> tuple[Any, ...]:
+        """Return what makes it again elsewhere: the declaration by the name under which users find its operation."""
+        return getattr(self.declaration, "operation", self.declaration), self.args, dict(self.kwargs), dict(self.values)
+
+
+def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
+    """Return the last of the tensors that *records* describe: leaves, and operations on those before them."""
+    made: list[Tensor] = []
+    token = ASSUMED.set(())  # what was assumed is in the records
+    try:
+        for inputs, *record in records:
+            if inputs is None:
+                name, dtype, extents, facts, key = record
+                made.append(Tensor(name, dtype, extents, facts, key=key))
+            else:
+                operation, args, kwargs, values = record
+                declaration = getattr(operation, "__wrapped__", operation)
+                made.append(apply(declaration, tuple(made[k] for k in inputs), args, kwargs, values))
+    finally:
+        ASSUMED.reset(token)
+    return made[-1]
 
 
 def check_tensors(name: str, *tensors: object) -> None:

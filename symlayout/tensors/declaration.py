@@ -8,6 +8,7 @@ interpreter, proofs, C) is derived from that one value, whatever numbers the coo
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +26,13 @@ Coords = Callable[..., Sequence[Coordinate]]
 Windows = Callable[..., Sequence[tuple[Coordinate, Extent]]]
 
 
-UNDETERMINED = object()
-"""The fill of elements that nothing tells, in maps without an element type: equal to no other."""
+class Undetermined(enum.Enum):
+    """The fill of elements that nothing tells, in maps without an element type: equal to no other."""
+
+    UNDETERMINED = "undetermined"
+
+
+UNDETERMINED = Undetermined.UNDETERMINED
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,17 +56,18 @@ def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = 
     """
     demand_rank(x, like)
     given = dict(values or {})
-
-    def composed(z: Operand) -> Declared:
-        for name, value in given.items():
-            dim = like.facts.dims[name]
-            for e, rule in dim.limits(value):
-                z.require(e, "infeasible", f"{rule} fails for {{}}", value)
-            z.divide(value, dim.multiple_of, "infeasible")
-        for axis, (n, e) in enumerate(zip(z.shape, like.extents, strict=True)):
-            expected = z.translate(e, like.facts)
-            z.require_equal(n, expected, "size_mismatch", "axis {} has extent {}, expected {}", axis, n, expected)
-        return index_map(z.shape, lambda *i: i)
-
-    demanded = apply(composed, (x,), (), {}, given, own=True)
+    demanded = apply(composed, (x,), (like, given), {}, given)
     return x if demanded.facts.requirements == x.facts.requirements else demanded
+
+
+def composed(z: Operand, like: Tensor, given: Mapping[str, Extent]) -> Declared:
+    """Return *z*, of the shape of *like*, of which dims have the *given* values."""
+    for name, value in given.items():
+        dim = like.facts.dims[name]
+        for e, rule in dim.limits(value):
+            z.require(e, "infeasible", f"{rule} fails for {{}}", value)
+        z.divide(value, dim.multiple_of, "infeasible")
+    for axis, (n, e) in enumerate(zip(z.shape, like.extents, strict=True)):
+        expected = z.translate(e, like.facts)
+        z.require_equal(n, expected, "size_mismatch", "axis {} has extent {}, expected {}", axis, n, expected)
+    return index_map(z.shape, lambda *i: i)

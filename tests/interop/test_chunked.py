@@ -247,3 +247,14 @@ def test_a_dask_chunk_needs_only_the_chunks_that_it_reads() -> None:
     assert made == [(4, 0)]
     with pytest.raises(ArrayError, match="has 1 inputs, got 2 arrays"):
         apply_dask(sl.tensor("N, M", name="x"), x, x)
+
+
+def test_a_dask_array_that_threads_have_computed_is_computed_by_processes() -> None:
+    da: Any = pytest.importorskip("dask.array")
+    from symlayout.interop.dask import apply_dask
+
+    data = np.arange(120).reshape(10, 12)
+    y = apply_dask(sl.transpose(sl.pad(sl.tensor("N, M", name="x"), 1)), da.from_array(data, chunks=5), chunks=6)
+    expected = np.pad(data, 1).T
+    assert np.array_equal(y.compute(scheduler="threads"), expected)
+    assert np.array_equal(y.compute(scheduler="processes", num_workers=1), expected)
