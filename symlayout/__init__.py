@@ -29,6 +29,7 @@ from symlayout.language.sympy_bridge import dim, dims
 from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
+from symlayout.maps.sympy_maps import from_sympy, index_map
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
@@ -111,6 +112,8 @@ __all__ = [
     "dims",
     "expand_dims",
     "flip",
+    "from_sympy",
+    "index_map",
     "interpret",
     "inverse",
     "is_identity",

@@ -14,7 +14,7 @@ from symlayout.language import latex, sympy_bridge
 from symlayout.language.readable import Sum, fold
 from symlayout.language.to_text import axis_names, spell
 from symlayout.maps.compose_chain import Read, Window, normalise
-from symlayout.maps.merge_pieces import Piece, merge, written
+from symlayout.maps.merge_pieces import Piece, as_piece, merge, written
 from symlayout.tensors.element_types import same_fill
 
 if TYPE_CHECKING:
@@ -127,6 +127,54 @@ class IndexMap:
     def names(self) -> tuple[str, ...]:
         """What the axes of the output coordinate are called."""
         return axis_names(self._t.rank, self._t.facts.dims)
+
+    def to_sympy(self) -> Any:
+        """Return the map as a SymPy Lambda from an output coordinate to the element: `from_sympy` reads it.
+
+        Raises
+        ------
+        FormatError
+            A fill is no number that SymPy has: text, a NaN, a zero with a sign.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> H = sl.dim("H")
+        >>> x = sl.tensor((H,), name="x")
+        >>> y = sl.pad(x, 1)
+        >>> y.index_map.to_sympy()
+        Lambda(i0, Piecewise((0, ~((i0 - 1 >= 0) & (i0 - 1 < H))), (x[i0 - 1], True)))
+        >>> sl.prove_equal(sl.from_sympy(x, y.shape, y.index_map.to_sympy()), y).verdict
+        <Verdict.PROVED: 'proved'>
+        """
+        import sympy
+
+        parts: dict[tuple[Any, Any], None] = {}
+        for part in self.reads if any(b.guards for read in self.reads for b in read.branches) else self.pieces:
+            for k, guard in enumerate(part.guards):  # tried in order, each before the windows of what it guards
+                first = len(part.windows)
+                if isinstance(part, Read):
+                    first = next((b.windows for b in part.branches if b.guards > k), first)
+                here = self._conditions([*part.windows[:first], *(g.window for g in part.guards[:k])])
+                fails = sympy.Not(self._conditions([guard.window]))
+                parts[sympy_bridge.number(guard.fill), sympy.And(here, fails)] = None
+            held = [*part.windows, *(g.window for g in part.guards if isinstance(part, Read))]
+            parts[self._element(part), self._conditions(held)] = None
+        if not parts:  # an output without elements
+            return sympy.Lambda(self.indices, sympy.Integer(0))
+        *others, (last, _) = parts
+        element = sympy.Piecewise(*others, (last, sympy.true), evaluate=False) if others else last
+        return sympy.Lambda(self.indices, element)
+
+    def _element(self, part: Piece | Read) -> Any:
+        import sympy
+
+        if part.leaf is None:
+            return sympy_bridge.number(part.fill)
+        piece = part if isinstance(part, Piece) else as_piece(part)
+        coords = [self._sympy(e) for e in _coords(piece, self._digits)]
+        name = part.leaf.name
+        return sympy.Indexed(sympy.IndexedBase(name), *coords) if coords else sympy.Symbol(name)
 
     # ------------------------------------------------------------------ with other maps
 

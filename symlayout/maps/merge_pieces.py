@@ -50,11 +50,11 @@ class Piece:
 def merge(t: Tensor, reads: list[Read]) -> list[Piece]:
     """Return the pieces of *t*, as few as are found, in the order of their first reads."""
     if len(reads) <= 1 and not any(read.windows for read in reads):
-        return [_piece(read) for read in reads]
+        return [as_piece(read) for read in reads]
     everywhere = t.facts.fork()
     output_digits(t, everywhere)
     if not all(is_fork(read.facts, everywhere) for read in reads):
-        return [_piece(read) for read in reads]
+        return [as_piece(read) for read in reads]
     for read in reads:
         everywhere.adopt(read.facts)
     pieces = [piece for read in reads if (piece := _plain(read, everywhere, t)) is not None]
@@ -78,7 +78,8 @@ def is_fork(facts: Facts, origin: Facts) -> bool:
     return facts.solved == origin.solved and facts.rules == origin.rules
 
 
-def _piece(read: Read) -> Piece:
+def as_piece(read: Read) -> Piece:
+    """Return a read as a piece by itself."""
     return Piece(read.leaf, read.coords, read.facts, read.windows, read.guards, read.fill, (read,))
 
 
@@ -90,7 +91,7 @@ def _plain(read: Read, everywhere: Facts, t: Tensor) -> Piece | None:
             assume(window, here)
     except ShapeError:
         return None
-    piece = replace(_piece(read), windows=tuple(w for w in read.windows if not _holds(w, everywhere)))
+    piece = replace(as_piece(read), windows=tuple(w for w in read.windows if not _holds(w, everywhere)))
     for k, guard in enumerate(read.guards):
         value, extent = guard.window.value, guard.window.extent
         if here.nonnegative(-1 - value) or here.nonnegative(value - extent):

@@ -512,7 +512,7 @@ def apply(
     reduce = facts.reduce
     extents = tuple([reduce(e) for e in declared.domain])
 
-    own = (declaration.__module__ or "").startswith(f"{__package__}.")
+    own = declared.shown and (declaration.__module__ or "").startswith(f"{__package__}.")
     dtype = _common_dtype(inputs, name)
     _check_fills(declared, dtype)
     again = _Application(declaration, args, kwargs, values or {})

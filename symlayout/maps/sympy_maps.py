@@ -1,0 +1,466 @@
+"""Index maps that are written in SymPy, or as a function of indices, as operations without a name.
+
+A map says for each output coordinate which element it reads: ``(symbols, coordinates)``, or a `Lambda` of that, with
+a condition and a fill; or a `Lambda` of the element itself, ``Piecewise((x[i - 1], i >= 1), (0, True))``, which may
+have several inputs and fills.  ``Min``, ``Max``, ``Abs`` and ``Piecewise`` become cases of one declared map.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from symlayout.algebra.arithmetic import Arithmetic
+from symlayout.algebra.polynomial import Extent, product
+from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.tensors.chain import Tensor, apply, check_tensors
+from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
+
+MAX_CASES = 256
+"""Of one map: each choice of a minimum, a maximum or a piece is one more.  May be set."""
+
+Conjunction = tuple[Any, ...]  # SymPy expressions that are all >= 0
+
+
+def index_map(
+    x: Tensor, shape: Any, f: Callable[..., Any], *, fill: Any = None, where: Callable[..., Any] | None = None
+) -> Tensor:
+    """Return the tensor of the given shape that reads *x* at ``f(*output coordinate)``.
+
+    Parameters
+    ----------
+    x : Tensor
+        What is read.
+    shape : sequence
+        The extents of the result: ints, dims and expressions.
+    f : function
+        Of one SymPy integer for each axis; it returns the coordinate in *x*, written with ``+ - * // %``, dims, and
+        whatever `from_sympy` reads.  It is called once.
+    fill : scalar, optional
+        What is read outside of *x*; without it every coordinate has to be shown to be inside.
+    where : function, optional
+        Of the same integers; it returns a condition.  Where it does not hold the element is *fill*, 0 if not given.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` for another number of coordinates than axes of *x*; ``infeasible`` for a negative extent.
+    FormatError
+        Something in *f* or *where* is no integer expression, or no condition.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> N, H = sl.dims("N H")
+    >>> x = sl.tensor((N, H), name="x")
+    >>> sl.index_map(x, (H, N), lambda i, j: (j, H - 1 - i)).index_map
+    (i0, i1) -> (i1, H - i0 - 1)
+    >>> sl.index_map(x, (N, H), lambda i, j: (i, j - 1), fill=0).index_map
+    (i0, i1) -> (i0, i1 - 1) if 0 <= i1 - 1 < H else 0
+    """
+    check_tensors("index_map", x)
+    import sympy
+
+    indices = tuple(sympy.Dummy(f"i{k}", integer=True, nonnegative=True) for k in range(len(as_list(shape))))
+    found = _called(f, indices)
+    coordinates = found if is_list(found) or isinstance(found, sympy.Tuple) else (found,)
+    condition = None if where is None else _called(where, indices)
+    return from_sympy(x, shape, (indices, coordinates), where=condition, fill=fill)
+
+
+def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any = None, fill: Any = None) -> Tensor:
+    """Return the tensor of the given shape whose map is written in SymPy; `IndexMap.to_sympy` writes it.
+
+    Parameters
+    ----------
+    x : Tensor or sequence of Tensor
+        What is read; several tensors are told apart by their names.
+    shape : sequence
+        The extents of the result: ints, dims and expressions.
+    f : sympy.Lambda or (symbols, coordinates)
+        A tuple is the coordinate in *x* of each output coordinate; an expression is the element itself, ``x[i, j]``
+        by ``IndexedBase``, or a number, which is a fill.  It may have ``floor``, ``ceiling``, ``Mod``, ``Min``,
+        ``Max``, ``Abs`` and ``Piecewise``; symbols that are no index are dims.
+    where : sympy condition or sequence of them, optional
+        Where it does not hold, the element is *fill*, or 0.
+    fill : scalar, optional
+        What is read outside of *x*.
+
+    Raises
+    ------
+    ShapeError
+        ``rank`` for another number of coordinates than axes; ``infeasible`` for a negative extent; ``source`` for an
+        element of no input; ``non_divisible`` for a division with a rest.
+    FormatError
+        Something is no integer expression, or no condition; or the map has more than `MAX_CASES` cases.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> import symlayout as sl
+    >>> N = sl.dim("N")
+    >>> i, j = sympy.symbols("i j", integer=True)
+    >>> x = sl.tensor((N,), name="x")
+    >>> sl.from_sympy(x, (N, 3), sympy.Lambda((i, j), (sympy.Min(i + j, N - 1),))).index_map
+    (i0, i1) -> (N - 1) where 0 <= i0 - N + i1 + 1 < 3; (i0 + i1) where 0 <= N - i0 - i1 - 2 < N - 1
+    >>> sl.from_sympy(x, (N + 1,), ((i,), (i - 1,)), where=i >= 1, fill=7).index_map
+    (i0) -> 7 where 0 <= -i0 < 1; (i0 - 1) where 0 <= i0 - 1 < N
+    """
+    import sympy
+
+    tensors = (x,) if isinstance(x, Tensor) else tuple(as_list(x))
+    check_tensors("from_sympy", *tensors)
+    if not tensors:
+        raise TypeError("from_sympy takes a tensor, or a sequence of one or more")
+    if isinstance(f, sympy.Lambda):
+        indices, body = tuple(f.variables), f.expr
+    elif is_list(f) and len(f) == 2 and is_list(f[0]):
+        indices, body = tuple(f[0]), f[1]
+    else:
+        raise FormatError(f"{shown(f)} is no Lambda and no pair (symbols, coordinates)")
+    if any(not isinstance(i, sympy.Symbol) for i in indices) or len(set(indices)) != len(indices):
+        raise FormatError(f"{shown(indices)} are not different symbols")
+    extents = as_list(shape)
+    if len(indices) != len(extents):
+        raise ShapeError(f"from_sympy: {len(indices)} indices for a shape of {len(extents)} axes", "rank")
+    body = _sympified(body)
+    condition = None if where is None else _condition(where)
+    return apply(written_map, tensors, (tuple(t.name for t in tensors), extents, indices, body, condition, fill), {})
+
+
+def written_map(
+    x: Operand, labels: Sequence[str], shape: Sequence[Any], indices: Sequence[Any], body: Any, where: Any, fill: Any
+) -> Declared:
+    """Return the map that SymPy expressions describe: a case for each way through their pieces."""
+    domain = x.extents(list(shape), "shape")
+    for axis, e in enumerate(domain):
+        x.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
+    reader = _Reader(x, domain, indices, labels)
+    cases = list(itertools.islice(reader.cases(body, where, fill), MAX_CASES + 1))
+    if len(cases) > MAX_CASES:
+        raise FormatError(f"the map has more than {MAX_CASES} cases")
+    return Declared(tuple(domain), tuple(cases), shown=False)
+
+
+def _called(f: Callable[..., Any], indices: Sequence[Any]) -> Any:
+    try:
+        return f(*indices)
+    except TypeError as error:  # "cannot determine truth value of Relational", say
+        raise FormatError(f"the function of indices fails: {error}\n  help: join conditions with & and |") from error
+
+
+def _sympified(value: Any) -> Any:
+    """Return coordinates as a tuple of SymPy expressions; an element as one."""
+    import sympy
+
+    if isinstance(value, (sympy.Tuple, tuple, list)):
+        return tuple(_expression(e) for e in value)
+    return _expression(value)
+
+
+def _expression(value: Any) -> Any:
+    import sympy
+
+    if isinstance(value, sympy.Expr):
+        return value
+    if hasattr(value, "__index__"):
+        return sympy.Integer(value.__index__())
+    raise FormatError(f"{shown(value)} is no integer expression")
+
+
+def _condition(value: Any) -> Any:
+    import sympy
+
+    if is_list(value) or isinstance(value, sympy.Tuple):
+        return sympy.And(*(_condition(part) for part in value))
+    if isinstance(value, bool):
+        return sympy.true if value else sympy.false
+    if isinstance(value, sympy.logic.boolalg.Boolean) and not isinstance(value, sympy.Symbol):
+        return value
+    raise FormatError(f"{shown(value)} is no condition\n  help: use <=, <, Eq, and & | ~ between them")
+
+
+def _joined(left: Sequence[Conjunction], right: Sequence[Conjunction]) -> list[Conjunction]:
+    """Return each of *left* with each of *right*, without what follows from the rest or contradicts it by a number."""
+    found = []
+    for a, b in itertools.product(left, right):
+        constants: dict[Any, Any] = {}  # of a form, the least: form + constant >= 0 implies those of larger ones
+        for e in (*a, *b):
+            constant, form = e.as_coeff_Add()
+            constants[form] = min(constant, constants.get(form, constant))
+        if all(c + constants.get(-form, -c) >= 0 for form, c in constants.items()):
+            found.append(tuple(c + form for form, c in constants.items()))
+    return found
+
+
+class _Reader:
+    """What expressions over *indices*, which walk *domain*, are for an operand."""
+
+    def __init__(self, x: Operand, domain: Sequence[Extent], indices: Sequence[Any], labels: Sequence[str]) -> None:
+        self.x, self.domain, self.labels = x, domain, labels
+        self.place = {i: k for k, i in enumerate(indices)}
+
+    def cases(self, body: Any, where: Any, fill: Any) -> Iterator[Case]:
+        """Yield the cases of a map, which are disjoint."""
+        outside = None if fill is None else Fill(fill)
+        holds, fails = ([()], []) if where is None else self._split(where)
+        if isinstance(body, tuple):
+            self._demand_rank(0, body)
+            for c in holds:
+                for more, coords in self._each(body):
+                    yield Case(self._coords(coords), where=self._windows((*c, *more)), fill=outside)
+        else:
+            for c in holds:
+                for conditions, e in self._alternatives(body):
+                    yield self._element(e, (*c, *conditions), outside)
+        for c in fails:
+            yield self._filled(c, Fill(0) if outside is None else outside)
+
+    def _element(self, e: Any, conditions: Conjunction, outside: Fill | None) -> Case:
+        """Return the case of an element: ``x[...]``, or a number."""
+        import sympy
+
+        if isinstance(e, sympy.Symbol) and e not in self.place:  # of an input without axes
+            name, coords = e.name, ()
+        elif isinstance(e, sympy.Indexed):
+            name, coords = str(e.base.label), e.indices
+        else:
+            if e.is_Integer:
+                return self._filled(conditions, Fill(int(e)))
+            if e.is_Float:
+                return self._filled(conditions, Fill(float(e)))
+            raise FormatError(f"{shown(e)} is no element of an input, and no number")
+        found = [k for k, label in enumerate(self.labels) if label == name]
+        if len(found) != 1 and len(self.labels) > 1:
+            raise ShapeError(f"no one input is {name}\n  known: {', '.join(self.labels)}", "source")
+        source = found[0] if found else 0
+        self._demand_rank(source, coords)
+        return Case(self._coords(coords), source=source, where=self._windows(conditions), fill=outside)
+
+    def _demand_rank(self, source: int, coords: Sequence[Any]) -> None:
+        rank = len(self.x.shapes[source])
+        if len(coords) != rank:
+            raise ShapeError(f"{self.x.where}: {len(coords)} coordinates for an input of rank {rank}", "rank")
+
+    def _filled(self, conditions: Conjunction, fill: Fill) -> Case:
+        source = next((k for k, shape in enumerate(self.x.shapes) if shape), None)
+        if source is None:
+            raise ShapeError(f"{self.x.where}: a map with a condition reads an input with an axis", "rank")
+        rank = len(self.x.shapes[source])
+        return Case(lambda *_: [-1] * rank, source=source, where=self._windows(conditions), fill=fill)
+
+    # ------------------------------------------------------------------ pieces
+
+    def _varies(self, e: Any) -> bool:
+        return not self.place.keys().isdisjoint(e.free_symbols)
+
+    def _each(self, parts: Sequence[Any]) -> Iterator[tuple[Conjunction, tuple[Any, ...]]]:
+        """Yield the alternatives of several expressions together."""
+        for chosen in itertools.product(*(list(self._alternatives(e)) for e in parts)):
+            conditions = tuple(dict.fromkeys(c for more, _ in chosen for c in more))
+            yield conditions, tuple(e for _, e in chosen)
+
+    def _alternatives(self, e: Any) -> Iterator[tuple[Conjunction, Any]]:
+        """Yield disjoint conditions that cover all points, each with what *e* is there, without cases."""
+        import sympy
+
+        if (not self._varies(e) and not isinstance(e, sympy.Piecewise)) or not e.args:
+            yield (), e
+        elif isinstance(e, sympy.Piecewise):
+            left: list[Conjunction] = [()]
+            for value, condition in e.args:
+                holds, fails = self._split(condition)
+                for c in _joined(left, holds):
+                    yield from (((*c, *more), v) for more, v in self._alternatives(value))
+                left = _joined(left, fails)
+            if left:
+                raise FormatError(f"{shown(e)} has no piece that is True, for what is left")
+        elif isinstance(e, (sympy.Min, sympy.Max)):
+            first, *rest = e.args
+            other = e.func(*rest)
+            for conditions, (a, b) in self._each((first, other)):
+                gap = (b - a) if isinstance(e, sympy.Min) else (a - b)
+                for c, value in (((gap,), a), ((-gap - 1,), b)):
+                    yield (*conditions, *(self._integral(g) for g in c)), value
+        elif isinstance(e, sympy.Abs):
+            for conditions, (a,) in self._each(e.args):
+                yield (*conditions, self._integral(a)), a
+                yield (*conditions, self._integral(-a - 1)), -a
+        else:
+            for conditions, parts in self._each(e.args):
+                yield conditions, e if parts == e.args else e.func(*parts)
+
+    def _split(self, condition: Any) -> tuple[list[Conjunction], list[Conjunction]]:
+        """Return where a condition holds and where it fails, each as disjoint conjunctions."""
+        import sympy
+
+        if condition == sympy.true:
+            return [()], []
+        if condition == sympy.false:
+            return [], [()]
+        if isinstance(condition, sympy.Not):
+            holds, fails = self._split(condition.args[0])
+            return fails, holds
+        if isinstance(condition, (sympy.And, sympy.Or)):
+            is_and = isinstance(condition, sympy.And)
+            all_, some = [()], list[Conjunction]()
+            for part in sorted(condition.args, key=sympy.default_sort_key):
+                holds, fails = self._split(part)
+                keeps, leaves = (holds, fails) if is_and else (fails, holds)
+                some += _joined(all_, leaves)
+                all_ = _joined(all_, keeps)
+                if len(some) + len(all_) > MAX_CASES:
+                    raise FormatError(f"the map has more than {MAX_CASES} cases")
+            return (all_, some) if is_and else (some, all_)
+        if not isinstance(condition, sympy.core.relational.Relational):
+            raise FormatError(f"{shown(condition)} is no condition\n  help: use <=, <, Eq, and & | ~ between them")
+        holds, fails = [], []
+        for more, gap in self._alternatives(condition.lhs - condition.rhs):
+            e = self._integral(gap)
+            signs = {">=": [e], "<=": [-e], ">": [e - 1], "<": [-e - 1], "==": [e, -e], "!=": [e, -e]}[condition.rel_op]
+            yes = [(*more, *signs)]
+            no = [(*more, *signs[:k], -s - 1) for k, s in enumerate(signs)]
+            holds += no if condition.rel_op == "!=" else yes
+            fails += yes if condition.rel_op == "!=" else no
+        return holds, fails
+
+    def _integral(self, e: Any) -> Any:
+        """Return *e* times its denominator, which is >= 1."""
+        import sympy
+
+        top, bottom = sympy.fraction(sympy.together(e))
+        if bottom != 1:
+            self._demand_positive(bottom)
+        return sympy.expand(top, deep=False)
+
+    def _demand_positive(self, e: Any) -> None:
+        if self._varies(e):
+            raise FormatError(f"{shown(e)} is a divisor and has an index")
+        n = self.x.extent(e, "divisor")
+        self.x.require(n - 1, "non_divisible", "the divisor {} is not positive", n)
+
+    # ------------------------------------------------------------------ functions of coordinates
+
+    def _windows(self, conditions: Conjunction) -> Callable[..., list[tuple[Any, Extent]]] | None:
+        """Return conditions as windows ``0 <= value < extent``; those that bound one value on both sides as one."""
+        import sympy
+
+        windows: list[tuple[Callable[..., Any], Extent]] = []
+        todo = list(dict.fromkeys(conditions))
+        while todo:
+            e = todo.pop(0)
+            sums = [(other, sympy.expand(e + other)) for other in todo]
+            pair = next(((other, total) for other, total in sums if self._varies(e) and not self._varies(total)), None)
+            if pair is not None:
+                todo.remove(pair[0])
+            value = self._value(e)
+            if pair is not None:
+                extent = self.x.extent(pair[1], "condition") + 1
+            else:
+                most = value(*(_Range(0, n - 1, self.x) for n in self.domain))
+                extent = (most.high if isinstance(most, _Range) else most) + 1
+            windows.append((value, self.x.maximum(extent, 0)))
+        if not windows:
+            return None
+        return lambda *o: [(value(*o) + 0 * (o[0] if o else 0), extent) for value, extent in windows]
+
+    def _coords(self, coords: Sequence[Any]) -> Callable[..., list[Any]]:
+        values = [self._value(e) for e in coords]
+        return lambda *o: [value(*o) for value in values]
+
+    def _value(self, e: Any) -> Callable[..., Any]:
+        """Return an integer expression as a function of coordinates: a sum of products of indices and quotients."""
+        import sympy
+
+        terms: dict[tuple[Any, ...], list[Any]] = {}
+        for term in sympy.Add.make_args(e.expand(deep=False) if self._varies(e) else e):
+            factors = sympy.Mul.make_args(term)
+            varying = tuple(f for f in factors if self._varies(f))
+            terms.setdefault(varying, []).append(sympy.Mul(*(f for f in factors if f not in varying)))
+        parts = [
+            ([self._factor(f) for f in varying], self.x.extent(_number(sympy.Add(*coefficients)), "coefficient"))
+            for varying, coefficients in terms.items()
+        ]
+
+        def value(*o: Any) -> Any:
+            total: Any = 0
+            for factors, coefficient in parts:
+                term: Any = coefficient
+                for factor in factors:
+                    term = factor(*o) * term
+                total = term + total
+            return total
+
+        return value
+
+    def _factor(self, f: Any) -> Callable[..., Any]:
+        """Return an index, a quotient rounded to an integer, a remainder, or a power of one as a function."""
+        import sympy
+
+        if f in self.place:
+            k = self.place[f]
+            return lambda *o: o[k]
+        if isinstance(f, sympy.Pow) and f.exp.is_Integer and f.exp > 0:
+            base, power = self._value(f.base), int(f.exp)
+            return lambda *o: product([base(*o)] * power)
+        if isinstance(f, (sympy.floor, sympy.ceiling)):
+            top, bottom = sympy.fraction(sympy.together(f.args[0]))
+            self._demand_positive(bottom)
+            value, divisor = self._value(top), self.x.extent(_number(bottom), "divisor")
+            if isinstance(f, sympy.floor):
+                return lambda *o: value(*o) // divisor
+            return lambda *o: 0 - (0 - value(*o)) // divisor
+        if isinstance(f, sympy.Mod):
+            self._demand_positive(f.args[1])
+            value, divisor = self._value(f.args[0]), self.x.extent(_number(f.args[1]), "divisor")
+            return lambda *o: value(*o) % divisor
+        raise FormatError(
+            f"{shown(f)} is no integer expression in indices\n  help: use + - * // %, Min, Max, Abs and Piecewise"
+        )
+
+
+def _number(e: Any) -> Any:
+    return int(e) if e.is_Integer else e
+
+
+class _Range(Arithmetic):
+    """The least and the greatest value of a coordinate, calculated with as coordinates are."""
+
+    __slots__ = ("high", "low", "x")
+
+    def __init__(self, low: Extent, high: Extent, x: Operand) -> None:
+        self.low, self.high, self.x = low, high, x
+
+    def _ends(self, other: Any) -> tuple[Extent, Extent]:
+        return (other.low, other.high) if isinstance(other, _Range) else (other, other)
+
+    def __add__(self, other: Any) -> _Range:
+        low, high = self._ends(other)
+        return _Range(self.low + low, self.high + high, self.x)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> _Range:
+        low, high = self._ends(other)
+        return _Range(self.low - high, self.high - low, self.x)
+
+    def __rsub__(self, other: Any) -> _Range:
+        low, high = self._ends(other)
+        return _Range(low - self.high, high - self.low, self.x)
+
+    def __mul__(self, other: Any) -> _Range:
+        corners = dict.fromkeys(a * b for a in (self.low, self.high) for b in self._ends(other))
+        least, *others = corners
+        most = least
+        for e in others:
+            least, most = self.x.minimum(least, e), self.x.maximum(most, e)
+        return _Range(least, most, self.x)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, divisor: Extent) -> _Range:
+        return _Range(self.x.floor_div(self.low, divisor), self.x.floor_div(self.high, divisor), self.x)
+
+    def __mod__(self, divisor: Extent) -> _Range:
+        return _Range(0, divisor - 1, self.x)
