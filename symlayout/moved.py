@@ -100,7 +100,7 @@ MOVED = {
     "commands.report": "commands.output.report",
     "commands.ops_page": "commands.output.ops_page",
 }
-_HIDDEN = ("adjoint", "assume", "check", "compile", "interpret", "inverse", "load", "tensor")
+_HIDDEN = ("adjoint", "assume", "check", "compile", "index_map", "interpret", "inverse", "load", "tensor")
 """Functions of the package with the name that a module had: the import of the module must not replace the function."""
 
 

@@ -87,8 +87,8 @@ class Candidate:
         """Return the elements of the input, found in *z*, which has the output's shape; others are *undetermined*."""
         pieces = [piece for _, piece in self.regions if piece is not None]
         given = demand_shape(ravel(z) if self.raveled else z, self.t)
-        places = tuple(apply(digits, (given,), (piece, undetermined), {}) for piece in pieces)
-        return apply(inverse, places or (given,), (self.regions, self.t.facts, self.leaf, undetermined), {})
+        places = tuple(apply(digits, (given,), (piece, undetermined), {}, own=True) for piece in pieces)
+        return apply(inverse, places or (given,), (self.regions, self.t.facts, self.leaf, undetermined), {}, own=True)
 
     def is_possible(self) -> bool:
         """Return whether the function can be made: all that it computes with is proved to have a meaning."""

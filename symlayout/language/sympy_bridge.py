@@ -19,7 +19,6 @@ from symlayout.algebra.facts import Dim, Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Monomial, Poly, collapse, exact_quotient, names_of, symbol, terms_of
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.language.readable import Factor, Sum, fold_fixed
-from symlayout.tensors.element_types import same_fill
 from symlayout_codegen.forks import held_off
 
 if TYPE_CHECKING:
@@ -451,18 +450,6 @@ def extreme(form: str, values: Sequence[Any]) -> Any:
 
     found = (sympy.Max if form == "max" else sympy.Min)(*values)
     return int(found) if found.is_Integer else found
-
-
-def number(value: Any) -> Any:
-    """Return a fill as a number of SymPy that is read back as the same fill; ``FormatError`` where there is none."""
-    import sympy
-
-    if isinstance(value, (int, float)) or getattr(getattr(value, "dtype", None), "kind", "") in "biuf":
-        plain = value.item() if hasattr(value, "item") else value
-        made = sympy.Integer(plain) if isinstance(plain, int) else sympy.Float(plain, 17)
-        if made.is_finite and same_fill(int(made) if made.is_Integer else float(made), value, None):
-            return made
-    raise FormatError(f"fill {shown(value)} is no number of SymPy")
 
 
 def everywhere() -> Any:

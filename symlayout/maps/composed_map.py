@@ -10,6 +10,7 @@ from symlayout import facade
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import symbol
+from symlayout.errors import FormatError, shown
 from symlayout.language import latex, sympy_bridge
 from symlayout.language.readable import Sum, fold
 from symlayout.language.to_text import axis_names, spell
@@ -157,7 +158,7 @@ class IndexMap:
                     first = next((b.windows for b in part.branches if b.guards > k), first)
                 here = self._conditions([*part.windows[:first], *(g.window for g in part.guards[:k])])
                 fails = sympy.Not(self._conditions([guard.window]))
-                parts[sympy_bridge.number(guard.fill), sympy.And(here, fails)] = None
+                parts[_number(guard.fill), sympy.And(here, fails)] = None
             held = [*part.windows, *(g.window for g in part.guards if isinstance(part, Read))]
             parts[self._element(part), self._conditions(held)] = None
         if not parts:  # an output without elements
@@ -170,7 +171,7 @@ class IndexMap:
         import sympy
 
         if part.leaf is None:
-            return sympy_bridge.number(part.fill)
+            return _number(part.fill)
         piece = part if isinstance(part, Piece) else as_piece(part)
         coords = [self._sympy(e) for e in _coords(piece, self._digits)]
         name = part.leaf.name
@@ -305,6 +306,18 @@ class IndexMap:
 
 def _coords(piece: Piece, names: dict[str, str]) -> list[Sum]:
     return [written(e, piece.facts, names) for e in piece.coords]
+
+
+def _number(value: Any) -> Any:
+    """Return a fill as a number of SymPy that is read back as the same fill; ``FormatError`` where there is none."""
+    import sympy
+
+    if isinstance(value, (int, float)) or getattr(getattr(value, "dtype", None), "kind", "") in "biuf":
+        plain = value.item() if hasattr(value, "item") else value
+        made = sympy.Integer(plain) if isinstance(plain, int) else sympy.Float(plain, 17)
+        if made.is_finite and same_fill(int(made) if made.is_Integer else float(made), value, None):
+            return made
+    raise FormatError(f"fill {shown(value)} is no number of SymPy")
 
 
 def _sides(window: Window, names: dict[str, str]) -> tuple[Sum, Sum]:

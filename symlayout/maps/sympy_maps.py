@@ -126,7 +126,8 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
         raise ShapeError(f"from_sympy: {len(indices)} indices for a shape of {len(extents)} axes", "rank")
     body = _sympified(body)
     condition = None if where is None else _condition(where)
-    return apply(written_map, tensors, (tuple(t.name for t in tensors), extents, indices, body, condition, fill), {})
+    labels = tuple(t.name for t in tensors)
+    return apply(written_map, tensors, (labels, extents, indices, body, condition, fill), {}, own=False)
 
 
 def written_map(
@@ -140,7 +141,7 @@ def written_map(
     cases = list(itertools.islice(reader.cases(body, where, fill), MAX_CASES + 1))
     if len(cases) > MAX_CASES:
         raise FormatError(f"the map has more than {MAX_CASES} cases")
-    return Declared(tuple(domain), tuple(cases), shown=False)
+    return Declared(tuple(domain), tuple(cases))
 
 
 def _called(f: Callable[..., Any], indices: Sequence[Any]) -> Any:

@@ -512,10 +512,9 @@ def apply(
     reduce = facts.reduce
     extents = tuple([reduce(e) for e in declared.domain])
 
-    own = declared.shown and (declaration.__module__ or "").startswith(f"{__package__}.")
     dtype = _common_dtype(inputs, name)
     _check_fills(declared, dtype)
-    again = _Application(declaration, args, kwargs, values or {})
+    again = _Application(declaration, args, kwargs, values or {}, own)
     return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
 
 
@@ -527,29 +526,31 @@ class _Application:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     values: Mapping[str, Extent]
+    own: bool
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         merged = {**values, **{name: substitute(e, values) for name, e in self.values.items()}}
-        return apply(self.declaration, bound, self.args, self.kwargs, merged)
+        return apply(self.declaration, bound, self.args, self.kwargs, merged, own=self.own)
 
     def record(self) -> tuple[Any, ...]:
         """Return what makes it again elsewhere: the declaration by the name under which users find its operation."""
-        return getattr(self.declaration, "operation", self.declaration), self.args, dict(self.kwargs), dict(self.values)
+        operation = getattr(self.declaration, "operation", self.declaration)
+        return operation, self.args, dict(self.kwargs), dict(self.values), self.own
 
 
 def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
     """Return the last of the tensors that *records* describe: leaves, and operations on those before them."""
     made: list[Tensor] = []
-    token = ASSUMED.set(())  # what was assumed is in the records
+    token = ASSUMED.set(None)  # what was assumed is in the records
     try:
         for inputs, *record in records:
             if inputs is None:
                 name, dtype, extents, facts, key = record
                 made.append(Tensor(name, dtype, extents, facts, key=key))
             else:
-                operation, args, kwargs, values = record
+                operation, args, kwargs, values, own = record
                 declaration = getattr(operation, "__wrapped__", operation)
-                made.append(apply(declaration, tuple(made[k] for k in inputs), args, kwargs, values))
+                made.append(apply(declaration, tuple(made[k] for k in inputs), args, kwargs, values, own=own))
     finally:
         ASSUMED.reset(token)
     return made[-1]

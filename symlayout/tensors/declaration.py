@@ -71,17 +71,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An index map: the extents of its domain, and disjoint cases that cover it.
-
-    Attributes
-    ----------
-    shown : bool
-        Whether tests show for all sizes that cases without a fill read inside; for maps of this package.
-    """
+    """An index map: the extents of its domain, and disjoint cases that cover it."""
 
     domain: tuple[Extent, ...]
     cases: tuple[Case, ...]
-    shown: bool = True
 
 
 def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = None) -> Declared:

@@ -56,7 +56,7 @@ def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = 
     """
     demand_rank(x, like)
     given = dict(values or {})
-    demanded = apply(composed, (x,), (like, given), {}, given)
+    demanded = apply(composed, (x,), (like, given), {}, given, own=True)
     return x if demanded.facts.requirements == x.facts.requirements else demanded
 
 

@@ -215,3 +215,22 @@ def test_operators_that_arrays_have_are_those_of_the_normal_form(name: str) -> N
     assert sl.check(proof.certificate)
     assert proof.explain()
     assert sl.prove_equal(t, sl.flip(t)).verdict is sl.Verdict.REFUTED
+
+
+def test_only_declarations_of_the_package_count_as_shown_whatever_their_module_is_called() -> None:
+    """A map of the package's own is known by how it was made: neither a folder nor a name decides."""
+
+    def foreign(x: Operand) -> Declared:
+        return index_map(x.shape, lambda i: (i,))
+
+    foreign.__module__ = "symlayout.ops.foreign"
+    x = sl.tensor("2*N, 4*C, 6", name="x")
+    assert not sl.operation(foreign)(sl.tensor("N")).own
+    made = [
+        *(sl.flip(x, 0), sl.transpose(x), sl.reshape(x, (-1, 6)), sl.pad(x, 1), sl.roll(x, 1, 0), x[1:], x[..., None]),
+        *(sl.repeat(x, 2, 0), sl.tile(x, (1, 1, 2)), sl.concatenate([x, x], 0), sl.stack([x, x]), *sl.split(x, 2, 0)),
+        *(sl.squeeze(sl.expand_dims(x, 0), 0), sl.broadcast_to(x, x.shape), sl.window(x, [2], axis=[2])),
+        *(sl.pack(x, 1, 4), sl.unpack(sl.pack(x, 1, 4), 1), sl.channel_shuffle(x, 2, 1)),
+        *(sl.resize_nearest(x, (2, 1, 1)), sl.space_to_depth(x, 2, depth_axis=0), sl.assume(x, "N >= 2")),
+    ]
+    assert all(node.own for t in made for node in t.nodes())
