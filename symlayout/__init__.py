@@ -40,6 +40,7 @@ from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
 from symlayout.ops.resize import resize_nearest
 from symlayout.ops.roll import roll
+from symlayout.ops.slicing import getitem
 from symlayout.ops.space_batch import batch_to_space, space_to_batch
 from symlayout.ops.space_depth import depth_to_space, space_to_depth
 from symlayout.ops.split import array_split, split
@@ -113,6 +114,7 @@ __all__ = [
     "expand_dims",
     "flip",
     "from_sympy",
+    "getitem",
     "index_map",
     "interpret",
     "inverse",

@@ -11,7 +11,7 @@ from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import core_operation
 from symlayout.tensors.declaration import Declared, Operand, index_map
 
-Bounds = Literal["clamp", "clamp_start", "exact"]
+Bounds = Literal["clamp", "clamp_start", "exact", "numpy"]
 
 
 @core_operation
@@ -21,12 +21,14 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     Parameters
     ----------
     key : int, slice, None, ... or a tuple of them
-        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds neither
-        clamp nor count from the end: ``0 <= start <= stop <= n`` is proved or becomes a requirement.
+        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic ones are taken
+        as they are: that they lie in range, in order, is proved or becomes a requirement.  A step may be a dim too;
+        unless it is known to be negative, it is required to be positive.
     bounds : str
-        How integer bounds outside the axis are read.  ``"clamp"``: they clamp as in NumPy.  ``"clamp_start"``: as in
-        ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element.
-        ``"exact"``: they are refused, like symbolic bounds, and none counts from the end.
+        What becomes of integer bounds outside the axis.  ``"clamp"``: they clamp as in NumPy; ``"clamp_start"``:
+        also, with a negative step, a start before the first element is the first element, as ONNX and OpenVINO
+        have it; ``"exact"``: they are refused as symbolic ones are, and none counts from the end; ``"numpy"``:
+        symbolic ones too clamp, and count from the end where they are negative.
 
     Raises
     ------
@@ -89,35 +91,65 @@ def _index(x: Operand, item: Any, n: Extent, axis: int) -> Extent:
     return index
 
 
-def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tuple[Extent, int, Extent]:
-    """Return ``(start, step, count)`` of a slice of an axis of extent *n*."""
-    try:
-        step = 1 if item.step is None else operator.index(item.step)
-    except TypeError:
-        raise ShapeError(f"{x.where}: step {shown(item.step)} of axis {axis} is not an integer", "attr_dtype") from None
+def _step(x: Operand, given: Any, axis: int) -> tuple[Extent, bool]:
+    """Return the step of a slice, and whether it is positive, which an unknown one is required to be."""
+    if not _is_symbolic(given):
+        try:
+            step: Extent = 1 if given is None else operator.index(given)
+        except TypeError:
+            raise ShapeError(f"{x.where}: step {shown(given)} of axis {axis} is not an integer", "attr_dtype") from None
+    else:
+        step = x.extent(given, f"step of axis {axis}")
     if step == 0:
         raise ShapeError(f"{x.where}: the step of axis {axis} is 0", "bad_axis")
+    if isinstance(step, int):
+        return step, step > 0
+    if x.facts.nonnegative(-1 - step):
+        return step, False
+    x.require(step - 1, "bad_axis", "the step {} of axis {} is not positive", given, axis)
+    return step, True
+
+
+def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tuple[Extent, Extent, Extent]:
+    """Return ``(start, step, count)`` of a slice of an axis of extent *n*."""
+    step, rises = _step(x, item.step, axis)
+    size = step if rises else -step
+    if bounds == "numpy":
+        first = _numpy_bound(x, item.start, n, 0 if rises else n - 1, axis, rises)
+        last = _numpy_bound(x, item.stop, n, n if rises else -1, axis, rises)
+        span = x.maximum(last - first if rises else first - last, 0)
+        return first, step, x.floor_div(span + size - 1, size)
     from_end = bounds != "exact"
-    first = _bound(x, item.start, n, 0 if step > 0 else n - 1, axis, from_end)
-    last = _bound(x, item.stop, n, n if step > 0 else -1, axis, from_end)
+    first = _bound(x, item.start, n, 0 if rises else n - 1, axis, from_end)
+    last = _bound(x, item.stop, n, n if rises else -1, axis, from_end)
     if bounds == "exact" or _is_symbolic(item.start) or _is_symbolic(item.stop):
-        span = last - first if step > 0 else first - last
+        span = last - first if rises else first - last
         rule = f"axis {axis}: {item.start}:{item.stop}:{step} is not a range of {x.spell(n)}"
-        for inside in (span, first, n - last) if step > 0 else (span, n - 1 - first, last + 1):
+        for inside in (span, first, n - last) if rises else (span, n - 1 - first, last + 1):
             x.require(inside, "crop_exceeds", rule)
     else:
-        if bounds == "clamp_start" and step < 0 and isinstance(item.start, int) and item.start < -1:
+        if bounds == "clamp_start" and not rises and isinstance(item.start, int) and item.start < -1:
             span = _span_from_first(x, first, last, n)
             first = x.maximum(first, 0)
         else:
-            span = _clamped_span(x, first, last, n, step)
-        first = x.maximum(first, 0) if step > 0 else x.minimum(first, n - 1)
-    return first, step, x.floor_div(span + abs(step) - 1, abs(step))
+            span = _clamped_span(x, first, last, n, rises)
+        first = x.maximum(first, 0) if rises else x.minimum(first, n - 1)
+    return first, step, x.floor_div(span + size - 1, size)
 
 
-def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, step: int) -> Extent:
-    """Return the distance from *first* to *last* within an axis; 0 if the step leads the other way."""
-    if step < 0:  # count both from the other end
+def _numpy_bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, rises: bool) -> Extent:
+    """Return where a bound lies, from before the first element to behind the last, as the step has it."""
+    if given is None:
+        return default
+    e = x.extent(given, f"bound of axis {axis}")
+    e = e + n * x.maximum(0, x.minimum(1, -e))  # a negative one counts from the end
+    low, high = (0, n) if rises else (-1, n - 1)
+    return x.maximum(x.minimum(e, high), low)
+
+
+def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, rises: bool) -> Extent:
+    """Return how far it is from *first* to *last* within an axis, 0 if they are not in the order of the step."""
+    if not rises:  # the same from the other end
         first, last = n - 1 - first, n - 1 - last
     if isinstance(n, int) and isinstance(first, int) and isinstance(last, int):
         return max(min(last, n) - max(first, 0), 0)
