@@ -157,7 +157,9 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
     n = x.shape[axis]
     if before == 0 and after == 0:
         return [_AxisPart(lambda o: o)]
-    least = (before + after) * (n - 1) if mode == "edge" else n - 1  # what is repeated is divided by in other modes
+    added = before + after
+    nothing = mode == "edge" and not x.facts.positive(added)  # may be added to an empty axis; other modes divide by n
+    least = added * (n - 1) if nothing else n - 1
     x.require(least, "size_mismatch", "axis {} is empty, so that mode {} finds nothing to repeat", axis, mode)
     if n == 1:
         return [_AxisPart(lambda o: 0)]

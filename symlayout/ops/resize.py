@@ -68,7 +68,8 @@ def resize_nearest(
         for a, m in zip(along, x.extents(shape, "shape", len(along)), strict=True):
             n, domain[a], ratios[a] = x.shape[a], m, _lowest_terms(m, x.shape[a])
             x.require(m, "size_mismatch", "extent {} of axis {} is negative", m, a)
-            x.require(m * (n - 1), "size_mismatch", "axis {} is empty and cannot have {} elements", a, m)
+            least = n - 1 if x.facts.positive(m) else m * (n - 1)  # nothing is made of nothing
+            x.require(least, "size_mismatch", "axis {} is empty and cannot have {} elements", a, m)
     else:
         for a, (p, q) in zip(along, _scales(x, scale, len(along)), strict=True):
             domain[a], ratios[a] = x.floor_div(x.shape[a] * p, q), (p, q)
