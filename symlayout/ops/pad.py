@@ -37,9 +37,9 @@ def pad(
         As in NumPy: a single value or pair stands for all axes; a mapping is from axes to values or pairs.  A
         negative width removes elements, in modes ``"constant"`` and ``"empty"`` only.
     mode : str
-        One of those above; NumPy's others compute new elements.  A single element is reflected to itself, as
-        NumPy does; an extent that is not known to be 1 is then required to be >= 2.  Widths that are dims add nothing
-        to an empty axis in modes ``"constant"`` and ``"edge"`` only.
+        One of those above; NumPy's other modes compute new elements.  As in NumPy, ``"reflect"`` repeats a single
+        element; an extent that is not known to be 1 is required to be >= 2.  Where the widths are dims, only
+        ``"constant"`` and ``"edge"`` accept an empty axis, to which nothing is added.
     constant_values : scalar, (before, after), or one pair per axis
         The fill of mode ``"constant"``, cast to the element type.  Where several axes are outside, the fill of
         the last of them.

@@ -21,14 +21,14 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     Parameters
     ----------
     key : int, slice, None, ... or a tuple of them
-        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic ones are taken
-        as they are: that they lie in range, in order, is proved or becomes a requirement.  A step may be a dim too;
-        unless it is known to be negative, it is required to be positive.
+        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds neither
+        clamp nor count from the end: ``0 <= start <= stop <= n`` is proved or becomes a requirement.  The step may
+        be a dim too; unless it is known to be negative, it is required to be positive.
     bounds : str
-        What becomes of integer bounds outside the axis.  ``"clamp"``: they clamp as in NumPy; ``"clamp_start"``:
-        also, with a negative step, a start before the first element is the first element, as ONNX and OpenVINO
-        have it; ``"exact"``: they are refused as symbolic ones are, and none counts from the end; ``"numpy"``:
-        symbolic ones too clamp, and count from the end where they are negative.
+        How integer bounds outside the axis are read.  ``"clamp"``: they clamp as in NumPy.  ``"clamp_start"``: as in
+        ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element.
+        ``"exact"``: they are refused, like symbolic bounds, and none counts from the end.  ``"numpy"``: symbolic
+        bounds clamp and count from the end as well.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
 
 
 def _numpy_bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, rises: bool) -> Extent:
-    """Return where a bound lies, from before the first element to behind the last, as the step has it."""
+    """Return a bound as NumPy reads it: negative values count from the end, and all clamp to the axis."""
     if given is None:
         return default
     e = x.extent(given, f"bound of axis {axis}")
@@ -148,8 +148,8 @@ def _numpy_bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, 
 
 
 def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, rises: bool) -> Extent:
-    """Return how far it is from *first* to *last* within an axis, 0 if they are not in the order of the step."""
-    if not rises:  # the same from the other end
+    """Return the distance from *first* to *last* within an axis; 0 if the step leads the other way."""
+    if not rises:  # count both from the other end
         first, last = n - 1 - first, n - 1 - last
     if isinstance(n, int) and isinstance(first, int) and isinstance(last, int):
         return max(min(last, n) - max(first, 0), 0)

@@ -264,7 +264,7 @@ SHAPES: Mapping[str, tuple[Callable[[], sl.Tensor], str, str]] = {
     "resize by 2": (lambda: sl.resize_nearest(x2(), scale=2), "(2*H, 2*W)", "()"),
     "resize by a dim": (lambda: sl.resize_nearest(x2(), scale=b, axes=0), "(H*b, W)", "()"),
     "resize by a ratio": (lambda: sl.resize_nearest(x2(), scale=b / 3, axes=0), "(floor(H*b/3), W)", "()"),
-    "resize to": (lambda: sl.resize_nearest(x2(), shape=(7, k)), "(7, k)", "(H >= 1, W*k >= k)"),
+    "resize to": (lambda: sl.resize_nearest(x2(), shape=(7, k)), "(7, k)", "(H >= 1, W >= 1)"),
     "pad edge": (lambda: sl.pad(x2(), [(p, 1), (0, 0)], "edge"), "(H + p + 1, W)", "(H >= 1,)"),
     "pad reflect": (lambda: sl.pad(x2(), [(p, 1), (0, 0)], "reflect"), "(H + p + 1, W)", "(H >= 2,)"),
     "pad with fills": (lambda: sl.pad(x2(), [(p, 1), (0, q)], constant_values=(1, 2)), "(H + p + 1, W + q)", "()"),
