@@ -5,7 +5,17 @@ from __future__ import annotations
 from symlayout.algebra.fact_store import DIGIT, Definition, parenthesised, short
 from symlayout.algebra.intervals import Interval, positive_part
 from symlayout.algebra.nonnegative import Inequalities
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, symbol, text
+from symlayout.algebra.polynomial import (
+    Extent,
+    Poly,
+    coefficient_of,
+    evaluate,
+    exact_quotient,
+    names_of,
+    symbol,
+    terms_of,
+    text,
+)
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 
@@ -21,6 +31,41 @@ class Derived(Inequalities):
         self.bounded.append(name)
         self._extend_samples(name)
         return symbol(name)
+
+    def split_digit(self, name: str, shift: Extent, radix: Extent) -> bool:
+        """Write ``digit + shift`` as ``radix*high + low`` with two new digits, and return whether that is done.
+
+        It is done where the ends of ``high`` are polynomials.
+        """
+        bottom, top = self.low[name], self.high[name]
+        ends = None if self.splits is None or bottom is None or top is None else _ends(bottom, top, shift, radix)
+        if ends is None or self.splits is None:
+            return False
+        high, low = f"{name}_0", f"{name}_1"
+        self.splits[name] = shift, radix, high, low
+        self._define_split(name, shift, radix, *ends)
+        value = radix * symbol(high) + symbol(low) - shift
+        samples, self._samples = self._samples, None
+        self.low[name] = self.high[name] = None  # where the new digits' bounds say less, the rest is learnt here
+        self.eliminate(name, value)
+        if radix * ends[0] != bottom + shift:
+            self.learn(self.reduce(value - bottom))
+        if radix * (ends[1] + 1) != top + shift + 1:
+            self.learn(self.reduce(top - value))
+        for sample in samples or ():
+            sample[high], sample[low] = divmod(sample.pop(name) + evaluate(shift, sample), evaluate(radix, sample))
+        self._samples = samples
+        return True
+
+    def _define_split(self, name: str, shift: Extent, radix: Extent, least: int, most: Extent) -> None:
+        """Add the two digits of a split in the place of the digit *name*; the high one has the given ends."""
+        high, low = f"{name}_0", f"{name}_1"
+        at = list(self.low).index(name)
+        earlier, later = list(self.low.items())[:at], list(self.low.items())[at:]
+        self.low = dict([*earlier, (high, least), (low, 0), *later])
+        self.high[high], self.high[low] = most, radix - 1
+        at = self.bounded.index(name)
+        self.bounded[at : at + 1] = high, low
 
     def add_floor(self, numerator: Extent, denominator: Extent) -> Extent:
         """Return ``floor(numerator / denominator)`` as a symbol, or what that was solved to, for a denominator >= 1."""
@@ -112,6 +157,18 @@ class Derived(Inequalities):
         elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
             top, bottom = left, right
         self.definitions[name] = Definition(form, top, bottom)
+
+
+def _ends(bottom: int, top: Extent, shift: Extent, radix: Extent) -> tuple[int, Extent] | None:
+    """Return the ends of ``(d + shift) // radix`` for a digit with the given ends; None if they are not found."""
+    first = bottom + shift
+    last = top + shift
+    if isinstance(radix, int):
+        constant = terms_of(last).get((), 0)
+        most = exact_quotient(last - constant % radix, radix)
+        return None if most is None or not isinstance(first, int) else (first // radix, most)
+    count = exact_quotient(last + 1, radix)
+    return None if first != 0 or count is None else (0, count - 1)
 
 
 def _floor_interval(n: Interval, d: Interval) -> Interval:

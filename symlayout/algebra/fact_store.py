@@ -29,6 +29,8 @@ from symlayout.algebra.polynomial import (
 INT64_MAX = 2**63 - 1
 DIGIT = "#"  # the first character of a digit's name, which no dim's name has
 
+Split = tuple[Extent, Extent, str, str]  # ``digit + first = second*third + fourth``
+
 _NAME_LENGTH = 160
 _REWRITE_STEPS = 200  # monomial rewrites in one reduction before it stops
 
@@ -129,6 +131,8 @@ class System:
     bounded : digits and floors, oldest first.
     known : polynomials that are >= 0, as keys.
     requirements : what must hold, in step order.
+    splits : of each digit that was split, what was added, the radix, and the high and the low digit of the sum;
+        None if digits are not to be split.
     """
 
     dims: dict[str, Dim] = field(default_factory=dict)
@@ -149,6 +153,7 @@ class System:
     _samples: list[dict[str, int]] | None = None
     _effort: list[int] = field(default_factory=lambda: [0])  # goals visited, by all forks together
     _nesting: dict[str, int] = field(default_factory=dict)  # of floors and maxima, by name, of all forks together
+    splits: dict[str, Split] | None = None
     _steps: int = 0
 
     @property
@@ -190,6 +195,7 @@ class System:
             _samples=None if self._samples is None else [dict(sample) for sample in self._samples],
             _effort=self._effort,
             _nesting=self._nesting,
+            splits=None if self.splits is None else dict(self.splits),
         )
 
     def reduce(self, e: Extent) -> Extent:

@@ -80,6 +80,8 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
         if c == 1 and names[0] in facts.floors:  # floor((floor(n/d) + c)/k) = floor((n + c*d)/(d*k))
             n, d = facts.floors[names[0]]
             return whole + _floor(facts, n + constant * d, d * k)
+    if facts.splits is not None and names and isinstance(rest, Poly) and _split(facts, rest, k):
+        return _floor(facts, facts.reduce(e), facts.reduce(k))
     if names and isinstance(rest, Poly) and _leads_negative(rest, names):
         return whole - _floor(facts, k - 1 - rest, k)  # floor(-e/k) = -floor((e + k - 1)/k)
     if not names and isinstance(rest, int) and isinstance(k, int):
@@ -175,6 +177,24 @@ def _factors(facts: Facts, e: Extent, k: Extent) -> tuple[Extent, Extent] | None
     return min(found, key=lambda gm: (len(terms_of(gm[0])), sum(map(len, terms_of(gm[0]))), str(gm[0])), default=None)
 
 
+def _split(facts: Facts, e: Poly, k: Extent) -> bool:
+    """Split the digits of *e* so that only what is less than *k* is left to divide; return whether one was split."""
+    digits = [name for name in facts.bounded if name[0] == DIGIT and name in e.names]
+    parts = {name: part for name in digits if (part := coefficient_of(e, name)) is not None}
+    if len(digits) == 1 and all(c == 1 and not any(is_digital(n, facts) for n in names_of(rest)) for c, rest in parts.values()):
+        done = [facts.split_digit(name, rest, k) for name, (_, rest) in parts.items()]
+    else:
+        done = [
+            facts.split_digit(name, 0, radix)
+            for name, (c, _) in parts.items()
+            if (radix := k // gcd(c, k) if isinstance(k, int) and isinstance(c, int) else k if c in (1, -1) else 1) != 1
+            and not facts.nonnegative(radix - 1 - symbol(name))
+        ]
+    if any(done):
+        renew(facts)
+    return any(done)
+
+
 def _leads_negative(e: Poly, names: list[str]) -> bool:
     for name in names:
         split = coefficient_of(e, name)
@@ -224,10 +244,13 @@ def extent_of(value: Any) -> Extent:
 
 def renew(facts: Facts) -> None:
     """Divide again what later facts made divisible: ``floor((2*g + 1)/2)`` is ``g``."""
-    for name, (n, d) in list(facts.floors.items()):
-        if name[0] == DIGIT or name in facts.solved:
+    for name in list(facts.floors):
+        if name[0] == DIGIT or name in facts.solved or name not in facts.floors:
             continue
+        n, d = facts.floors[name]
         value = _floor(facts, facts.reduce(n), facts.reduce(d))
+        if name in facts.solved or name not in facts.floors:  # dividing split a digit, and renewed the floors
+            continue
         if value != symbol(name) and not facts.is_made_of(value, name):
             facts.replace_floor(name, value)
 

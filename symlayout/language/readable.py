@@ -84,7 +84,7 @@ def canonical(e: Sum) -> Sum:
 
 def fold(e: Extent, facts: Facts, names: Mapping[str, str]) -> Sum:
     """Return *e* as it would be written: digits by *names*, everything else in the user's dims."""
-    folded, remainders = fold_remainders(facts.reduce(e), facts)
+    folded, remainders = fold_remainders(_join_digits(facts.reduce(e), facts), facts)
     groups: dict[Monomial, dict[Monomial, int]] = {}
     for monomial, c in terms_of(folded).items():
         fixed = tuple(n for n in monomial if _is_fixed(n, facts))
@@ -113,7 +113,34 @@ def _varying(
     if name in facts.floors:
         n, d = facts.floors[name]
         return Apply("//", (fold(n, facts, names), fold(d, facts, names)))
+    if (part := _part(name, facts)) is not None:
+        form, n, d = part
+        return Apply(form, (fold(_nearest(n, d) if form == _REMAINDER else n, facts, names), fold(d, facts, names)))
     return names.get(name, name)
+
+
+def _part(name: str, facts: Facts) -> tuple[str, Extent, Extent] | None:
+    """Return the form and its two operands that a digit is, if it is a part of another digit that was split."""
+    for digit, (shift, radix, high, low) in (facts.splits or {}).items():
+        if name not in (high, low):
+            continue
+        form, n, d = _part(digit, facts) or ("", symbol(digit), 1)
+        if name == high:  # (n//d + s)//k = (n + d*s)//(d*k)
+            return ("//", n + d * shift, d * radix) if form != _REMAINDER else ("//", symbol(digit) + shift, radix)
+        if form == _REMAINDER and exact_quotient(d, radix) is not None:  # (n%d + s) % k = (n + s) % k
+            return _REMAINDER, n + shift, radix
+        return _REMAINDER, symbol(digit) + shift, radix
+    return None
+
+
+def _join_digits(e: Extent, facts: Facts) -> Extent:
+    """Return *e* in whole digits where it has the parts of one as they make it."""
+    for digit, (shift, radix, high, low) in reversed((facts.splits or {}).items()):
+        split = coefficient_of(e, low) if isinstance(e, Poly) else None
+        if split is not None:
+            whole = e - split[0] * (radix * symbol(high) + symbol(low) - shift - symbol(digit))
+            e = e if names_of(whole) & {high, low} else whole
+    return e
 
 
 def _nearest(n: Extent, d: Extent) -> Extent:

@@ -114,6 +114,7 @@ def normalise(
     *,
     shown: bool = False,
     path: tuple[int, ...] | None = None,
+    split: bool = False,
 ) -> list[Read]:
     """Return the reads of *t*, over one digit for each output axis; none if the output is always empty.
 
@@ -127,6 +128,8 @@ def normalise(
         That every read is inside its source has been shown over other digits: leave it out.
     path : tuple of int, optional
         Return the read of this path alone, if there is one.
+    split : bool
+        Split digits at the radices of the chain, so that reads are affine in those that are left: each read by itself.
 
     Raises
     ------
@@ -140,6 +143,8 @@ def normalise(
             digits = output_digits(t, facts)
         except ShapeError:
             return []
+    if split:
+        facts.splits = {}
     reads: list[Read] = []
     todo = [_Visit(t, list(digits), facts, (), (), (), ())]
     limit = facts.effort + limits.normal_form_goals

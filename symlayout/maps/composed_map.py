@@ -122,6 +122,8 @@ class IndexMap:
     @cached_property
     def pieces(self) -> list[Piece]:
         """The parts of the domain that read differently, as few as are found."""
+        if len(self.reads) == 1 and not self.reads[0].windows:  # one read is written in the digits that it is affine in
+            return merge(self._t, normalise(self._t, shown=True, split=True))
         return merge(self._t, self.reads)
 
     @cached_property

@@ -12,10 +12,10 @@ extent of an empty array that is tiled, then padded.  `divisor` finds it, and `w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from symlayout.algebra.fact_store import DIGIT
+from symlayout.algebra.fact_store import DIGIT, Split
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name, floor_div, is_digital
 from symlayout.algebra.polynomial import (
@@ -26,6 +26,7 @@ from symlayout.algebra.polynomial import (
     names_of,
     product,
     substitute,
+    symbol,
 )
 from symlayout.budgets import limits
 from symlayout.errors import ShapeError
@@ -76,6 +77,8 @@ def refine(
         (read,) = normalise(t, box.facts.fork(), box.coords, path=part)
     else:
         box, read = start
+    if _floors(needed(box, read), read.facts):
+        box, read = _at_radices(t, box, read, needed)
     limit = box.facts.effort + limits.read_goals
     for _ in range(_MAX_SPLITS):
         floors = _floors(needed(box, read), read.facts)
@@ -92,6 +95,64 @@ def refine(
         else:
             return box, read
     return box, read
+
+
+def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> tuple[Box, Read]:
+    """Return *box* with its digits split at the radices of the chain, where floors that matter become digits."""
+    tried = next(iter(normalise(t, box.facts.fork(), box.coords, shown=True, path=read.path, split=True)), None)
+    if tried is None or tried.path != read.path:
+        return box, read
+    candidate = box
+    apart = _told_apart(needed(box, tried), tried.facts)
+    for digit in [name for name in box.digits() if name in apart]:
+        name, (shift, steps) = digit, _steps(digit, apart)
+        for step in steps[:-1]:  # from the longest, so that what is left is the low digit
+            if not box.facts.positive(step):
+                return box, read
+            candidate, name, shift = _split(candidate, name, shift, step), f"{name}_1", 0
+    if candidate is box:
+        return box, read
+    split = next(iter(normalise(t, candidate.facts.fork(), candidate.coords, shown=True, path=read.path)), None)
+    if split is None or split.path != read.path:
+        return box, read
+    floors = _floors(needed(box, read), read.facts), _floors(needed(candidate, split), split.facts)
+    return (candidate, split) if _progress(floors[0], read.facts, floors[1], split.facts) else (box, read)
+
+
+def _told_apart(expressions: list[Extent], facts: Facts) -> dict[str, Split]:
+    """Return the splits of digits that matter: where expressions have the two parts other than as the whole."""
+    expressions = [facts.reduce(e) for e in expressions]
+    expressions += [facts.reduce(e) for name in _floors(expressions, facts) for e in facts.floors[name]]
+    apart: dict[str, Split] = {}
+    for digit, split in reversed((facts.splits or {}).items()):
+        joined = [_joined(e, digit, split) for e in expressions]
+        if split[2] in apart or split[3] in apart or None in joined:
+            apart[digit] = split
+        else:
+            expressions = [e for e in joined if e is not None]
+    return apart
+
+
+def _joined(e: Extent, digit: str, split: Split) -> Extent | None:
+    """Return *e* in the whole digit, where it has the parts only as they make the digit; else None."""
+    shift, radix, high, low = split
+    if not isinstance(e, Poly) or e.names.isdisjoint((high, low)):
+        return e
+    parts = coefficient_of(e, low)
+    if parts is None or parts[0] == 0:
+        return None
+    whole = e - parts[0] * (radix * symbol(high) + symbol(low) - shift - symbol(digit))
+    return None if names_of(whole) & {high, low} else whole
+
+
+def _steps(digit: str, splits: Mapping[str, Split]) -> tuple[Extent, list[Extent]]:
+    """Return the steps of the digits that a digit is split into, the longest first, and what is to be added to it."""
+    if digit not in splits:
+        return 0, [1]
+    shift, radix, high, low = splits[digit]
+    (more, longer), (other, shorter) = _steps(high, splits), _steps(low, splits)
+    shorter = shorter if other == 0 else [1]  # what is added to a low digit carries over
+    return shift + radix * more, [*(radix * step for step in longer), *shorter]
 
 
 def divisor(box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> Extent | None:

@@ -125,6 +125,7 @@ def agree(
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
+    facts.splits = {}
     goals = limits.decision_goals if effort is None else effort
     return _Decision(left, right, dtype, shown, finite, facts.effort + goals).decide(facts, None)
 
@@ -313,11 +314,20 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
     value = facts.question(value)
     if not isinstance(value, Poly):
         return value
-    for name in sorted(value.names & facts.floors.keys()):
+    for name in sorted(n for n in value.names if n in facts.floors or n[0] == DIGIT):
         step = coefficient_of(value, name)
-        if step is not None and isinstance(step[0], Poly) and (between := _remainder(facts, name, taken)) is not None:
-            return between
+        if step is not None and isinstance(step[0], Poly):
+            between = _halved(facts, name) if name[0] == DIGIT else _remainder(facts, name, taken)
+            if between is not None:
+                return between
     return value
+
+
+def _halved(facts: Facts, name: str) -> Extent | None:
+    """Return a bound that halves the range of a digit, if it has few values."""
+    low, high = facts.low[name], facts.high[name]
+    few = isinstance(low, int) and isinstance(high, int) and low < high < low + MAX_VALUES
+    return symbol(name) - (low + high + 1) // 2 if few else None
 
 
 def _remainder(facts: Facts, name: str, taken: tuple[Extent, ...]) -> Extent | None:

@@ -107,6 +107,22 @@ class SolvingNotes(Notes):
             self.note("combine", high - low, 1, [[encode(e), 1] for e in ends], [])
         super().check_interval(name, where)
 
+    def _define_split(self, name: str, shift: Extent, radix: Extent, least: int, most: Extent) -> None:
+        bottom, top = self.low[name], self.high[name]
+        super()._define_split(name, shift, radix, least, most)
+        digit, high, low = (symbol(n) for n in (name, f"{name}_0", f"{name}_1"))
+        self.show(radix - 1)
+        self.note("floor", *high.names, encode(digit + shift), encode(radix))
+        rest = digit + shift - radix * high
+        self.note("define", *low.names, encode(rest))
+        for goal, end, part in (
+            (high - least, digit - bottom, radix - 1 - rest),
+            (most - high, top - digit, rest),
+        ):  # scaled by the radix, what is left of the identity is an integer
+            end = self._write_fact(self.reduce(end))
+            left = self.reduce(radix * goal + radix - 1 - end - part)
+            self._combine(goal, radix, [[encode(e), 1] for e in (end, part, left)])
+
     def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
         if form == "max":
             self.note("max", name, encode(right))
