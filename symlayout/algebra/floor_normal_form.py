@@ -181,7 +181,9 @@ def _split(facts: Facts, e: Poly, k: Extent) -> bool:
     """Split the digits of *e* so that only what is less than *k* is left to divide; return whether one was split."""
     digits = [name for name in facts.bounded if name[0] == DIGIT and name in e.names]
     parts = {name: part for name in digits if (part := coefficient_of(e, name)) is not None}
-    if len(digits) == 1 and all(c == 1 and not any(is_digital(n, facts) for n in names_of(rest)) for c, rest in parts.values()):
+    if len(digits) == 1 and all(
+        c == 1 and not any(is_digital(n, facts) for n in names_of(rest)) for c, rest in parts.values()
+    ):
         done = [facts.split_digit(name, rest, k) for name, (_, rest) in parts.items()]
     else:
         done = [
