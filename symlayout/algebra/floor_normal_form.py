@@ -10,7 +10,7 @@ may be symbols.  Every rule has its side condition proved by `Facts` when it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import Any
 
@@ -53,7 +53,7 @@ def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
 
 
 def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
-    quotient = _floor_by_rule(facts, e, k)
+    quotient = facts.reduce(_floor_by_rule(facts, e, k))  # which may have split digits of its terms
     facts.note_quotient(e, k, quotient)
     return quotient
 
@@ -185,6 +185,8 @@ def _split(facts: Facts, e: Poly, k: Extent) -> bool:
         c == 1 and not any(is_digital(n, facts) for n in names_of(rest)) for c, rest in parts.values()
     ):
         done = [facts.split_digit(name, rest, k) for name, (_, rest) in parts.items()]
+    elif _is_number(facts, {name: c for name, (c, _) in parts.items()}):  # whose radices do not line up with *k*
+        return False
     else:
         done = [
             facts.split_digit(name, 0, radix)
@@ -195,6 +197,20 @@ def _split(facts: Facts, e: Poly, k: Extent) -> bool:
     if any(done):
         renew(facts)
     return any(done)
+
+
+def _is_number(facts: Facts, steps: Mapping[str, Extent]) -> bool:
+    """Return whether digits with these steps are those of a mixed-radix number."""
+    span: Extent = 1
+    left = dict(steps)
+    while left:
+        name = next((name for name, c in left.items() if c == span), None)
+        high = None if name is None else facts.high[name]
+        if name is None or high is None:
+            return False
+        span = span * (high + 1)
+        del left[name]
+    return True
 
 
 def _leads_negative(e: Poly, names: list[str]) -> bool:
@@ -255,6 +271,8 @@ def renew(facts: Facts) -> None:
             continue
         if value != symbol(name) and not facts.is_made_of(value, name):
             facts.replace_floor(name, value)
+        elif value != symbol(name):
+            facts.note_quotient(*facts.floors[name], symbol(name))
 
 
 def digit_name(axis: int) -> str:

@@ -192,6 +192,7 @@ class Intervals(System):
                 self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would not end
             if any(name in names_of(n) or name in names_of(d) for n, d in self.floors.values()) or self.rules:
                 self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
+                self._order_floors()
             if self.bounded:
                 self.high = {k: self.reduce(v) if isinstance(v, Poly) else v for k, v in self.high.items()}
         if self.rules:
@@ -208,6 +209,23 @@ class Intervals(System):
             self.learn(reduced)
             if not changed and self._fresh and self._fresh[-1] is reduced:
                 self._fresh.pop()
+
+    def _order_floors(self) -> None:
+        """Put each floor after the symbols that it is made of, where a rewriting has changed these."""
+        order: dict[str, None] = {}
+
+        def place(name: str) -> None:
+            if name in self.low and name not in order:
+                for e in self.floors.get(name, ()):
+                    for part in sorted(names_of(e)):
+                        place(part)
+                order[name] = None
+
+        for name in list(self.low):
+            place(name)
+        self.low = {name: self.low[name] for name in order}
+        bounded = set(self.bounded)
+        self.bounded = [name for name in order if name in bounded]
 
     def tighten(self, where: str = "") -> None:
         """Carry the known inequalities over to the bounds of single symbols.

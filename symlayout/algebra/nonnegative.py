@@ -13,6 +13,7 @@ from itertools import islice, product
 from math import gcd
 from typing import NamedTuple, Union
 
+from symlayout.algebra.all_points import Points, points_of
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.polynomial import (
     Extent,
@@ -28,6 +29,7 @@ from symlayout.algebra.polynomial import (
 from symlayout.algebra.sample_points import Samples
 
 _SEARCH_STEPS = 200  # goals one proof may visit before it gives up
+_POINTS = 5_000  # that cost as much as a goal
 _SHORT = 8  # terms of a goal that counts once; longer ones take longer
 _MOST_PAIRS = 2_000  # of terms that are compared for one fact and goal, which have a few
 
@@ -37,13 +39,15 @@ class Derivation(NamedTuple):
 
     A factor is a derivation, or a polynomial that is a known fact or holds at the lower bounds of its
     symbols.  Without products the goal does itself.  With *maximum*, the name of a ``max(0, e)``, the two
-    products hold derivations of the goal where the maximum is 0 and where it is *e*.
+    products hold derivations of the goal where the maximum is 0 and where it is *e*.  With *points*, the goal holds at
+    each of them.
     """
 
     goal: Extent
     products: tuple[tuple[Factor, Factor], ...] = ()
     scale: Extent = 1
     maximum: str = ""
+    points: Points | None = None
 
 
 Factor = Union[Extent, Derivation]  # noqa: UP007 - Derivation is not defined above
@@ -123,7 +127,7 @@ class Inequalities(Samples):
 
     def _search(self, e: Poly) -> Derivation | None:
         """Search for a proof, with few facts first."""
-        attempts = (self._prove, 0), (self._by_facts_first, 2), (self._prove, 1), (self._prove, 3)
+        attempts = (self._prove, 0), (self._at_all_points, 0), (self._by_facts_first, 2), (self._prove, 1), (self._prove, 3)
         for number, (attempt, facts) in enumerate(attempts):
             self._steps = 0
             proof = attempt(e, facts)
@@ -131,6 +135,14 @@ class Inequalities(Samples):
             if proof is not None or (number == 0 and self._steps == 0):  # refuted at a sample
                 return proof
         return None
+
+    def _at_all_points(self, e: Poly, _: int) -> Derivation | None:
+        """Return why ``e >= 0``, where it is a matter of finitely many points."""
+        points = points_of(self, e)
+        if points is None:
+            return None
+        self._steps = 1 + points.count // _POINTS
+        return Derivation(e, points=points) if points.hold(e) else None
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
         """Return why *e*, which is a known fact about the same digits and floors and more, is >= 0."""

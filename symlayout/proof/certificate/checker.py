@@ -26,7 +26,10 @@ A polynomial is an int or a list of terms ``[coefficient, name, ...]``.  What is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from symlayout.algebra.polynomial import (
     Extent,
@@ -43,6 +46,8 @@ from symlayout.algebra.polynomial import (
 _SIDES = ("left", "right")
 _REWRITES = 200  # of monomials, in one reduction
 _MAX_DEPTH = 400  # of nested blocks and expressions
+_MAX_POINTS = 1_000_000  # of a box of digits
+_MAX_INT = 1 << 62  # of a polynomial at a point
 _MAX_DEGREE = 200  # of polynomials, which repeated substitution could double without end
 
 
@@ -384,6 +389,38 @@ class Context:
                 context.need(context.reduce(g))
         self.nonnegative.add(g)
 
+    def _rule_points(self, goal: Any, digits: list[Any], floors: list[Any], facts: list[Any]) -> None:
+        """``g >= 0`` at all points of a box of digits: each polynomial is that *g* has beside symbols from outside.
+
+        Digits have integers as ends, the floors of digits are known, as are symbols from outside and facts to be >= 0.
+        """
+        if prod(len(range(low, high + 1)) for _, low, high in digits) > _MAX_POINTS:
+            raise Refused(f"a box has more than {_MAX_POINTS} points")
+        values: dict[str, Any] = {}
+        for axis, (name, low, high) in enumerate(digits):
+            self.need(self.read([[1, name]]) - low)
+            self.need(high - self.read([[1, name]]))
+            values[name] = np.arange(low, high + 1).reshape([-1 if k == axis else 1 for k in range(len(digits))])
+        for name, numerator, d in floors:
+            n, q = self.read(numerator), self.read([[1, name]])
+            self._is_floor(n, d, q)
+            values[name] = _at(n, values) // d
+        g, allowed = self.read(goal), np.array(True)
+        for fact in map(self.read, facts):
+            self.need(fact)
+            allowed = allowed & (_at(fact, values) >= 0)
+        apart: dict[Monomial, Extent] = {}
+        for monomial, c in terms_of(g).items():
+            outside = tuple(name for name in monomial if name not in values)
+            inside = tuple(name for name in monomial if name in values)
+            apart[outside] = apart.get(outside, 0) + collapse({inside: c})
+        for outside, part in apart.items():
+            for name in outside:
+                self.need(self.read([[1, name]]))
+            if not np.all((_at(part, values) >= 0) | ~allowed):
+                raise Refused(f"{g} >= 0 fails at a point")
+        self.nonnegative.add(g)
+
     # ------------------------------------------------------------------ rules: equations
 
     def _rule_equation(self, goal: Any, scale: Any, equations: list[Any]) -> None:
@@ -543,3 +580,14 @@ class Context:
             raise Refused(f"floor({a} / {b}) is not shown")
         quotient = self.floors[a, b]
         return quotient if operator == "//" else self.reduce(a - b * quotient)
+
+
+def _at(e: Extent, values: dict[str, Any]) -> Any:
+    """Return a polynomial at all points of a box."""
+    terms = terms_of(e)
+    if not names_of(e) <= values.keys():
+        raise Refused(f"{e} has symbols from outside the box")
+    largest = {name: max(abs(int(v.min())), abs(int(v.max()))) for name, v in values.items()}
+    if sum(abs(c) * prod(largest[name] for name in monomial) for monomial, c in terms.items()) >= _MAX_INT:
+        raise Refused(f"{e} may be too large for 64 bits")
+    return sum((prod((values[name] for name in m), start=np.int64(c)) for m, c in terms.items()), start=np.int64(0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+from symlayout.algebra.all_points import Points
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.nonnegative import Derivation, Factor
 from symlayout.algebra.polynomial import (
@@ -86,12 +87,25 @@ class Notes(Facts):
             return goal
         if proof.maximum:
             self._write_cases(goal, proof)
+        elif proof.points is not None:
+            self._write_points(goal, proof.points)
         elif not proof.products:
             self._write_lows(goal)
         else:
             products = [[encode(self._write(a)), encode(self._write(b))] for a, b in proof.products]
             self._combine(goal, proof.scale, products)
         return goal
+
+    def _write_points(self, goal: Extent, points: Points) -> None:
+        """Write down that *goal* holds at all points."""
+        inside = {name for name, *_ in (*points.digits, *points.floors)}
+        for name, low, high in points.digits:
+            self._write_fact(self.reduce(symbol(name) - low))
+            self._write_fact(self.reduce(high - symbol(name)))
+        for name in sorted(names_of(goal) - inside):
+            self._write_fact(symbol(name))
+        floors = [[name, encode(n), d] for name, n, d in points.floors]
+        self.note("points", encode(goal), [list(d) for d in points.digits], floors, [encode(f) for f in points.facts])
 
     def _combine(self, goal: Extent, scale: Extent, products: list[Any], equations: Sequence[Any] = ()) -> None:
         scale = self.reduce(scale)
