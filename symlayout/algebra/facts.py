@@ -38,6 +38,8 @@ class Facts(Divisions):
 
     __slots__ = ()
 
+    is_written = False  # whether derivations are written down, each in the terms that hold in the end
+
     def declare(self, dim: Dim) -> None:
         """Add a dim of the user's; one that is known already must have the same bounds.
 

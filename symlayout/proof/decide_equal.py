@@ -22,6 +22,7 @@ from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
 
+_MOST_READINGS = 4  # of both sides at one place
 MAX_VALUES = 16  # of a symbol whose values are told apart
 
 
@@ -157,9 +158,7 @@ class _Decision:
         try:
             if digits is None:
                 digits = self._meet(facts)
-            first = inside or 0  # what is assumed of a side helps with the other
-            found = {side: self._read(side, digits, facts, inside == side) for side in (first, 1 - first)}
-            self._compare(found[0], found[1], facts)
+            found = self._read_both(digits, facts, inside)
         except _Open as question:
             if self.one_fill and inside is None:
                 left, right = (self.decide(facts.fork(), digits, taken, side) for side in (0, 1))
@@ -181,6 +180,26 @@ class _Decision:
                 raise
             return Absurd(facts)
         return Agreed(facts, (found[0].path, found[1].path))
+
+    def _read_both(self, digits: Sequence[Extent], facts: Facts, inside: int | None) -> dict[int, _Found]:
+        """Return what both sides read, which is shown to be equal.
+
+        They are read again where symbols were solved for meanwhile: what was divided before is then in other terms.
+        """
+        first = inside or 0  # what is assumed of a side helps with the other
+        for _ in range(_MOST_READINGS):
+            solved = len(facts.solved)
+            found = {side: self._read(side, digits, facts, inside == side) for side in (first, 1 - first)}
+            changed = len(facts.solved) != solved
+            try:
+                self._compare(found[0], found[1], facts)
+            except _Stuck:
+                if not changed:
+                    raise
+            else:
+                if not changed or not facts.is_written:
+                    return found
+        raise _Stuck("the sides are in the same terms", found[0].coords + found[1].coords)
 
     def _split(
         self,

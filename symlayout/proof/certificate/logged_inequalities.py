@@ -33,6 +33,8 @@ class Notes(Facts):
 
     __slots__ = ("_dividing", "_divisions", "_solving", "_writing", "context", "steps")
 
+    is_written = True
+
     context: Context
     steps: list[list[Any]]
     _dividing: tuple[Extent, Extent, str] | None
