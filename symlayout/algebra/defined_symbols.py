@@ -38,8 +38,10 @@ class Derived(Inequalities):
         It is done where the ends of ``high`` are polynomials.
         """
         bottom, top = self.low[name], self.high[name]
-        ends = None if self.splits is None or bottom is None or top is None else _ends(bottom, top, shift, radix)
-        if ends is None or self.splits is None:
+        if self.splits is None or bottom is None or top is None:
+            return False
+        ends = _ends(bottom, top, shift, radix)
+        if ends is None:
             return False
         high, low = f"{name}_0", f"{name}_1"
         self.splits[name] = shift, radix, high, low

@@ -127,7 +127,13 @@ class Inequalities(Samples):
 
     def _search(self, e: Poly) -> Derivation | None:
         """Search for a proof, with few facts first."""
-        attempts = (self._prove, 0), (self._at_all_points, 0), (self._by_facts_first, 2), (self._prove, 1), (self._prove, 3)
+        attempts = (
+            (self._prove, 0),
+            (self._at_all_points, 0),
+            (self._by_facts_first, 2),
+            (self._prove, 1),
+            (self._prove, 3),
+        )
         for number, (attempt, facts) in enumerate(attempts):
             self._steps = 0
             proof = attempt(e, facts)

@@ -181,7 +181,7 @@ class _Decision:
             return Absurd(facts)
         return Agreed(facts, (found[0].path, found[1].path))
 
-    def _read_both(self, digits: Sequence[Extent], facts: Facts, inside: int | None) -> dict[int, _Found]:
+    def _read_both(self, digits: Sequence[Extent], facts: Facts, inside: int | None) -> dict[int, _SideRead]:
         """Return what both sides read, which is shown to be equal.
 
         They are read again where symbols were solved for meanwhile: what was divided before is then in other terms.
@@ -345,8 +345,9 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
 def _halved(facts: Facts, name: str) -> Extent | None:
     """Return a bound that halves the range of a digit, if it has few values."""
     low, high = facts.low[name], facts.high[name]
-    few = isinstance(low, int) and isinstance(high, int) and low < high < low + MAX_VALUES
-    return symbol(name) - (low + high + 1) // 2 if few else None
+    if low is None or not isinstance(high, int) or not low < high < low + MAX_VALUES:
+        return None
+    return symbol(name) - (low + high + 1) // 2
 
 
 def _remainder(facts: Facts, name: str, taken: tuple[Extent, ...]) -> Extent | None:

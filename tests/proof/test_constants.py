@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import prod
 from typing import Any
 
 import pytest
 
 import symlayout as sl
+from symlayout.proof.certificate.checker import seal
 from symlayout.tensors.declaration import Declared, Operand, index_map
 from tests.support import claim as corpus
 from tests.support.bound_claims import faults
@@ -69,14 +71,14 @@ def there_and_back(rnd: random.Random, sizes: tuple[int, ...]) -> tuple[sl.Tenso
         shape = y.shape
         if shape[0] != n or rnd.random() < 0.5:
             order = rnd.sample(range(len(shape)), len(shape))
-            undo.append(lambda t, back=[order.index(k) for k in range(len(order))]: sl.transpose(t, back))
+            undo.append(partial(sl.transpose, axes=[order.index(k) for k in range(len(order))]))
             y = sl.transpose(y, order)
         else:
             left, new = prod(shape[1:]), []
             for _ in range(2):
                 new.append(rnd.choice([d for d in range(1, left + 1) if left % d == 0]))
                 left //= new[-1]
-            undo.append(lambda t, shape=shape: sl.reshape(t, shape))
+            undo.append(partial(sl.reshape, shape=shape))
             y = sl.reshape(y, (n, *new, left))
     for step in reversed(undo):
         y = step(y)
@@ -89,6 +91,38 @@ def test_reshapes_and_transposes_of_constants_are_undone(sizes: tuple[int, ...],
     proof = sl.prove_equal(*there_and_back(random.Random(seed), sizes), budget=20)
     assert proof.verdict is PROVED, str(proof)
     assert sl.check(proof.certificate)
+
+
+def steps_of(block: Any) -> Iterator[list[Any]]:
+    """Yield the steps of a proof."""
+    yield from block["steps"]
+    for end in ("split", "masked"):
+        for branch in block.get(end, ()):
+            yield from steps_of(branch) if isinstance(branch, dict) else ()
+
+
+def test_a_certificate_has_all_points_of_a_box_and_the_checker_looks_at_them() -> None:
+    proof = sl.prove_equal(*there_and_back(random.Random(29), (4, 6, 8, 9, 10, 12, 15)))
+    certificate = proof.certificate
+    assert certificate is not None
+    assert sl.check(certificate)
+    (step,) = [step for step in steps_of(certificate["proof"]) if step[0] == "points"]
+    goal, digits, floors, facts = step[1:]
+    name, low, high = digits[0]
+    for altered in (
+        [[[-1, name]], digits, floors, facts],  # a goal that fails at most points
+        [goal, [[name, low, high - 1], *digits[1:]], floors, facts],  # a box that is too small
+        [goal, [[name, low, 10**9], *digits[1:]], floors, facts],  # one that is too large
+        [goal, digits[1:], floors, facts],  # a digit that is not looked at
+        [goal, digits, [], facts],  # a floor without its definition
+        [goal, digits, floors, [[[-1, name], low - 1]]],  # a fact that is not known, and excludes all points
+    ):
+        step[1:] = altered
+        certificate["seal"] = seal(certificate)
+        assert not sl.check(certificate)
+    step[1:] = [goal, digits, floors, facts]
+    certificate["seal"] = seal(certificate)
+    assert sl.check(certificate)
 
 
 # ---------------------------------------------------------------------- digits with few values

@@ -1,4 +1,4 @@
-"""Claims with numbers in the place of dims: random ones, and with ``python -m tests.support.bound_claims`` many of them.
+"""Claims with numbers in the place of dims; ``python -m tests.support.bound_claims`` takes all sets of dims.
 
 A claim that is proved for all sizes is proved for any of them, and a claim that differs at a witness differs there.
 """
@@ -81,6 +81,7 @@ def faults(claim: Claim, rnd: random.Random, most: int) -> Iterator[tuple[str, b
 
 
 def main() -> int:
+    """Judge claims of the corpus with numbers, and return whether one is at fault."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.support.bound_claims")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=1 << 20, help="sets of dims of each claim (all)")

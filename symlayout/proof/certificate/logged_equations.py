@@ -109,6 +109,8 @@ class SolvingNotes(Notes):
 
     def _define_split(self, name: str, shift: Extent, radix: Extent, least: int, most: Extent) -> None:
         bottom, top = self.low[name], self.high[name]
+        if bottom is None or top is None:
+            raise Refused(f"{name} has no ends")
         super()._define_split(name, shift, radix, least, most)
         digit, high, low = (symbol(n) for n in (name, f"{name}_0", f"{name}_1"))
         self.show(radix - 1)
