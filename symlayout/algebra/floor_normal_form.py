@@ -90,13 +90,17 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
 
 
 def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
-    """Yield what ``floor(rest / k)`` may be: what it is at all samples, and what a known fact suggests."""
+    """Yield what ``floor(rest / k)`` may be: at all samples, by a floor of the same dims, or by a known fact."""
     seen = facts.floors_at_samples(rest, k)
     if len(seen) != 1:
         yield from () if seen else (0, 1, -1)
     else:
         yield from seen
     if isinstance(rest, Poly):
+        for name, (n, d) in facts.floors.items():
+            moved = rest - n
+            if d == k and isinstance(k, int) and isinstance(moved, int) and moved and not is_digital(name, facts):
+                yield from (symbol(name) + moved // k, symbol(name) + moved // k + 1)
         for fact in facts.known:
             if any(name in facts.bounded for name in fact.names & rest.names):
                 suggested = exact_quotient(rest - fact, k)

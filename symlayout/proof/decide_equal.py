@@ -14,7 +14,7 @@ from typing import Any
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of, renew
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
@@ -217,6 +217,7 @@ class _Decision:
             local = facts.fork()
             try:
                 local.suppose(bound)
+                renew(local)
             except ShapeError as error:
                 if error.kind != "infeasible":
                     raise
@@ -317,6 +318,9 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
         size, _, name = min(ranges)
         return symbol(name) - (facts.low[name] or 0) - (size + 1) // 2
     names = {name for e in values for name in names_of(facts.reduce(e))}
+    for name in sorted(names & facts.floors.keys()):
+        if (between := _remainder(facts, name, taken)) is not None:
+            return between
     for name in sorted(names & facts.low.keys()):
         low = facts.low[name]
         apart = symbol(name) - ((low or 0) + 1)

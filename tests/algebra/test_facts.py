@@ -630,6 +630,7 @@ def test_a_fork_copies_every_field_and_shares_what_counts_work() -> None:
             marked = [entry.name] if isinstance(value, list) else {entry.name: entry.name}
             setattr(facts, entry.name, marked)
     facts._samples = [{"_samples": 1}]
+    facts.splits = {"#0": (0, 2, "#0_0", "#0_1")}
     fork = facts.fork()
     shared = {"_effort", "_nesting"}
     for entry in dataclasses.fields(facts):

@@ -159,3 +159,29 @@ def test_a_quotient_of_digits_that_line_up_with_no_radix() -> None:
     left = declared(x, lambda i, j: (i, (3 * (j % 6) + j // 6) // 6), n, 18)
     right = declared(x, lambda i, j: (i, j % 6 // 2), n, 18)
     assert sl.prove_equal(left, right).verdict is PROVED
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_parts_of_array_split_are_the_whole(count: int) -> None:
+    """Their extents are ``n//3``, ``(n + 1)//3`` and ``(n + 2)//3``: what they add up to is a matter of ``n % 3``."""
+    n = sl.dim("n")
+    x = sl.tensor((n, sl.dim("C")), name="x")
+    proof = sl.prove_equal(sl.concatenate(sl.array_split(x, count), 0), x)
+    assert proof.verdict is PROVED
+    assert sl.check(proof.certificate)
+
+
+def test_a_roll_is_two_slices_on_each_axis() -> None:
+    n, h, w, c = sl.dims("n h w c")
+    x = sl.tensor((n, 7 * h, 7 * w, c), name="x")
+    y = sl.concatenate([x[:, 3:], x[:, :3]], 1)
+    y = sl.concatenate([y[:, :, 3:], y[:, :, :3]], 2)
+    assert sl.prove_equal(sl.roll(x, (-3, -3), (1, 2)), y).verdict is PROVED
+
+
+def test_interior_pads_of_one_element_each_are_one_of_three() -> None:
+    def spread(t: sl.Tensor, zeros: int) -> sl.Tensor:
+        return sl.reshape(sl.pad(sl.expand_dims(t, 1), {1: (0, zeros)}), (-1,))
+
+    x = sl.tensor((sl.dim("n"),), name="x")
+    assert sl.prove_equal(spread(spread(x, 1), 1), spread(x, 3)).verdict is PROVED
