@@ -28,7 +28,7 @@ MOVED = {
     "order": "passes.order",
     "share": "passes.split_among_threads",
     "bound": "passes.loop_bounds",
-    "pending": "passes.bounding_state",
+    "pending": "ir.pending_windows",
     "leaves": "passes.select_runs_and_transposes",
     "distribute": "passes.distribute",
     "rows": "passes.fuse_rows",

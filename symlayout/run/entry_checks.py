@@ -13,7 +13,7 @@ from symlayout.algebra.facts import Definition, Facts
 from symlayout.algebra.floor_normal_form import is_digital
 from symlayout.algebra.polynomial import Extent, by_degree, exact_quotient, symbol, terms_of
 from symlayout.errors import InconclusiveError
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Maximum, Name, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, Maximum, NamedInt, add, mul
 from symlayout_codegen.ir.nest import Local, Precondition
 
 
@@ -42,14 +42,14 @@ class Prelude:
     def demand(self) -> None:
         """Check the bounds of the dims and the requirements."""
         for name, dim in self._entry.dims.items():
-            value: Expr = Name(self.identifier(name))
+            value: Expr = NamedInt(self.identifier(name))
             if dim.min is not None:
                 self._check(add(value, -dim.min), ">=", "infeasible", f"{name} >= {dim.min}")
             if dim.max is not None:
                 self._check(add(dim.max, mul(-1, value)), ">=", "infeasible", f"{name} <= {dim.max}")
             if dim.multiple_of != 1:
                 rule = f"{name} % {dim.multiple_of} == 0"
-                self._check(FloorMod(value, Literal(dim.multiple_of)), "==", "infeasible", rule)
+                self._check(FloorMod(value, IntLiteral(dim.multiple_of)), "==", "infeasible", rule)
         for r in self._entry.requirements:
             value = self.expr(r.value)
             if r.relation == "divides":
@@ -61,18 +61,18 @@ class Prelude:
         """Check that *of* divides an extent, unless that is known."""
         if exact_quotient(self._facts.reduce(e), of) is None:
             rule = f"({self._facts.spell(e)}) % {of} == 0"
-            self._check(FloorMod(self.expr(e), Literal(of)), "==", "non_divisible", rule)
+            self._check(FloorMod(self.expr(e), IntLiteral(of)), "==", "non_divisible", rule)
 
     def _check(self, value: Expr, relation: str, kind: str, rule: str) -> None:
         self.steps.append(Precondition(value, relation, kind, rule))
 
     def local(self, name: str, value: Expr) -> Expr:
         """Return *value* by a name of its own, close to *name*; a literal as it is."""
-        if isinstance(value, Literal):
+        if isinstance(value, IntLiteral):
             return value
         identifier = self.identifier(name)
         self.steps.append(Local(identifier, value))
-        return Name(identifier)
+        return NamedInt(identifier)
 
     def expr(self, e: Extent) -> Expr:
         """Return an extent as an expression of the backend, with its signs noted where proved."""
@@ -80,7 +80,7 @@ class Prelude:
         if bottom == 1 and len(terms_of(top)) <= len(terms_of(e)):
             e = top  # the user's dims are shorter to read than the solved ones
         made = add(*(mul(c, *(self._name(n) for n in m)) for m, c in sorted(terms_of(e).items(), key=by_degree)))
-        if not isinstance(made, Literal):
+        if not isinstance(made, IntLiteral):
             if self._facts.positive(e):
                 self.positive.add(made)
             if self._facts.nonnegative(e):
@@ -90,7 +90,7 @@ class Prelude:
     def _name(self, name: str) -> Expr:
         """Return a symbol by its identifier; one that is derived becomes a local first."""
         if name in self._identifiers:
-            return Name(self._identifiers[name])
+            return NamedInt(self._identifiers[name])
         if name in self._meaning.quotients:
             top, bottom = self._meaning.quotients[name]
             return self.local(name, FloorDiv(self.expr(top), self.divisor(bottom)))
@@ -98,7 +98,7 @@ class Prelude:
             return self.local(name, self._definition(self._meaning.definitions[name]))
         if is_digital(name, self._meaning):
             raise InconclusiveError(f"{self._meaning.spell(symbol(name))} is the same for all loops")
-        return Name(self.identifier(name))
+        return NamedInt(self.identifier(name))
 
     def _definition(self, d: Definition) -> Expr:
         left = self.expr(d.left)
@@ -109,7 +109,7 @@ class Prelude:
     def divisor(self, e: Extent) -> Expr:
         """Return *e*, or 1 where it is not positive: where that can be, there is no coordinate that needs it."""
         made = self.expr(e)
-        return made if self._entry.positive(e) else Maximum(made, Literal(1))
+        return made if self._entry.positive(e) else Maximum(made, IntLiteral(1))
 
     def identifier(self, name: str) -> str:
         """Return the name in C of a symbol; the same for the same symbol."""

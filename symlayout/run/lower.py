@@ -24,9 +24,8 @@ from symlayout.run.entry_checks import Prelude
 from symlayout.run.lowered_piece import Part, halve
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.element_types import same_fill
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
-from symlayout_codegen.ir.nest import Add, Affine, Carried, Digit, Guard, Nest, Piece
-from symlayout_codegen.ir.nest import Window as NestWindow
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, mul
+from symlayout_codegen.ir.nest import Add, AffineForm, Carried, Digit, Nest, NestGuard, NestPiece, NestWindow
 
 _MOST_APART = 2
 View = Callable[[Read], Read]
@@ -257,7 +256,7 @@ class _Lowering:
         source = self._source(read)
         return Part(signs, read.facts, box.extents, output, offset, source, windows, guards, read.fill, apart)
 
-    def _piece(self, part: Part) -> Piece:
+    def _piece(self, part: Part) -> NestPiece:
         self.prelude.within(part.box, part.facts)  # which know the splits' quotients too
         numbers: dict[str, int] = {name: k for k, name in enumerate(part.digits)}
         digits = tuple(
@@ -270,8 +269,8 @@ class _Lowering:
             carried.append(Carried(f"q{len(carried)}", value, self.prelude.divisor(denominator)))
             numbers[name] = len(numbers)
         windows = [self._window(w, numbers) for w in part.windows]
-        guards = [Guard(self._window(g.window, numbers), self._fill(g.fill)) for g in part.guards]
-        return Piece(
+        guards = [NestGuard(self._window(g.window, numbers), self._fill(g.fill)) for g in part.guards]
+        return NestPiece(
             digits=digits,
             output=self._affine(part.output, numbers),
             source=part.source,
@@ -292,14 +291,14 @@ class _Lowering:
         whole = not read.windows and not read.guards
         return whole and same_size(self.t.extents, self.output.extents, self.facts)
 
-    def _background(self) -> Piece:
+    def _background(self) -> NestPiece:
         """Return the piece that makes all of the output zero."""
         digits = tuple(
             Digit(f"i{k}", self.prelude.expr(self.facts.reduce(e)), f"output axis {k} < {self.facts.spell(e)}")
             for k, e in enumerate(self.output.extents)
         )
-        face = Affine(Literal(0), tuple((k, self.prelude.expr(s)) for k, s in enumerate(self.output_strides)))
-        return Piece(digits, face, None, None, fill=self._fill(0))
+        face = AffineForm(IntLiteral(0), tuple((k, self.prelude.expr(s)) for k, s in enumerate(self.output_strides)))
+        return NestPiece(digits, face, None, None, fill=self._fill(0))
 
     def _axes(self, box: Box, read: Read) -> dict[int, str]:
         """Return the axes of the output whose coordinate is one digit of the box over its whole extent, with the digit.
@@ -315,7 +314,9 @@ class _Lowering:
                 whole[axis] = name
         return whole
 
-    def _apart(self, background: Piece | None, pieces: Sequence[Piece]) -> tuple[Piece | None, tuple[Piece, ...]]:
+    def _apart(
+        self, background: NestPiece | None, pieces: Sequence[NestPiece]
+    ) -> tuple[NestPiece | None, tuple[NestPiece, ...]]:
         """Return the pieces with what tells their elements apart: axes of the output on which each has one digit.
 
         Of half bytes it tells bytes apart, which lie along the last axis.
@@ -334,9 +335,9 @@ class _Lowering:
         if self.facts.positive(count):
             return ()
         size = self.prelude.local(f"{PARAMETER}size", self.prelude.expr(count))
-        return (NestWindow(Affine(Literal(0)), size),)
+        return (NestWindow(AffineForm(IntLiteral(0)), size),)
 
-    def _affine(self, e: Extent, numbers: dict[str, int]) -> Affine:
+    def _affine(self, e: Extent, numbers: dict[str, int]) -> AffineForm:
         terms = []
         rest = e
         for name, number in numbers.items():
@@ -350,7 +351,7 @@ class _Lowering:
                 raise InconclusiveError(f"{text(e)} is affine in the loop digits")
             if coefficient != 0:
                 terms.append((number, self.prelude.expr(coefficient)))
-        return Affine(self.prelude.expr(rest), tuple(terms))
+        return AffineForm(self.prelude.expr(rest), tuple(terms))
 
     def _window(self, window: Window, numbers: dict[str, int]) -> NestWindow:
         return NestWindow(self._affine(window.value, numbers), self.prelude.expr(window.extent))

@@ -12,8 +12,8 @@ from symlayout.run.storage import WHOLE, Whole
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.emit.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
 from symlayout_codegen.emit.printer import print_kernel
+from symlayout_codegen.ir.identifiers import PARTED, identifier
 from symlayout_codegen.ir.nest import Nest
-from symlayout_codegen.passes.rename import PARTED, identifier
 
 LARGEST_ELEMENT = 1 << 16
 

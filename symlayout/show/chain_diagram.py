@@ -11,7 +11,7 @@ from symlayout.show import wording
 from symlayout.show.svg import Canvas, shortened, width_of
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.integer_expressions import evaluate
-from symlayout_codegen.ir.nest import Affine, Digit, Local, Piece
+from symlayout_codegen.ir.nest import AffineForm, Digit, Local, NestPiece
 
 _MOST_STAGES = 12
 _MOST_PIECES = 3
@@ -111,7 +111,7 @@ def _head(digit: Digit) -> tuple[str, str]:
     return f"{digit.name} < {extent}", place.removeprefix("output ")
 
 
-def _moves(piece: Piece, digit: int, names: list[str], values: Mapping[str, int]) -> str:
+def _moves(piece: NestPiece, digit: int, names: list[str], values: Mapping[str, int]) -> str:
     """Return by how much a step of a digit moves on both sides."""
     carried = piece.carried and piece.offset is not None
     moved = [f"output {_coefficient(piece.output, digit, values):+d}"]
@@ -120,11 +120,11 @@ def _moves(piece: Piece, digit: int, names: list[str], values: Mapping[str, int]
     return " · ".join(moved)
 
 
-def _coefficient(face: Affine, digit: int, values: Mapping[str, int]) -> int:
+def _coefficient(face: AffineForm, digit: int, values: Mapping[str, int]) -> int:
     return sum(evaluate(coefficient, values) for number, coefficient in face.terms if number == digit)
 
 
-def _body(piece: Piece, names: list[str], fills: list[object]) -> str:
+def _body(piece: NestPiece, names: list[str], fills: list[object]) -> str:
     """Return in words what a point of a piece does."""
     if piece.source is None:
         return f"fill with {fills[piece.fill or 0]}"

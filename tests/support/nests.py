@@ -5,26 +5,26 @@ Each is made by a function of its digits, without the algebra, so that these tes
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, Literal, Name, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.nest import (
     Add,
-    Affine,
+    AffineForm,
     Carried,
     Digit,
-    Guard,
     Local,
     Nest,
-    Piece,
+    NestGuard,
+    NestPiece,
+    NestWindow,
     Precondition,
-    Window,
 )
 from symlayout_codegen.ir.queries import ONE
 
-N, C, H, W, b, p, q = map(Name, ("N", "C", "H", "W", "b", "p", "q"))
+N, C, H, W, b, p, q = map(NamedInt, ("N", "C", "H", "W", "b", "p", "q"))
 
 
-def affine(constant: Expr | int = 0, *terms: tuple[int, Expr | int]) -> Affine:
-    return Affine(add(constant), tuple((k, mul(c)) for k, c in terms))
+def affine(constant: Expr | int = 0, *terms: tuple[int, Expr | int]) -> AffineForm:
+    return AffineForm(add(constant), tuple((k, mul(c)) for k, c in terms))
 
 
 def digits(**extents: Expr | int) -> tuple[Digit, ...]:
@@ -32,36 +32,38 @@ def digits(**extents: Expr | int) -> tuple[Digit, ...]:
 
 
 def not_negative(*names: str) -> tuple[Precondition, ...]:
-    return tuple(Precondition(Name(name), ">=", "bad_extent", f"{name} >= 0") for name in names)
+    return tuple(Precondition(NamedInt(name), ">=", "bad_extent", f"{name} >= 0") for name in names)
 
 
-def nest(name: str, parameters: str, pieces: list[Piece], size: Expr | int, **more: object) -> Nest:
+def nest(name: str, parameters: str, pieces: list[NestPiece], size: Expr | int, **more: object) -> Nest:
     """Return a nest of one source ``x`` whose parameters are all non-negative."""
     names = tuple(parameters.split())
     values: dict[str, object] = {
         "prelude": not_negative(*names),
         "sources": ("x",),
         "source_sizes": (None,),
-        "nonnegative": frozenset(map(Name, names)),
+        "nonnegative": frozenset(map(NamedInt, names)),
     }
     return Nest(name, names, output_size=add(size), pieces=tuple(pieces), **{**values, **more})  # type: ignore[arg-type]
 
 
 def transpose() -> Nest:
     """``(i, j) -> (j, i)``, output (W, H)."""
-    piece = Piece(digits(j=W, i=H), affine(0, (0, H), (1, 1)), 0, affine(0, (1, W), (0, 1)))
+    piece = NestPiece(digits(j=W, i=H), affine(0, (0, H), (1, 1)), 0, affine(0, (1, W), (0, 1)))
     return nest("transpose", "H W", [piece], mul(H, W))
 
 
 def turn() -> Nest:
     """``(i, j) -> (W - 1 - j, i)``: a quarter turn of (W, H), whose columns are read from the last."""
-    piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(mul(H, add(W, -1)), (0, 1), (1, mul(-1, H))))
+    piece = NestPiece(
+        digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(mul(H, add(W, -1)), (0, 1), (1, mul(-1, H)))
+    )
     return nest("turn", "H W", [piece], mul(H, W))
 
 
 def transpose_planes() -> Nest:
     """``(n, w, h, c) -> (n, c, h, w)``: three digits change places."""
-    piece = Piece(
+    piece = NestPiece(
         digits(n=N, w=W, h=H, c=C),
         affine(0, (0, mul(C, H, W)), (1, mul(C, H)), (2, C), (3, 1)),
         0,
@@ -74,21 +76,21 @@ def identity() -> Nest:
     """Four digits that coalesce to one run."""
     strides = [mul(C, H, W), mul(H, W), W, 1]
     face = affine(0, *enumerate(strides))
-    piece = Piece(digits(n=N, c=C, h=H, w=W), face, 0, face)
+    piece = NestPiece(digits(n=N, c=C, h=H, w=W), face, 0, face)
     return nest("identity", "N C H W", [piece], mul(N, C, H, W))
 
 
 def pad() -> Nest:
     """Pad both axes of (H, W) by p before and q after."""
     high, wide = add(H, p, q), add(W, p, q)
-    piece = Piece(
+    piece = NestPiece(
         digits(i=high, j=wide),
         affine(0, (0, wide), (1, 1)),
         0,
         affine(mul(-1, p, add(W, 1)), (0, W), (1, 1)),
         guards=(
-            Guard(Window(affine(mul(-1, p), (0, 1)), H), 0),
-            Guard(Window(affine(mul(-1, p), (1, 1)), W), 0),
+            NestGuard(NestWindow(affine(mul(-1, p), (0, 1)), H), 0),
+            NestGuard(NestWindow(affine(mul(-1, p), (1, 1)), W), 0),
         ),
     )
     return nest("pad", "H W p q", [piece], mul(high, wide), fills=1)
@@ -98,8 +100,8 @@ def pad_two_fills(first: int = 0) -> Nest:
     """Axis 0 is padded with one fill, axis 1 with another; *first* says whose guard comes first."""
     plain = pad()
     rows, columns = plain.pieces[0].guards
-    guards = (rows, Guard(columns.window, 1))
-    piece = Piece(
+    guards = (rows, NestGuard(columns.window, 1))
+    piece = NestPiece(
         plain.pieces[0].digits,
         plain.pieces[0].output,
         0,
@@ -123,7 +125,7 @@ def space_to_depth(block: Expr | int = b) -> Nest:
         (4, W),
         (5, 1),
     )
-    piece = Piece(digits(n=N, y=k, x=k, c=C, h=H, w=W), write, 0, read)
+    piece = NestPiece(digits(n=N, y=k, x=k, c=C, h=H, w=W), write, 0, read)
     return _block_nest(f"space_to_depth_{_suffix(k)}", piece, k)
 
 
@@ -131,15 +133,15 @@ def depth_to_space(block: Expr | int = b) -> Nest:
     """Invert `space_to_depth`: its faces change places."""
     piece = space_to_depth(block).pieces[0]
     assert piece.offset is not None
-    inverse = Piece(piece.digits, piece.offset, 0, piece.output)
+    inverse = NestPiece(piece.digits, piece.offset, 0, piece.output)
     return _block_nest(f"depth_to_space_{_suffix(add(block))}", inverse, add(block))
 
 
 def _suffix(block: Expr) -> str:
-    return str(block.value) if isinstance(block, Literal) else "b"
+    return str(block.value) if isinstance(block, IntLiteral) else "b"
 
 
-def _block_nest(name: str, piece: Piece, k: Expr) -> Nest:
+def _block_nest(name: str, piece: NestPiece, k: Expr) -> Nest:
     prelude = not_negative("N", "C", "H", "W")
     parameters = "N C H W"
     if k == b:
@@ -151,7 +153,7 @@ def _block_nest(name: str, piece: Piece, k: Expr) -> Nest:
 
 def channels_last() -> Nest:
     """``(n, h, w, c) -> (n, c, h, w)`` with three channels."""
-    piece = Piece(
+    piece = NestPiece(
         digits(n=N, h=H, w=W, c=3),
         affine(0, (0, mul(3, H, W)), (1, mul(3, W)), (2, 3), (3, 1)),
         0,
@@ -162,7 +164,7 @@ def channels_last() -> Nest:
 
 def flip() -> Nest:
     """``(i, j) -> (H - 1 - i, W - 1 - j)``."""
-    piece = Piece(
+    piece = NestPiece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
         0,
@@ -174,20 +176,20 @@ def flip() -> Nest:
 def flip_padded() -> Nest:
     """Reverse an axis and pad it: the window's coefficient is negative."""
     long = add(W, p, q)
-    piece = Piece(
+    piece = NestPiece(
         digits(i=H, j=long),
         affine(0, (0, long), (1, 1)),
         0,
         affine(add(W, p, -1), (0, W), (1, -1)),
-        guards=(Guard(Window(affine(add(W, p, -1), (1, -1)), W), 0),),
+        guards=(NestGuard(NestWindow(affine(add(W, p, -1), (1, -1)), W), 0),),
     )
     return nest("flip_padded", "H W p q", [piece], mul(H, long), fills=1)
 
 
 def carried_reshape() -> Nest:
     """(H, W) transposed, then read as rows of three: radices without a common refinement."""
-    rows = Name("rows")
-    piece = Piece(
+    rows = NamedInt("rows")
+    piece = NestPiece(
         digits(i=rows, j=3),
         affine(0, (0, 3), (1, 1)),
         0,
@@ -197,7 +199,7 @@ def carried_reshape() -> Nest:
     prelude = (
         *not_negative("H", "W"),
         Precondition(add(H, -1), ">=", "block_lt_1", "H >= 1"),
-        Local("rows", FloorDiv(mul(H, W), Literal(3))),
+        Local("rows", FloorDiv(mul(H, W), IntLiteral(3))),
         Precondition(add(mul(H, W), mul(-3, rows)), "==", "non_divisible", "H*W % 3 == 0"),
     )
     return nest("carried_reshape", "H W", [piece], mul(H, W), prelude=prelude, positive=frozenset((H,)))
@@ -205,16 +207,16 @@ def carried_reshape() -> Nest:
 
 def carried_guard() -> Nest:
     """Guard a carried digit: only a test in the loop decides it."""
-    piece = Piece(
+    piece = NestPiece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
         0,
         affine(0, (0, W), (1, 1)),
-        carried=(Carried("k", affine(p, (0, 1), (1, -1)), Literal(2)),),
+        carried=(Carried("k", affine(p, (0, 1), (1, -1)), IntLiteral(2)),),
         guards=(
-            Guard(Window(affine(0, (1, 1)), q), 0),
-            Guard(Window(affine(0, (2, 1)), q), 1),
-            Guard(Window(affine(0, (0, 1)), p), 2),
+            NestGuard(NestWindow(affine(0, (1, 1)), q), 0),
+            NestGuard(NestWindow(affine(0, (2, 1)), q), 1),
+            NestGuard(NestWindow(affine(0, (0, 1)), p), 2),
         ),
     )
     return nest("carried_guard", "H W p q", [piece], mul(H, W), fills=3)
@@ -222,14 +224,14 @@ def carried_guard() -> Nest:
 
 def space_to_batch(block: Expr | int = b) -> Nest:
     """One axis of length W, padded by p and q, dealt to b batches: ``0 <= b*hi + lo - p < W``."""
-    k, high = add(block), Name("high")
+    k, high = add(block), NamedInt("high")
     inner = affine(mul(-1, p), (1, k), (0, 1))
-    piece = Piece(
+    piece = NestPiece(
         digits(lo=k, hi=high, c=C),
         affine(0, (0, mul(high, C)), (1, C), (2, 1)),
         0,
         affine(mul(-1, p, C), (1, mul(k, C)), (0, C), (2, 1)),
-        guards=(Guard(Window(inner, W), 0),),
+        guards=(NestGuard(NestWindow(inner, W), 0),),
     )
     prelude = (
         *not_negative("W", "C", "p", "q"),
@@ -250,14 +252,14 @@ def space_to_batch(block: Expr | int = b) -> Nest:
 
 def batch_to_space(block: Expr | int = b) -> Nest:
     """Deal b batches of H out to one axis and crop it by p and q: a window, not a guard."""
-    k, long = add(block), Name("long")
+    k, long = add(block), NamedInt("long")
     inner = affine(mul(-1, p), (0, k), (1, 1))
-    piece = Piece(
+    piece = NestPiece(
         digits(hi=H, lo=k, c=C),
         affine(mul(-1, p, C), (0, mul(k, C)), (1, C), (2, 1)),
         0,
         affine(0, (1, mul(H, C)), (0, C), (2, 1)),
-        windows=(Window(inner, long),),
+        windows=(NestWindow(inner, long),),
     )
     prelude = (
         *not_negative("H", "C", "p", "q"),
@@ -277,18 +279,18 @@ def batch_to_space(block: Expr | int = b) -> Nest:
 
 def deal_rows() -> Nest:
     """Rows of W, padded by p and q, are dealt to two planes: the two fastest digits are those of the block."""
-    high = Name("high")
+    high = NamedInt("high")
     inner = affine(mul(-1, p), (2, 2), (0, 1))
-    piece = Piece(
+    piece = NestPiece(
         digits(lo=2, row=H, hi=high),
         affine(0, (0, mul(H, high)), (1, high), (2, 1)),
         0,
         affine(mul(-1, p), (1, W), (2, 2), (0, 1)),
-        guards=(Guard(Window(inner, W), 0),),
+        guards=(NestGuard(NestWindow(inner, W), 0),),
     )
     prelude = (
         *not_negative("H", "W", "p", "q"),
-        Local("high", FloorDiv(add(W, p, q), Literal(2))),
+        Local("high", FloorDiv(add(W, p, q), IntLiteral(2))),
         Precondition(add(W, p, q, mul(-2, high)), "==", "non_divisible", "(W + p + q) % 2 == 0"),
     )
     return nest("deal_rows", "H W p q", [piece], mul(2, H, high), prelude=prelude, fills=1)
@@ -296,14 +298,14 @@ def deal_rows() -> Nest:
 
 def deal_rows_back() -> Nest:
     """Two planes of rows of W are dealt out to one row each, cropped by p and q."""
-    long = Name("long")
+    long = NamedInt("long")
     inner = affine(mul(-1, p), (1, 2), (2, 1))
-    piece = Piece(
+    piece = NestPiece(
         digits(row=H, hi=W, lo=2),
         affine(mul(-1, p), (0, long), (1, 2), (2, 1)),
         0,
         affine(0, (2, mul(H, W)), (0, W), (1, 1)),
-        windows=(Window(inner, long),),
+        windows=(NestWindow(inner, long),),
     )
     prelude = (
         *not_negative("H", "W", "p", "q"),
@@ -322,58 +324,58 @@ def deal_whole(block: int, before: int, after: int, *, run: int = 1, crop: bool 
     high, inside = add(W, margin), mul(k, W)
     plane, image = add(mul(H, k, high, run), 1), add(mul(H, inside, run), 1)  # with a gap, so that they stay a digit
     order = ("plane", "row", "hi", "lo", "c") if crop else ("plane", "lo", "row", "hi", "c")
-    extents = {"plane": N, "row": H, "hi": high, "lo": Literal(k), "c": Literal(run)}
+    extents = {"plane": N, "row": H, "hi": high, "lo": IntLiteral(k), "c": IntLiteral(run)}
     at = {name: n for n, name in enumerate(order)}
     digit = tuple(Digit(name, extents[name]) for name in order)
     dealt, rows = (
         affine(constant, *((at[name], mul(coefficient, run)) for name, coefficient in steps.items()), (at["c"], 1))
         for constant, steps in (
             (0, {"lo": mul(H, high), "row": high, "hi": ONE}),
-            (-before * run, {"row": inside, "hi": Literal(k), "lo": ONE}),
+            (-before * run, {"row": inside, "hi": IntLiteral(k), "lo": ONE}),
         )
     )
-    dealt = Affine(dealt.constant, ((at["plane"], plane), *dealt.terms))
-    rows = Affine(rows.constant, ((at["plane"], image), *rows.terms))
-    window = Window(affine(-before, (at["hi"], k), (at["lo"], 1)), inside)
+    dealt = AffineForm(dealt.constant, ((at["plane"], plane), *dealt.terms))
+    rows = AffineForm(rows.constant, ((at["plane"], image), *rows.terms))
+    window = NestWindow(affine(-before, (at["hi"], k), (at["lo"], 1)), inside)
     name = f"deal_{k}_{before}_{after}_{run}"
     if crop:
-        return nest(f"{name}_back", "N H W", [Piece(digit, rows, 0, dealt, windows=(window,))], mul(N, image))
-    piece = Piece(digit, dealt, 0, rows, guards=(Guard(window, 0),))
+        return nest(f"{name}_back", "N H W", [NestPiece(digit, rows, 0, dealt, windows=(window,))], mul(N, image))
+    piece = NestPiece(digit, dealt, 0, rows, guards=(NestGuard(window, 0),))
     return nest(name, "N H W", [piece], mul(N, plane), fills=1)
 
 
 def halves() -> Nest:
     """Every second of n elements, which are known to be even in number, then the others."""
-    n, half = Name("n"), Name("half")
-    piece = Piece(digits(lo=2, hi=half), affine(0, (0, half), (1, 1)), 0, affine(0, (0, 1), (1, 2)))
+    n, half = NamedInt("n"), NamedInt("half")
+    piece = NestPiece(digits(lo=2, hi=half), affine(0, (0, half), (1, 1)), 0, affine(0, (0, 1), (1, 2)))
     prelude = (
         *not_negative("n"),
-        Precondition(FloorMod(add(n, 2), Literal(2)), "==", "non_divisible", "(n + 2) % 2 == 0"),
-        Local("half", FloorDiv(n, Literal(2))),
+        Precondition(FloorMod(add(n, 2), IntLiteral(2)), "==", "non_divisible", "(n + 2) % 2 == 0"),
+        Local("half", FloorDiv(n, IntLiteral(2))),
     )
     return nest("halves", "n", [piece], n, prelude=prelude)
 
 
 def two_windows() -> Nest:
     """Cut a box by two windows that may not meet, one of them on a sum of two digits."""
-    cut = Piece(
+    cut = NestPiece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
         0,
         affine(0, (0, W), (1, 1)),
-        windows=(Window(affine(mul(-1, p), (0, 1), (1, 1)), q), Window(affine(0, (1, 1)), q)),
+        windows=(NestWindow(affine(mul(-1, p), (0, 1), (1, 1)), q), NestWindow(affine(0, (1, 1)), q)),
     )
     return nest("two_windows", "H W p q", [cut], mul(H, W))
 
 
 def unknown_step() -> Nest:
     """Guard by a window whose coefficient is a parameter of any sign, or 0."""
-    piece = Piece(
+    piece = NestPiece(
         digits(i=H, j=W),
         affine(0, (0, W), (1, 1)),
         0,
         affine(0, (0, W), (1, 1)),
-        guards=(Guard(Window(affine(p, (0, 1), (1, q)), W), 0),),
+        guards=(NestGuard(NestWindow(affine(p, (0, 1), (1, q)), W), 0),),
     )
     prelude = not_negative("H", "W")
     return nest("unknown_step", "H W p q", [piece], mul(H, W), prelude=prelude, fills=1, nonnegative=frozenset())
@@ -382,10 +384,10 @@ def unknown_step() -> Nest:
 def concatenate() -> Nest:
     """Two sources and a fill, one after the other along the rows."""
     sources = []
-    start: Expr = Literal(0)
+    start: Expr = IntLiteral(0)
     for k, wide in enumerate((W, C)):
         sources.append(
-            Piece(
+            NestPiece(
                 digits(i=H, j=wide),
                 affine(start, (0, add(W, C, p)), (1, 1)),
                 k,
@@ -393,7 +395,7 @@ def concatenate() -> Nest:
             )
         )
         start = add(start, wide)
-    filled = Piece(digits(i=H, j=p), affine(start, (0, add(W, C, p)), (1, 1)), None, None, fill=1)
+    filled = NestPiece(digits(i=H, j=p), affine(start, (0, add(W, C, p)), (1, 1)), None, None, fill=1)
     return nest(
         "concatenate",
         "H W C p",
@@ -417,12 +419,12 @@ def slices(backwards: bool = False) -> Nest:
         window = affine(add(mul(k + 1, C), -1), (0, -1)) if backwards else affine(mul(-k, C), (0, 1))
         rows = mul(-4, W) if backwards else mul(4, W)
         pieces.append(
-            Piece(
+            NestPiece(
                 digits(c=mul(4, C), i=H, j=W),
                 affine(0, (0, mul(H, W)), (1, W), (2, 1)),
                 0,
                 affine(add(first, shift), (0, mul(4, H, W)), (1, rows), (2, 2)),
-                windows=(Window(window, C),),
+                windows=(NestWindow(window, C),),
             )
         )
     return nest(f"slices{'_backwards' * backwards}", "C H W", pieces, mul(4, C, H, W))
@@ -433,7 +435,7 @@ def windows() -> Nest:
     wide = add(W, 2)
     plane = mul(add(H, 2), wide)
     write = affine(0, (0, mul(9, C, W)), (1, mul(9, C)), (2, 9), (3, 3), (4, 1))
-    piece = Piece(
+    piece = NestPiece(
         digits(y=H, x=W, c=C, i=3, j=3), write, 0, affine(0, (0, wide), (1, 1), (2, plane), (3, wide), (4, 1))
     )
     return nest("windows", "C H W", [piece], mul(9, C, H, W))
@@ -441,54 +443,54 @@ def windows() -> Nest:
 
 def strided() -> Nest:
     """Read a source of any strides: parameters that may be negative or 0."""
-    s, t = Name("s"), Name("t")
-    piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(0, (0, s), (1, t)))
+    s, t = NamedInt("s"), NamedInt("t")
+    piece = NestPiece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), 0, affine(0, (0, s), (1, t)))
     return nest("strided", "H W s t", [piece], mul(H, W), prelude=not_negative("H", "W"), nonnegative=frozenset())
 
 
 def scalar() -> Nest:
     """No digit at all."""
-    return nest("scalar", "", [Piece((), affine(0), 0, affine(0))], 1)
+    return nest("scalar", "", [NestPiece((), affine(0), 0, affine(0))], 1)
 
 
 def all_fill() -> Nest:
     """No source is read."""
-    piece = Piece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), None, None, fill=0)
+    piece = NestPiece(digits(i=H, j=W), affine(0, (0, W), (1, 1)), None, None, fill=0)
     return nest("all_fill", "H W", [piece], mul(H, W), fills=1)
 
 
-def zero(size: Expr | int) -> Piece:
+def zero(size: Expr | int) -> NestPiece:
     """Fill number 0 over all of a contiguous output."""
-    return Piece(digits(z=size), affine(0, (0, 1)), None, None, fill=0)
+    return NestPiece(digits(z=size), affine(0, (0, 1)), None, None, fill=0)
 
 
 def tile_adjoint() -> Nest:
     """(q, W) summed over its first axis, which may be empty: the loops are then left out."""
-    piece = Piece(
+    piece = NestPiece(
         digits(r=q, i=W),
         affine(0, (1, 1)),
         0,
         affine(0, (0, W), (1, 1)),
-        windows=(Window(affine(), mul(q, W)),),
+        windows=(NestWindow(affine(), mul(q, W)),),
     )
     return nest("tile_adjoint", "W q", [piece], W, fills=1, combine=Add("uint32"), background=zero(W))
 
 
 def repeat_adjoint() -> Nest:
     """(W, 3) summed over its last axis."""
-    piece = Piece(digits(i=W, r=3), affine(0, (0, 1)), 0, affine(0, (0, 3), (1, 1)))
+    piece = NestPiece(digits(i=W, r=3), affine(0, (0, 1)), 0, affine(0, (0, 3), (1, 1)))
     return nest("repeat_adjoint", "W", [piece], W, fills=1, combine=Add("uint32"), background=zero(W))
 
 
 def window_adjoint() -> Nest:
     """Windows of b elements, p apart, of an axis padded by q, are added up where they overlap."""
-    long = Name("long")
-    piece = Piece(
+    long = NamedInt("long")
+    piece = NestPiece(
         digits(w=C, k=b),
         affine(mul(-1, q), (0, p), (1, 1)),
         0,
         affine(0, (0, b), (1, 1)),
-        windows=(Window(affine(mul(-1, q), (0, p), (1, 1)), long),),
+        windows=(NestWindow(affine(mul(-1, q), (0, p), (1, 1)), long),),
     )
     prelude = (
         *not_negative("C", "b", "p", "q"),
@@ -510,12 +512,12 @@ def window_adjoint() -> Nest:
 def block_sum() -> Nest:
     """Add up rows of W that are cut into pairs from p on, in their own order: no pairs are dealt with first."""
     inner = affine(mul(-1, p), (1, 2), (2, 1))
-    piece = Piece(
+    piece = NestPiece(
         digits(row=H, hi=C, lo=2),
         affine(mul(-1, p), (1, 2), (2, 1)),
         0,
         affine(mul(-1, p), (0, W), (1, 2), (2, 1)),
-        windows=(Window(inner, W),),
+        windows=(NestWindow(inner, W),),
     )
     return nest("block_sum", "H W C p", [piece], W, fills=1, combine=Add("uint32"), background=zero(W))
 
@@ -523,20 +525,20 @@ def block_sum() -> Nest:
 def crop_adjoint() -> Nest:
     """Every second element of 2*W + p is written, the others are zero."""
     long = add(mul(2, W), p)
-    piece = Piece(digits(i=W), affine(0, (0, 2)), 0, affine(0, (0, 1)))
+    piece = NestPiece(digits(i=W), affine(0, (0, 2)), 0, affine(0, (0, 1)))
     return nest("crop_adjoint", "W p", [piece], long, fills=1, background=zero(long))
 
 
 def padded_parts() -> Nest:
     """Two parts of x, with fills around both: a piece that only its guard fills, and one for each part."""
-    around = Window(affine(mul(-1, p), (0, 1)), mul(2, W))
-    frame = Piece(digits(i=add(mul(2, W), p, q)), affine(0, (0, 1)), None, None, guards=(Guard(around, 0),))
+    around = NestWindow(affine(mul(-1, p), (0, 1)), mul(2, W))
+    frame = NestPiece(digits(i=add(mul(2, W), p, q)), affine(0, (0, 1)), None, None, guards=(NestGuard(around, 0),))
     pieces = [frame]
     for start in (0, W):
         shift = add(mul(-1, p), mul(-1, start))
-        part = Window(affine(shift, (0, 1)), W)
+        part = NestWindow(affine(shift, (0, 1)), W)
         windows = (part, around)
-        pieces.append(Piece(frame.digits, frame.output, 0, affine(shift, (0, 1)), windows=windows))
+        pieces.append(NestPiece(frame.digits, frame.output, 0, affine(shift, (0, 1)), windows=windows))
     return nest("padded_parts", "W p q", pieces, add(mul(2, W), p, q), fills=1)
 
 

@@ -9,22 +9,22 @@ from string import Template
 
 from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join
 from symlayout_codegen.emit.text import comment_text, folded, signature
+from symlayout_codegen.ir.identifiers import PARTED, rename_signature
 from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.ir.statements import (
-    Accumulate,
     AccumulateRows,
+    AccumulateRun,
     Body,
-    Copy,
     CopyGrid,
     CopyRows,
+    CopyRun,
     Deal,
-    Fill,
     FillRows,
+    FillRun,
     Statement,
     Transpose,
     walk,
 )
-from symlayout_codegen.passes.rename import PARTED, rename_signature
 from symlayout_codegen.status import MEANING, PRECONDITION, status_name
 
 VERSION = "0.1.0"
@@ -82,7 +82,7 @@ def _part(statement: Statement, halves: bool) -> str | None:
     match statement:
         case Transpose() if halves:
             return "nibble_transposes"
-        case Copy() | CopyGrid() | CopyRows() | Fill() | FillRows() if halves:
+        case CopyRun() | CopyGrid() | CopyRows() | FillRun() | FillRows() if halves:
             return "nibble_copies"
         case Transpose(splits=None, joins=None):
             return "transpose"
@@ -90,13 +90,13 @@ def _part(statement: Statement, halves: bool) -> str | None:
             return "split_join"
         case Deal():
             return "deal"
-        case Copy():
+        case CopyRun():
             return "copy"
         case CopyGrid() | CopyRows():
             return "copy_rows"
-        case Fill() | FillRows():
+        case FillRun() | FillRows():
             return "fill"
-        case Accumulate() | AccumulateRows():
+        case AccumulateRun() | AccumulateRows():
             return "accumulate"
     return None
 
@@ -132,6 +132,6 @@ def _prototypes(nests: Iterable[Nest]) -> Iterator[str]:
             yield from (folded(f" * {comment_text(line)}") for line in about)
             yield " */"
         before = about
-        legal = rename_signature(nest)
+        legal = rename_signature(nest).nest
         yield f"{signature(legal)};"
         yield f"{signature(legal, PARTED)};"

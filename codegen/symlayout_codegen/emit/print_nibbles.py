@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.statements import (
-    Accumulate,
     AccumulateRows,
+    AccumulateRun,
     Axis,
-    Copy,
     CopyGrid,
     CopyRows,
+    CopyRun,
     Deal,
-    Fill,
     FillRows,
     If,
     Interval,
@@ -30,13 +29,13 @@ Show = Callable[[Expr], str]
 def half_leaf(statement: Statement, show: Show) -> str | None:
     """Return the C of *statement* for elements of half a byte; None for what holds no element."""
     match statement:
-        case Copy(to, source, start, Literal(1)):
+        case CopyRun(to, source, start, IntLiteral(1)):
             return f"sl_nibble_move(to, {show(to)}, from{source}, {show(start)});"
-        case Copy(to, source, start, count):
+        case CopyRun(to, source, start, count):
             return f"sl_nibble_copy(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
-        case Fill(to, fill, Literal(1)):
+        case FillRun(to, fill, IntLiteral(1)):
             return f"sl_nibble_store(to, {show(to)}, fill{fill});"
-        case Fill(to, fill, count):
+        case FillRun(to, fill, count):
             return f"sl_nibble_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
@@ -53,7 +52,7 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
             return f"sl_nibble_transpose({faces}, {turns});"
         case Let() | Interval() | Share() | Loop() | If():
             return None
-        case Accumulate() | AccumulateRows() | Deal():
+        case AccumulateRun() | AccumulateRows() | Deal():
             raise TypeError("elements of half a byte do not add up, and are not dealt out")
 
 

@@ -13,31 +13,32 @@ from symlayout_codegen.emit.print_nibbles import half_leaf
 from symlayout_codegen.emit.text import comment_text, folded, signature, wrapped
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.ir.choice import MODEL
+from symlayout_codegen.ir.identifiers import PACKED, PARTED
 from symlayout_codegen.ir.integer_expressions import (
     Expr,
     FloorDiv,
     FloorMod,
-    Literal,
+    IntLiteral,
     Maximum,
     Minimum,
-    Name,
+    NamedInt,
     Product,
-    Sum,
+    Summation,
     add,
 )
 from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.ir.queries import ONE, Facts, names, negate
+from symlayout_codegen.ir.queries import ONE, SignFacts, names, negate
 from symlayout_codegen.ir.statements import (
-    Accumulate,
     AccumulateRows,
+    AccumulateRun,
     Axis,
     Body,
-    Copy,
     CopyGrid,
     CopyRows,
+    CopyRun,
     Deal,
-    Fill,
     FillRows,
+    FillRun,
     If,
     Interval,
     Let,
@@ -49,7 +50,6 @@ from symlayout_codegen.ir.statements import (
     walk,
 )
 from symlayout_codegen.ir.text_budget import within
-from symlayout_codegen.passes.rename import PACKED, PARTED
 from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.status import status_name
 
@@ -122,9 +122,9 @@ def _lines(program: Program, element_size: int) -> Iterator[str]:
     yield "    if (part < 0 || part >= parts)"
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
-    reads = Copy | Accumulate | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal
+    reads = CopyRun | AccumulateRun | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal
     sources = {s.source for s in walk(program.body) if isinstance(s, reads)}
-    fills = {s.fill for s in walk(program.body) if isinstance(s, Fill | FillRows | Deal)}
+    fills = {s.fill for s in walk(program.body) if isinstance(s, FillRun | FillRows | Deal)}
     for name in nest.parameters:
         if name not in used:
             yield f"    (void){name};"
@@ -225,7 +225,7 @@ def _prelude(program: Program, used: frozenset[str]) -> Iterator[str]:
 
 def _failure(step: Precondition, checked: _CheckedPrinter) -> str:
     """Return the comparison that is true where *step* fails, each term on the side where it is positive."""
-    terms = step.value.terms if isinstance(step.value, Sum) else (step.value,)
+    terms = step.value.terms if isinstance(step.value, Summation) else (step.value,)
     left = add(*(term for term in terms if not _is_negative(term)))
     right = add(*(negate(term) for term in terms if _is_negative(term)))
     return f"{checked(left)} {'!=' if step.relation == '==' else '<'} {checked(right)}"
@@ -270,15 +270,15 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
                 yield "} else {"
                 yield from _statements(outside, show, 1)
             yield "}"
-        case Copy(to, source, start, Literal(1)):
+        case CopyRun(to, source, start, IntLiteral(1)):
             yield f"to[{show(to)}] = from{source}[{show(start)}];"
-        case Copy(to, source, start, count):
+        case CopyRun(to, source, start, count):
             yield f"sl_copy(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
-        case Accumulate(to, source, start, count):
+        case AccumulateRun(to, source, start, count):
             yield f"sl_accumulate(to, {show(to)}, from{source}, {show(start)}, {show(count)});"
-        case Fill(to, fill, Literal(1)):
+        case FillRun(to, fill, IntLiteral(1)):
             yield f"to[{show(to)}] = fill{fill};"
-        case Fill(to, fill, count):
+        case FillRun(to, fill, count):
             yield f"sl_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
@@ -335,7 +335,7 @@ def _literal(value: int) -> str:
 class _Printer:
     """Prints an expression whose values are in range; `/` and `%` only where both signs are proved."""
 
-    def __init__(self, facts: Facts, halves: bool = False) -> None:
+    def __init__(self, facts: SignFacts, halves: bool = False) -> None:
         self.facts, self.halves = facts, halves
 
     def __call__(self, expr: Expr) -> str:
@@ -349,15 +349,15 @@ class _Printer:
     def text(self, expr: Expr) -> tuple[str, int]:
         """Return the C of *expr* and how tightly its outermost operator binds."""
         match expr:
-            case Literal(value):
+            case IntLiteral(value):
                 return _literal(value), _ATOM if value >= 0 else _SUM
-            case Name(name):
+            case NamedInt(name):
                 return name, _ATOM
-            case Sum(terms):
+            case Summation(terms):
                 return self.sum(terms), _SUM
-            case Product((Literal(-1), *rest)):
+            case Product((IntLiteral(-1), *rest)):
                 return f"-{self.product(rest)}", _SUM
-            case Product((Literal(value), *_) as factors) if value < 0:
+            case Product((IntLiteral(value), *_) as factors) if value < 0:
                 return self.product(factors), _SUM
             case Product(factors):
                 return self.product(factors), _PRODUCT
@@ -383,7 +383,7 @@ class _Printer:
     def product(self, factors: Sequence[Expr]) -> str:
         """Return the factors; a quotient among them keeps its parentheses, since `/` truncates."""
         first, *rest = factors
-        texts = [_literal(first.value) if isinstance(first, Literal) else self.within(first, _ATOM)]
+        texts = [_literal(first.value) if isinstance(first, IntLiteral) else self.within(first, _ATOM)]
         return "*".join(texts + [self.within(factor, _ATOM) for factor in rest])
 
     def division(self, operator: str, helper: str, numerator: Expr, denominator: Expr) -> tuple[str, int]:
@@ -397,7 +397,7 @@ class _Printer:
 def _is_negative(term: Expr) -> bool:
     """Return whether *term* prints with a leading minus that negation takes away."""
     match term:
-        case Literal(value) | Product((Literal(value), *_)):
+        case IntLiteral(value) | Product((IntLiteral(value), *_)):
             return -(2**63) < value < 0
         case _:
             return False
@@ -408,11 +408,11 @@ class _CheckedPrinter:
 
     def __call__(self, expr: Expr) -> str:
         match expr:
-            case Literal(value):
+            case IntLiteral(value):
                 return _literal(value)
-            case Name(name):
+            case NamedInt(name):
                 return name
-            case Sum(terms):
+            case Summation(terms):
                 return self.fold("sl_add", terms)
             case Product(factors):
                 return self.fold("sl_mul", factors)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from math import gcd
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.queries import Monomials, expanded, monomials
 
 
 def factored(expr: Expr) -> Expr:
     """Return a product that is *expr*, or *expr* where none is found: of a number, names and sums ``n + c``.
 
-    >>> n, m = Name("n"), Name("m")
+    >>> n, m = NamedInt("n"), NamedInt("m")
     >>> factored(add(mul(2, n, m), mul(2, n), mul(2, m), 2)) == mul(2, add(m, 1), add(n, 1))
     True
     """
     terms = monomials(expanded(expr))  # in the order of the expanded sum, so that equal polynomials print alike
     if not terms:
-        return Literal(0)
-    if not all(isinstance(atom, Name) for atoms in terms for atom in atoms):
+        return IntLiteral(0)
+    if not all(isinstance(atom, NamedInt) for atoms in terms for atom in atoms):
         return expr
     content = gcd(*terms.values())
     left = {names: value // content for names, value in terms.items()}

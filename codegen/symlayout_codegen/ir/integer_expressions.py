@@ -13,21 +13,21 @@ from math import prod
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class IntLiteral:
     """An integer constant."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NamedInt:
     """A kernel parameter, a derived local, or a loop digit, by its C identifier."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Summation:
     """The sum of two or more terms."""
 
     terms: tuple[Expr, ...]
@@ -72,73 +72,73 @@ class Maximum:
     right: Expr
 
 
-Expr = Literal | Name | Sum | Product | FloorDiv | FloorMod | Minimum | Maximum
+Expr = IntLiteral | NamedInt | Summation | Product | FloorDiv | FloorMod | Minimum | Maximum
 
 
 def add(*terms: Expr | int) -> Expr:
     """Return the sum of *terms*, flattened, with the literals folded into one at the end.
 
-    >>> add(Name("n"), 2, 3)
-    Sum(terms=(Name(name='n'), Literal(value=5)))
+    >>> add(NamedInt("n"), 2, 3)
+    Summation(terms=(NamedInt(name='n'), IntLiteral(value=5)))
     """
     constant, rest = 0, list[Expr]()
     for term in terms:
         if isinstance(term, int):
             constant += term
-        elif isinstance(term, Literal):
+        elif isinstance(term, IntLiteral):
             constant += term.value
-        elif isinstance(term, Sum):
+        elif isinstance(term, Summation):
             for inner in term.terms:
-                if isinstance(inner, Literal):
+                if isinstance(inner, IntLiteral):
                     constant += inner.value
                 else:
                     rest.append(inner)
         else:
             rest.append(term)
     if constant or not rest:
-        rest.append(Literal(constant))
-    return rest[0] if len(rest) == 1 else Sum(tuple(rest))
+        rest.append(IntLiteral(constant))
+    return rest[0] if len(rest) == 1 else Summation(tuple(rest))
 
 
 def mul(*factors: Expr | int) -> Expr:
     """Return the product of *factors*, flattened, with the literals folded into one in front.
 
-    >>> mul(2, Name("n"), 3)
-    Product(factors=(Literal(value=6), Name(name='n')))
+    >>> mul(2, NamedInt("n"), 3)
+    Product(factors=(IntLiteral(value=6), NamedInt(name='n')))
     """
     constant, rest = 1, list[Expr]()
     for factor in factors:
         if isinstance(factor, int):
             constant *= factor
-        elif isinstance(factor, Literal):
+        elif isinstance(factor, IntLiteral):
             constant *= factor.value
         elif isinstance(factor, Product):
             for inner in factor.factors:
-                if isinstance(inner, Literal):
+                if isinstance(inner, IntLiteral):
                     constant *= inner.value
                 else:
                     rest.append(inner)
         else:
             rest.append(factor)
     if constant == 0 or not rest:
-        return Literal(constant)
+        return IntLiteral(constant)
     if constant != 1:
-        rest.insert(0, Literal(constant))
+        rest.insert(0, IntLiteral(constant))
     return rest[0] if len(rest) == 1 else Product(tuple(rest))
 
 
 def evaluate(expr: Expr, values: Mapping[str, int]) -> int:
     """Return the exact value of *expr* where each name has the value in *values*.
 
-    >>> evaluate(FloorDiv(Name("n"), Literal(2)), {"n": -3})
+    >>> evaluate(FloorDiv(NamedInt("n"), IntLiteral(2)), {"n": -3})
     -2
     """
     match expr:
-        case Literal(value):
+        case IntLiteral(value):
             return value
-        case Name(name):
+        case NamedInt(name):
             return values[name]
-        case Sum(terms):
+        case Summation(terms):
             return sum(evaluate(term, values) for term in terms)
         case Product(factors):
             return prod(evaluate(factor, values) for factor in factors)

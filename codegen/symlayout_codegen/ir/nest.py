@@ -1,40 +1,46 @@
 """The nest: what the algebra hands to the backend, one frozen value per kernel.
 
-A nest says which element of which source each element of the output holds, as boxes of
-integer digits.  It knows no tensor op, no SymPy and no proof.  For every piece:
+A nest says which element of which source each element of the output holds.  It knows no tensor op, no SymPy and
+no proof.  It consists of pieces.  A piece is a box of integer digits:
 
-* each *digit* ``d`` runs over ``0 <= d < extent``, independently of the others; the extent is
-  non-negative wherever the preconditions hold;
-* a *carried* digit is ``floor(value / divisor)`` of the digits before it (numbered after
-  the digits, in order), for radices that have no common refinement;
-* a point of the box belongs to the piece if every *window* holds: ``0 <= value < extent``; where one
-  without digits fails, the piece is empty, and nothing else of it need have a meaning;
-* the point writes the output element at offset ``output``;
-* the *guards* are tried in order: the first whose window fails makes the point read
-  ``fills[fill]``; if all hold it reads ``source`` at element offset ``offset``.
+* Each *digit* ``d`` runs over ``0 <= d < extent``, independently of the other digits.  The extent is non-negative
+  wherever the preconditions hold.
+* A *carried* digit is ``floor(value / divisor)`` of the digits before it.  Carried digits are numbered after the
+  digits, in order.  They stand for radices that have no common refinement.
+* A point of the box belongs to the piece if every *window* holds: ``0 <= value < extent``.  Where a window without
+  digits fails, the piece is empty, and its other expressions need not have a meaning.
+* Each point of the piece writes the output element at offset ``output``.
+* The *guards* are tested in order.  At the first guard whose window fails the point takes ``fills[fill]``.  If all
+  guards hold, the point reads ``source`` at element offset ``offset``.
 
-The nest's *background* is carried out first, then its pieces in order.  What a point does to the
-output element is the nest's *combine*: the element is replaced, or, with `Add`, what is read is added
-to it, point after point, the last digit running fastest.
+``output`` and ``offset`` are the two *faces* of a piece.  Offsets and strides are in elements.
 
-Pieces that replace write every output element exactly once (at most once over a background, whose
-points write each exactly once), and every offset read or written is inside its array: the algebra has
-shown both for all parameters that meet the preconditions.  Offsets and strides are in elements.
-`simulate` is this definition as a program, the reference that the generated C is tested against.
+The nest's *background* is carried out first, then its pieces in order.  The nest's *combine* says what a point does
+to its output element: it replaces the element, or, with `Add`, it adds what it reads.  Additions keep the order of
+the points: the last digit runs fastest.
+
+The algebra has shown, for all parameters that meet the preconditions:
+
+* Pieces that replace write every output element exactly once.  Over a background they write each element at most
+  once, and the background writes each exactly once.
+* Pieces that add have a source and no guards.
+* Every offset that is read or written lies inside its array.
+
+`simulate` is this definition as a program.  The generated C is tested against it.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, evaluate
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, evaluate
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
-    """``constant + sum(coefficient * digit)``, digits by their number in the piece."""
+class AffineForm:
+    """``constant + sum(coefficient * digit)``, an affine form in the digits of a piece, given by number."""
 
     constant: Expr
     terms: tuple[tuple[int, Expr], ...] = ()
@@ -50,12 +56,16 @@ class Affine:
         total: dict[int, Expr] = {}
         for k, coefficient in self.terms:
             total[k] = add(total[k], coefficient) if k in total else coefficient
-        return {k: coefficient for k, coefficient in total.items() if coefficient != Literal(0)}
+        return {k: coefficient for k, coefficient in total.items() if coefficient != IntLiteral(0)}
+
+    def mapped(self, change: Callable[[Expr], Expr]) -> AffineForm:
+        """Return the form with *change* made to the constant and to each coefficient."""
+        return AffineForm(change(self.constant), tuple((k, change(coefficient)) for k, coefficient in self.terms))
 
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """A loop: ``0 <= name < extent``.  ``comment`` says in the user's terms what it walks."""
+    """A loop: ``0 <= name < extent``.  ``comment`` says in the user's terms what the loop walks over."""
 
     name: str
     extent: Expr
@@ -67,45 +77,103 @@ class Carried:
     """``name = floor(value / divisor)``; the divisor is positive."""
 
     name: str
-    value: Affine
+    value: AffineForm
     divisor: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class NestWindow:
     """The condition ``0 <= value < extent``."""
 
-    value: Affine
+    value: AffineForm
     extent: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """Where *window* fails, the element is ``fills[fill]`` of the nest."""
+class NestGuard:
+    """Where *window* fails, the output element is ``fills[fill]`` of the nest."""
 
-    window: Window
+    window: NestWindow
     fill: int
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One box of digits and what its points write and read (see the module's text).
+class NestPiece:
+    """One box of digits, and what its points write and read (see the module's text).
 
-    ``source`` is None for a piece that is all fill; then ``fill`` says which, and without one the guards alone fill:
-    a point where none of them fails leaves what is there.  ``apart`` has digits that tell
-    output elements apart: two points of the nest, of one piece or of two, that differ in the value of the k-th of
-    their pieces' write different elements.  All pieces over a background have as many, of the same extents.
+    Attributes
+    ----------
+    source : the number of the source; None where no element is read.
+    fill : what points without a source write if no guard fails.  Where both are None, such points write nothing.
+    apart : digits that tell output elements apart.  Take two points of the nest, of one piece or of two.  Where they
+        differ in the digit at some position of their pieces' ``apart``, they write different elements.  All pieces
+        over a background have equally many such digits, with the same extents.
     """
 
     digits: tuple[Digit, ...]
-    output: Affine
+    output: AffineForm
     source: int | None
-    offset: Affine | None
+    offset: AffineForm | None
     carried: tuple[Carried, ...] = ()
-    windows: tuple[Window, ...] = ()
-    guards: tuple[Guard, ...] = ()
+    windows: tuple[NestWindow, ...] = ()
+    guards: tuple[NestGuard, ...] = ()
     fill: int | None = None
     apart: tuple[int, ...] = ()
+
+    @property
+    def faces(self) -> tuple[AffineForm, ...]:
+        """The offset in the output, then the offset in the source if there is one."""
+        return (self.output,) if self.offset is None else (self.output, self.offset)
+
+    @property
+    def conditions(self) -> Iterator[AffineForm]:
+        """The affine forms of the windows, of the guards and of the carried digits."""
+        yield from (window.value for window in self.windows)
+        yield from (guard.window.value for guard in self.guards)
+        yield from (carried.value for carried in self.carried)
+
+    def mapped(
+        self, form: Callable[[AffineForm], AffineForm], extent: Callable[[Expr], Expr] | None = None
+    ) -> NestPiece:
+        """Return the piece with each affine form changed by *form*; extents and divisors are changed by *extent*."""
+
+        def same(expr: Expr) -> Expr:
+            return expr
+
+        extent = extent or same
+
+        def window(old: NestWindow) -> NestWindow:
+            return NestWindow(form(old.value), extent(old.extent))
+
+        return replace(
+            self,
+            digits=tuple(replace(digit, extent=extent(digit.extent)) for digit in self.digits),
+            carried=tuple(Carried(c.name, form(c.value), extent(c.divisor)) for c in self.carried),
+            output=form(self.output),
+            offset=form(self.offset) if self.offset is not None else None,
+            windows=tuple(map(window, self.windows)),
+            guards=tuple(NestGuard(window(guard.window), guard.fill) for guard in self.guards),
+        )
+
+    def map_expressions(self, change: Callable[[Expr], Expr]) -> NestPiece:
+        """Return the piece with *change* made to each expression in it."""
+        return self.mapped(lambda form: form.mapped(change), change)
+
+    def with_digits(self, kept: Sequence[int]) -> NestPiece:
+        """Return the piece with the digits *kept*, in that order; the terms of the other digits are dropped.
+
+        Carried digits are numbered after the digits, as before.
+        """
+        number = {k: i for i, k in enumerate(kept)}
+        number |= {len(self.digits) + i: len(kept) + i for i in range(len(self.carried))}
+
+        def form(old: AffineForm) -> AffineForm:
+            terms = ((number[k], c) for k, c in old.coefficients().items() if k in number)
+            return AffineForm(old.constant, tuple(terms))
+
+        renumbered = self.mapped(form)
+        digits = tuple(self.digits[k] for k in kept)
+        return replace(renumbered, digits=digits, apart=tuple(number[k] for k in self.apart))
 
 
 NUMBERS: dict[str, str] = {
@@ -119,12 +187,12 @@ NUMBERS: dict[str, str] = {
     "complex64": "float _Complex",
     "complex128": "double _Complex",
 }
-"""The types in which points can add up, with C's names.  Unsigned sums wrap, and are those of signed types too."""
+"""The types in which points add, with their names in C.  Unsigned sums wrap: they serve signed integers too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Points add what they read to the output, in the arithmetic of *number*, one of `NUMBERS`."""
+    """Points add what they read to the output, in the arithmetic of the type *number*, one of `NUMBERS`."""
 
     number: str
 
@@ -141,8 +209,8 @@ class Local:
 class Precondition:
     """What must hold of the parameters: ``value == 0`` or ``value >= 0``.
 
-    ``kind`` is the stable error kind of the rule that failed, ``text`` the rule for people.
-    Preconditions and locals are in one list, since a local may need what stands before it.
+    ``kind`` is the stable error kind of the rule; ``text`` states the rule for people.  Preconditions and locals
+    stand in one list, since a local may have a meaning only where the preconditions before it hold.
     """
 
     value: Expr
@@ -153,7 +221,7 @@ class Precondition:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """A kernel to be: parameters, what is derived from them, and the pieces.
+    """What a kernel does: its parameters, the integers derived from them, and the pieces.
 
     Attributes
     ----------
@@ -161,17 +229,17 @@ class Nest:
     parameters : C identifiers of the int64 arguments, in order.
     prelude : locals and preconditions, in order of evaluation.
     sources : C identifiers of the sources.
-    source_sizes : elements that each source holds, or None where it is strided.
-    output_size : elements that the output holds, or None where it is strided.
-    pieces : the boxes.
+    source_sizes : number of elements of each source, or None where the source is strided.
+    output_size : number of elements of the output, or None where the output is strided.
+    pieces : the boxes of digits.
     fills : number of distinct fill values.
-    about : lines for the header comment: the map, the domain, the command that makes it again.
+    about : lines for the header comment: the map, the domain, the command that writes the file again.
     positive : expressions proved ``>= 1`` wherever the preconditions hold (blocks, divisors).
     nonnegative : expressions proved ``>= 0`` there (dims, extents).
-    combine : how points come to the output: None replaces, `Add` adds.
-    background : a piece of fill that covers the output before the pieces, where they do not.
-    halves : elements are half a byte: number *e* is in byte ``e // 2``, in the low half if *e* is even.  What is
-        ``apart`` tells bytes apart then, and fills are bytes that hold the value twice.
+    combine : what a point does to its output element: None replaces it, `Add` adds to it.
+    background : a piece of fill that writes all of the output before the pieces, which need not cover it.
+    halves : elements are half a byte: element *e* is in byte ``e // 2``, in the low half if *e* is even.  The digits
+        ``apart`` of a piece then tell bytes apart, and a fill is a byte that holds the value twice.
     """
 
     name: str
@@ -180,18 +248,32 @@ class Nest:
     sources: tuple[str, ...]
     source_sizes: tuple[Expr | None, ...]
     output_size: Expr | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[NestPiece, ...]
     fills: int = 0
     about: tuple[str, ...] = ()
     positive: frozenset[Expr] = frozenset()
     nonnegative: frozenset[Expr] = frozenset()
     combine: Add | None = None
-    background: Piece | None = None
+    background: NestPiece | None = None
     halves: bool = False
 
+    @property
+    def boxes(self) -> tuple[NestPiece, ...]:
+        """The background, if there is one, then the pieces."""
+        return self.pieces if self.background is None else (self.background, *self.pieces)
 
-def points(piece: Piece, values: Mapping[str, int]) -> Iterator[list[int]]:
-    """Yield the digits, carried ones included, of each point that belongs to *piece*."""
+    def adds(self, piece: NestPiece) -> bool:
+        """Return whether the points of *piece* add: then their order matters."""
+        return self.combine is not None and piece.source is not None
+
+    def map_boxes(self, change: Callable[[NestPiece], NestPiece]) -> Nest:
+        """Return the nest with *change* made to the background and to each piece."""
+        background = self.background and change(self.background)
+        return replace(self, pieces=tuple(map(change, self.pieces)), background=background)
+
+
+def points(piece: NestPiece, values: Mapping[str, int]) -> Iterator[list[int]]:
+    """Yield the digits of each point that belongs to *piece*, the carried digits included."""
     if not all(holds(window, [], values) for window in piece.windows if not window.value.terms):
         return
     boxes = (range(evaluate(digit.extent, values)) for digit in piece.digits)
@@ -204,17 +286,17 @@ def points(piece: Piece, values: Mapping[str, int]) -> Iterator[list[int]]:
             yield digits
 
 
-def holds(window: Window, digits: list[int], values: Mapping[str, int]) -> bool:
+def holds(window: NestWindow, digits: list[int], values: Mapping[str, int]) -> bool:
     """Return whether ``0 <= value < extent``."""
     return 0 <= window.value.at(digits, values) < evaluate(window.extent, values)
 
 
 Term = tuple[str, int]
-"""What an element is made of: ``("fill", k)`` or ``(source name, offset)``."""
+"""One summand of an output element: ``("fill", k)`` or ``(source name, offset)``."""
 
 
 def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[Term, ...]]:
-    """Return the terms of which each output offset holds the sum: one where points replace.
+    """Return the terms whose sum each output offset holds; one term where points replace.
 
     Raises
     ------
@@ -243,8 +325,8 @@ def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[Term,
     return written
 
 
-def _terms(nest: Nest, piece: Piece, values: Mapping[str, int]) -> Iterator[tuple[int, Term]]:
-    """Yield for each point of *piece*, in order, the offset that it writes and what it brings there."""
+def _terms(nest: Nest, piece: NestPiece, values: Mapping[str, int]) -> Iterator[tuple[int, Term]]:
+    """Yield the offset that each point of *piece* writes and the term that it writes there, in order."""
     for digits in points(piece, values):
         failed = (g.fill for g in piece.guards if not holds(g.window, digits, values))
         fill = next(failed, piece.fill if piece.source is None else None)

@@ -1,7 +1,7 @@
-"""Questions about integer expressions: their names, a substitution, equality, a proved sign.
+"""Queries on integer expressions: names, substitution, equality, coefficients, proved signs.
 
-Everything here is sound and incomplete: `equal` and the signs answer False where a cleverer
-argument is needed, and the schedule then takes the slower way that needs no fact.
+The queries are sound and incomplete.  `equal` and the signs answer False where they find no proof; the passes then
+emit slower code that needs none.
 """
 
 from __future__ import annotations
@@ -14,43 +14,43 @@ from symlayout_codegen.ir.integer_expressions import (
     Expr,
     FloorDiv,
     FloorMod,
-    Literal,
+    IntLiteral,
     Maximum,
     Minimum,
-    Name,
+    NamedInt,
     Product,
-    Sum,
+    Summation,
     add,
     mul,
 )
 
-ZERO = Literal(0)
-ONE = Literal(1)
+ZERO = IntLiteral(0)
+ONE = IntLiteral(1)
 
 
 def names(expr: Expr) -> frozenset[str]:
     """Return the names that *expr* mentions."""
     match expr:
-        case Literal():
+        case IntLiteral():
             return frozenset()
-        case Name(name):
+        case NamedInt(name):
             return frozenset((name,))
-        case Sum(parts) | Product(parts):
+        case Summation(parts) | Product(parts):
             return frozenset().union(*map(names, parts))
         case FloorDiv(left, right) | FloorMod(left, right) | Minimum(left, right) | Maximum(left, right):
             return names(left) | names(right)
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
-    """Return *expr* with the names in *values* replaced, and literals folded again."""
+    """Return *expr* with the names in *values* replaced and the literals folded."""
     if not values:
         return expr
     match expr:
-        case Literal():
+        case IntLiteral():
             return expr
-        case Name(name):
+        case NamedInt(name):
             return values.get(name, expr)
-        case Sum(terms):
+        case Summation(terms):
             return add(*(substitute(term, values) for term in terms))
         case Product(factors):
             return mul(*(substitute(factor, values) for factor in factors))
@@ -65,47 +65,47 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
 
 
 def floor_div(numerator: Expr, denominator: Expr) -> Expr:
-    """Return ``floor(numerator / denominator)``, what a literal divides exactly taken out.
+    """Return ``floor(numerator / denominator)``; terms that a literal denominator divides are taken out of the floor.
 
-    >>> floor_div(add(mul(4, Name("n")), 5), Literal(2)) == add(mul(2, Name("n")), 2)
+    >>> floor_div(add(mul(4, NamedInt("n")), 5), IntLiteral(2)) == add(mul(2, NamedInt("n")), 2)
     True
     """
     match numerator, denominator:
-        case _, Literal(1):
+        case _, IntLiteral(1):
             return numerator
-        case Literal(a), Literal(b) if b:
-            return Literal(a // b)
-        case _, Literal(b) if b > 0:
+        case IntLiteral(a), IntLiteral(b) if b:
+            return IntLiteral(a // b)
+        case _, IntLiteral(b) if b > 0:
             whole, rest = list[Expr](), list[Expr]()
-            for term in numerator.terms if isinstance(numerator, Sum) else (numerator,):
+            for term in numerator.terms if isinstance(numerator, Summation) else (numerator,):
                 match term:
-                    case Literal(a):
-                        whole.append(Literal(a // b))
-                        rest.append(Literal(a % b))
-                    case Product((Literal(a), *factors)) if a % b == 0:
+                    case IntLiteral(a):
+                        whole.append(IntLiteral(a // b))
+                        rest.append(IntLiteral(a % b))
+                    case Product((IntLiteral(a), *factors)) if a % b == 0:
                         whole.append(mul(a // b, *factors))
                     case _:
                         rest.append(term)
             left = add(*rest)
-            inner = Literal(left.value // b) if isinstance(left, Literal) else FloorDiv(left, denominator)
+            inner = IntLiteral(left.value // b) if isinstance(left, IntLiteral) else FloorDiv(left, denominator)
             return add(*whole, inner)
         case _:
             return FloorDiv(numerator, denominator)
 
 
 def floor_mod(numerator: Expr, denominator: Expr) -> Expr:
-    """Return Python's ``numerator % denominator``, folded where it is literal or modulo one."""
+    """Return Python's ``numerator % denominator``, folded where both are literals or the denominator is 1."""
     match numerator, denominator:
-        case _, Literal(1):
+        case _, IntLiteral(1):
             return ZERO
-        case Literal(a), Literal(b) if b:
-            return Literal(a % b)
+        case IntLiteral(a), IntLiteral(b) if b:
+            return IntLiteral(a % b)
         case _:
             return FloorMod(numerator, denominator)
 
 
 def minimum(left: Expr, right: Expr) -> Expr:
-    """Return the smaller value, folded where both differ by a known constant."""
+    """Return the smaller value: one of the two where their difference is a constant."""
     difference = _constant(subtract(left, right))
     if difference is not None:
         return left if difference <= 0 else right
@@ -113,7 +113,7 @@ def minimum(left: Expr, right: Expr) -> Expr:
 
 
 def maximum(left: Expr, right: Expr) -> Expr:
-    """Return the larger value, folded where both differ by a known constant."""
+    """Return the larger value: one of the two where their difference is a constant."""
     difference = _constant(subtract(left, right))
     if difference is not None:
         return left if difference >= 0 else right
@@ -121,17 +121,17 @@ def maximum(left: Expr, right: Expr) -> Expr:
 
 
 def negate(expr: Expr) -> Expr:
-    """Return ``-expr``, the sign moved into the terms of a sum."""
-    if isinstance(expr, Sum):
+    """Return ``-expr``; of a sum each term is negated."""
+    if isinstance(expr, Summation):
         return add(*(mul(-1, term) for term in expr.terms))
     return mul(-1, expr)
 
 
 def subtract(left: Expr, right: Expr) -> Expr:
-    """Return ``left - right``, expanded where that cancels something.
+    """Return ``left - right``, multiplied out where terms cancel.
 
-    >>> subtract(add(Name("w"), Name("p")), Name("w"))
-    Name(name='p')
+    >>> subtract(add(NamedInt("w"), NamedInt("p")), NamedInt("w"))
+    NamedInt(name='p')
     """
     if right == ZERO:
         return left
@@ -143,35 +143,24 @@ def subtract(left: Expr, right: Expr) -> Expr:
 
 
 def expanded(expr: Expr) -> Expr:
-    """Return *expr* multiplied out, its like terms gathered: the same expression for the same polynomial.
+    """Return *expr* multiplied out, with like terms collected: one expression for each polynomial.
 
-    >>> expanded(add(mul(2, add(Name("n"), 1)), mul(-2, Name("n"))))
-    Literal(value=2)
+    >>> expanded(add(mul(2, add(NamedInt("n"), 1)), mul(-2, NamedInt("n"))))
+    IntLiteral(value=2)
     """
     return _expression(monomials(expr))
-
-
-def is_polynomial(expr: Expr) -> bool:
-    """Return whether *expr* has neither quotients nor minima nor maxima."""
-    match expr:
-        case Literal() | Name():
-            return True
-        case Sum(parts) | Product(parts):
-            return all(map(is_polynomial, parts))
-        case _:
-            return False
 
 
 def linear(expr: Expr, name: str) -> tuple[Expr, Expr]:
     """Return ``(coefficient, rest)`` with ``expr == coefficient * name + rest``.
 
-    *expr* is a sum of products in which *name* is a factor at most once and stands nowhere else;
-    `affine` builds such sums.
+    *expr* must be a sum of products in which *name* is a factor at most once, and must not mention *name* elsewhere.
+    The offsets of statements are such sums: `bound_loops` builds them from affine forms.
     """
     coefficients: list[Expr] = []
     rest: list[Expr] = []
-    wanted = Name(name)
-    for term in expr.terms if isinstance(expr, Sum) else (expr,):
+    wanted = NamedInt(name)
+    for term in expr.terms if isinstance(expr, Summation) else (expr,):
         if term == wanted:
             coefficients.append(ONE)
         elif isinstance(term, Product) and wanted in term.factors:
@@ -183,29 +172,30 @@ def linear(expr: Expr, name: str) -> tuple[Expr, Expr]:
 
 
 Monomials = dict[tuple[Expr, ...], int]
+"""A polynomial: the coefficient of each product of atoms."""
 
 
 @lru_cache(maxsize=4096)
 def monomials(expr: Expr) -> Monomials:
-    """Return *expr* as ``{sorted atoms: coefficient}``; quotients, minima and the like are atoms.
+    """Return *expr* multiplied out, as ``{sorted atoms: coefficient}``, without coefficients 0.
 
-    The result is shared: it is read, never changed.
+    An atom is a name, a quotient, a remainder, a minimum or a maximum.  The result is cached: do not change it.
     """
     match expr:
-        case Literal(value):
+        case IntLiteral(value):
             return {(): value} if value else {}
-        case Sum(terms):
+        case Summation(terms):
             return reduce(_plus, map(monomials, terms), {})
         case Product(factors):
             return reduce(_times, map(monomials, factors), {(): 1})
-        case Name():
+        case NamedInt():
             return {(expr,): 1}
         case FloorDiv(left, right) | FloorMod(left, right) | Minimum(left, right) | Maximum(left, right):
             return {(type(expr)(_expression(monomials(left)), _expression(monomials(right))),): 1}
 
 
 def _expression(terms: Monomials) -> Expr:
-    """Return the sum of the monomials: the same expression for the same polynomial."""
+    """Return the sum of *terms*, in one order for each polynomial: sorted by the atoms' reprs, the constant last."""
     ordered = sorted(terms.items(), key=lambda item: (not item[0], repr(item[0])))
     return add(*(mul(coefficient, *atoms) for atoms, coefficient in ordered))
 
@@ -229,31 +219,42 @@ def _times(left: Monomials, right: Monomials) -> Monomials:
 
 
 def _constant(expr: Expr) -> int | None:
-    """Return the value of *expr* if it is the same for all values of its names, as a polynomial."""
-    terms = monomials(expr)
-    return terms.get((), 0) if not terms.keys() - {()} else None
+    """Return the value of *expr* if its polynomial is a constant, else None."""
+    polynomial = monomials(expr)
+    return polynomial.get((), 0) if polynomial.keys() <= {()} else None
+
+
+def is_polynomial(expr: Expr) -> bool:
+    """Return whether *expr* consists of literals, names, sums and products alone."""
+    match expr:
+        case IntLiteral() | NamedInt():
+            return True
+        case Summation(parts) | Product(parts):
+            return all(map(is_polynomial, parts))
+        case _:
+            return False
 
 
 def equal(left: Expr, right: Expr) -> bool:
-    """Return whether both expand to the same polynomial.
+    """Return whether both are the same polynomial.
 
-    >>> equal(mul(2, add(Name("n"), 1)), add(2, mul(Name("n"), 2)))
+    >>> equal(mul(2, add(NamedInt("n"), 1)), add(2, mul(NamedInt("n"), 2)))
     True
     """
     return left == right or monomials(left) == monomials(right)
 
 
 def magnitude(expr: Expr) -> int:
-    """Return a typical size of ``|expr|``, for ordering loops: never for deciding what is right.
+    """Return a typical size of ``|expr|``: a heuristic by which loops are ordered.  No proof may rest on it.
 
-    A name counts 16: larger than a usual literal block, so that symbolic strides sort as they grow.
+    A name counts 16, which is more than a usual literal block: symbolic strides sort by the number of their factors.
     """
     match expr:
-        case Literal(value):
+        case IntLiteral(value):
             return abs(value)
-        case Name():
+        case NamedInt():
             return 16
-        case Sum(terms):
+        case Summation(terms):
             return sum(map(magnitude, terms))
         case Product(factors):
             return reduce(lambda size, factor: size * magnitude(factor), factors, 1)
@@ -266,10 +267,10 @@ def magnitude(expr: Expr) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What has been proved of the signs: ``e >= 1`` for *positive*, ``e >= 0`` for *nonnegative*.
+class SignFacts:
+    """Proved signs: ``e >= 1`` for each of *positive*, ``e >= 0`` for each of *nonnegative*.
 
-    >>> Facts.of(positive=[Name("b")]).is_positive(mul(2, Name("b")))
+    >>> SignFacts.of(positive=[NamedInt("b")]).is_positive(mul(2, NamedInt("b")))
     True
     """
 
@@ -277,22 +278,22 @@ class Facts:
     nonnegative: frozenset[Expr] = frozenset()
 
     @staticmethod
-    def of(positive: Iterable[Expr] = (), nonnegative: Iterable[Expr] = ()) -> Facts:
-        """Return the facts as sets."""
-        return Facts(frozenset(positive), frozenset(nonnegative))
+    def of(positive: Iterable[Expr] = (), nonnegative: Iterable[Expr] = ()) -> SignFacts:
+        """Return the facts of two iterables."""
+        return SignFacts(frozenset(positive), frozenset(nonnegative))
 
-    def and_nonnegative(self, more: Iterable[Expr]) -> Facts:
+    def and_nonnegative(self, more: Iterable[Expr]) -> SignFacts:
         """Return these facts and ``e >= 0`` for each in *more*."""
-        return Facts(self.positive, self.nonnegative | frozenset(more))
+        return SignFacts(self.positive, self.nonnegative | frozenset(more))
 
     def minimum(self, left: Expr, right: Expr) -> Expr:
-        """Return the smaller value; one of the two where the facts say which."""
+        """Return the smaller value: one of the two where the facts decide."""
         if self.is_nonnegative(subtract(right, left)):
             return left
         return right if self.is_nonnegative(subtract(left, right)) else Minimum(left, right)
 
     def maximum(self, left: Expr, right: Expr) -> Expr:
-        """Return the larger value; one of the two where the facts say which."""
+        """Return the larger value: one of the two where the facts decide."""
         if self.is_nonnegative(subtract(right, left)):
             return right
         return left if self.is_nonnegative(subtract(left, right)) else Maximum(left, right)
@@ -302,9 +303,9 @@ class Facts:
         if expr in self.positive:
             return True
         match expr:
-            case Literal(value):
+            case IntLiteral(value):
                 return value >= 1
-            case Sum(terms):
+            case Summation(terms):
                 return all(map(self.is_nonnegative, terms)) and any(map(self.is_positive, terms))
             case Product(factors):
                 return all(map(self.is_positive, factors))
@@ -320,9 +321,9 @@ class Facts:
         if expr in self.positive or expr in self.nonnegative:
             return True
         match expr:
-            case Literal(value):
+            case IntLiteral(value):
                 return value >= 0
-            case Sum(parts) | Product(parts):
+            case Summation(parts) | Product(parts):
                 return all(map(self.is_nonnegative, parts))
             case FloorDiv(numerator, denominator):
                 return self.is_nonnegative(numerator) and self.is_positive(denominator)

@@ -1,7 +1,7 @@
-"""The loops that a schedule is made of: what the schedule's passes rewrite and the printer prints.
+"""Loop statements: the passes rewrite them, the printer prints them.
 
-A statement moves elements by offsets, counts and strides that are expressions in the parameters and the
-loops around it.  It knows no digit and no face.
+A statement moves elements by offsets, counts and steps.  These are expressions in the kernel's parameters, in its
+locals and in the loops around the statement.  A statement knows no digit and no piece.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, mul
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
 from symlayout_codegen.ir.queries import ONE, ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """``name = value``, computed once where it stands."""
+    """The local ``name = value``, computed where it stands."""
 
     name: str
     value: Expr
@@ -24,9 +24,9 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """``first <= d < last`` is where ``0 <= base + step*d < extent`` within ``0 <= d < count``.
+    """The locals *first* and *last*: in ``0 <= d < count``, ``first <= d < last`` is ``0 <= base + step*d < extent``.
 
-    For a step whose sign is not proved; it may be 0.
+    The sign of *step* need not be known, and *step* may be 0.
     """
 
     first: str
@@ -39,9 +39,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """``begin <= d < end`` for each ``(begin, end, extent)`` of *loops*, outermost first: a part's steps of them.
+    """The locals ``begin`` and ``end`` of each of *loops*: the range of the loop that a call of the kernel does.
 
-    The boxes of the parts are disjoint, and together they are the box of the extents; some may be empty.
+    *loops* are triples ``(begin, end, extent)``, outermost loop first.  The boxes of the parts are disjoint.  Their
+    union is the box of the extents.  Some may be empty.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """*inside* where ``0 <= value < extent``, else *outside*."""
+    """*inside* if ``0 <= value < extent``, else *outside*."""
 
     value: Expr
     extent: Expr
@@ -70,8 +71,8 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """*count* elements from *source* at offset *start* to the output at offset *to*."""
+class CopyRun:
+    """Copy *count* elements from *source* at offset *start* to the output at offset *to*."""
 
     to: Expr
     source: int
@@ -80,8 +81,8 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class Accumulate:
-    """*count* elements from *source* at offset *start* are added to the output at offset *to*, in order."""
+class AccumulateRun:
+    """Add *count* elements from *source* at offset *start* to the output at offset *to*, in order."""
 
     to: Expr
     source: int
@@ -90,8 +91,8 @@ class Accumulate:
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
-    """Fill number *fill*, *count* times, to the output at offset *to*."""
+class FillRun:
+    """Write fill number *fill* to *count* elements of the output from offset *to* on."""
 
     to: Expr
     fill: int
@@ -100,7 +101,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class CopyRows:
-    """`Copy` of *count* elements, *rows* times: offsets grow by *to_step* and *step* from each to the next."""
+    """*rows* times `CopyRun` of *count* elements; from one to the next *to* grows by *to_step*, *start* by *step*."""
 
     to: Expr
     to_step: Expr
@@ -113,7 +114,7 @@ class CopyRows:
 
 @dataclass(frozen=True, slots=True)
 class CopyGrid:
-    """``output[to + t*to_leap + i*to_step] = source[start + t*leap + i*step]`` for t < turns, i < rows."""
+    """``output[to + t*to_leap + i*to_step] = source[start + t*leap + i*step]`` for ``t < turns``, ``i < rows``."""
 
     to: Expr
     to_leap: Expr
@@ -128,9 +129,9 @@ class CopyGrid:
 
 @dataclass(frozen=True, slots=True)
 class AccumulateRows:
-    """``output[to + i*to_step + j*to_each] += source[start + i*step + j*each]`` for i < rows, j < columns.
+    """``output[to + i*to_step + j*to_each] += source[start + i*step + j*each]`` for ``i < rows``, ``j < columns``.
 
-    To each output element in the order of i, then j.
+    Each output element gets its terms in the order of ``i``, then ``j``.
     """
 
     to: Expr
@@ -146,7 +147,7 @@ class AccumulateRows:
 
 @dataclass(frozen=True, slots=True)
 class FillRows:
-    """`Fill` of *count* elements, *rows* times: the offset grows by *to_step* from each to the next."""
+    """*rows* times `FillRun` of *count* elements; from one to the next *to* grows by *to_step*."""
 
     to: Expr
     to_step: Expr
@@ -157,7 +158,10 @@ class FillRows:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Indices ``k = (t*high + h)*count + low`` of a transpose, at the offsets ``low*step + h*leap + t*jump``."""
+    """An axis of a transpose: the index ``(t*high + h)*count + low`` is at the offset ``low*step + h*leap + t*jump``.
+
+    Here ``low < count``, ``h < high`` and ``t < top``: up to three levels, of which most axes have one.
+    """
 
     count: Expr
     step: Expr
@@ -168,7 +172,7 @@ class Axis:
 
     @property
     def levels(self) -> tuple[Expr, ...]:
-        """The fields that matter: those of the levels up to the last that has more than one index."""
+        """The fields of each level up to the last one that has more than one index."""
         fields = (self.count, self.step, self.high, self.leap, self.top, self.jump)
         return fields if self.top != ONE else fields[:4] if self.high != ONE else fields[:2]
 
@@ -178,7 +182,7 @@ class Axis:
         return mul(self.count, self.high, self.top)
 
     def within(self, count: Expr, step: Expr) -> Axis | None:
-        """Return the axis with *count* times as many indices, *step* from one such lot to the next, if it may grow."""
+        """Return *count* copies of the axis as one, *step* apart; None if all three levels are in use."""
         if self.high == ONE:
             return replace(self, high=count, leap=step)
         return replace(self, top=count, jump=step) if self.top == ONE else None
@@ -186,10 +190,10 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Transpose:
-    """``output[to + rows(i) + j] = source[start + i + columns(j)]`` for all indices i of *rows*, j of *columns*.
+    """``output[to + rows(i) + j] = source[start + i + columns(j)]`` for each index ``i`` of *rows*, ``j`` of *columns*.
 
-    That *count* times: offsets grow by *to_step* and *step* from each to the next; and all that *high* times, by
-    *to_leap* and *leap*.
+    This is done *count* times; from one to the next *to* grows by *to_step*, *start* by *step*.  All of that is done
+    *high* times; from one to the next *to* grows by *to_leap*, *start* by *leap*.
     """
 
     to: Expr
@@ -206,27 +210,28 @@ class Transpose:
 
     @property
     def turns(self) -> tuple[Expr, ...]:
-        """What is said of the times that this is done, up to the last level that has more than one."""
+        """The fields of each level of repetition, up to the last one that repeats."""
         fields = (self.count, self.to_step, self.step, self.high, self.to_leap, self.leap)
         return fields if self.high != ONE else fields[:3] if self.count != ONE else ()
 
     @property
     def splits(self) -> int | None:
-        """The number of streams that the source is known to be split into, if few."""
+        """The number of streams into which the source is split, if that is a literal up to `MOST_STREAMS`."""
         return _streams(self.rows, self.columns)
 
     @property
     def joins(self) -> int | None:
-        """The number of streams that are known to be joined to the output, if few."""
+        """The number of streams that are joined in the output, if that is a literal up to `MOST_STREAMS`."""
         return _streams(self.columns, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """``output[to + i*to_stride + j]`` for i < *streams*, j < *columns*: dealt out, with a margin before and after.
+    """Deal a padded row out to *streams* streams of *columns* elements each.
 
-    It is ``source[start + k]`` with ``k = i + streams*j`` where ``low <= k < low + inside``, elsewhere *fill*.
-    That *count* times: offsets grow by *to_step* and *step* from each to the next.
+    ``output[to + i*to_stride + j]`` for ``i < streams``, ``j < columns`` becomes ``source[start + k]`` with
+    ``k = i + streams*j`` if ``low <= k < low + inside``, else *fill*.  This is done *count* times; from one to the
+    next *to* grows by *to_step*, *start* by *step*.
     """
 
     to: Expr
@@ -245,7 +250,7 @@ class Deal:
 
 def _streams(across: Axis, along: Axis) -> int | None:
     match across, along:
-        case Axis(Literal(count), high=Literal(1)), Axis(step=Literal(step), top=Literal(1)) if (
+        case Axis(IntLiteral(count), high=IntLiteral(1)), Axis(step=IntLiteral(step), top=IntLiteral(1)) if (
             2 <= count == step <= MOST_STREAMS
         ):
             return count
@@ -254,48 +259,44 @@ def _streams(across: Axis, along: Axis) -> int | None:
 
 
 MOST_STREAMS = 4
-"""As many streams as the runtime splits and joins in registers."""
+"""The runtime splits and joins up to this many streams in registers."""
+
+SHORT = 4
+"""A loop of at most this many steps over a single element is unrolled."""
 
 
-Leaf = Copy | Accumulate | Fill
+def is_short(count: Expr) -> bool:
+    """Return whether a loop of *count* steps is known to be short."""
+    return isinstance(count, IntLiteral) and count.value <= SHORT
+
+
+PART = NamedInt("part")
+"""The argument of a kernel that says which part of its work the call does."""
+
+
+Leaf = CopyRun | AccumulateRun | FillRun
 Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
 Statement = Let | Interval | Share | Loop | If | Leaf | Rows
 Body = tuple[Statement, ...]
 
 
-def expressions(statement: Statement) -> tuple[Expr, ...]:
-    """Return the expressions that *statement* itself holds, those of its body not included."""
-    match statement:
-        case Let(_, value):
-            return (value,)
-        case Interval(_, _, base, step, extent, count):
-            return (base, step, extent, count)
-        case Share(_, loops):
-            return tuple(extent for _, _, extent in loops)
-        case Loop(_, start, stop):
-            return (start, stop)
-        case If(value, extent):
-            return (value, extent)
-        case Copy(to, _, start, count) | Accumulate(to, _, start, count):
-            return (to, start, count)
-        case Fill(to, _, count):
-            return (to, count)
-        case CopyRows(to, to_step, _, start, step, rows, count):
-            return (to, to_step, start, step, rows, count)
-        case CopyGrid(to, to_leap, to_step, _, start, leap, step, turns, rows):
-            return (to, to_leap, to_step, start, leap, step, turns, rows)
-        case AccumulateRows(to, to_step, to_each, _, start, step, each, rows, columns):
-            return (to, to_step, to_each, start, step, each, rows, columns)
-        case FillRows(to, to_step, _, rows, count):
-            return (to, to_step, rows, count)
-        case Deal(to, to_stride, _, columns, _, start, low, inside, _, count, to_step, step):
-            return (to, to_stride, columns, start, low, inside, count, to_step, step)
-        case Transpose(to, rows, _, start, columns):
-            return (to, start, *rows.levels, *columns.levels, *statement.turns)
+def expressions(statement: Statement) -> Iterator[Expr]:
+    """Yield the expressions that *statement* itself holds, without those of its body."""
+    for name in statement.__slots__:
+        value = getattr(statement, name)
+        if isinstance(value, Expr):
+            yield value
+        elif isinstance(value, Axis):
+            yield from value.levels
+    if isinstance(statement, Share):
+        yield from (extent for _, _, extent in statement.loops)
 
 
 def mapped(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
-    """Return *statement* with each expression that it holds itself, those of its body not included, changed."""
+    """Return *statement* with *change* made to each expression that it holds itself; its body stays as it is.
+
+    A `Share` stays as it is too: it stands outside of all loops.
+    """
 
     def changed(value: object) -> object:
         if isinstance(value, Expr):
@@ -317,3 +318,23 @@ def walk(body: Sequence[Statement]) -> Iterator[Statement]:
         elif isinstance(statement, If):
             yield from walk(statement.inside)
             yield from walk(statement.outside)
+
+
+@dataclass(frozen=True, slots=True)
+class PartRanges:
+    """The ranges that one part does of a piece's loops.
+
+    Attributes
+    ----------
+    share : computes the ends of the ranges.
+    digits : the number of the piece's digit for each loop of *share*.
+    """
+
+    share: Share
+    digits: tuple[int, ...]
+
+    @property
+    def ranges(self) -> dict[int, tuple[Expr, Expr]]:
+        """``{digit: (begin, end)}``."""
+        loops = zip(self.digits, self.share.loops, strict=True)
+        return {k: (NamedInt(begin), NamedInt(end)) for k, (begin, end, _) in loops}

@@ -14,6 +14,7 @@ from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime_
 from symlayout_codegen.emit.printer import describe, print_packed, print_program
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
+from symlayout_codegen.ir.identifiers import PACKED, PARTED, rename_signature
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Local, Nest
 from symlayout_codegen.jit.build import build, cache_key, kernel_flags
@@ -23,7 +24,6 @@ from symlayout_codegen.jit.compiler import find_compiler
 from symlayout_codegen.jit.instruction_set import choose
 from symlayout_codegen.jit.load import Function, foreign_functions
 from symlayout_codegen.jit.pool import run
-from symlayout_codegen.passes.rename import PACKED, PARTED, rename_signature
 from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.status import STATUS
 
@@ -174,7 +174,7 @@ def compile_nest(nest: Nest, element_size: int, choice: Choice = MODEL, march: s
     """
     pointers = len(nest.sources) + 1 + bool(nest.fills)
     types = ["int64_t"] * (2 + len(nest.parameters)) + ["void *"] * pointers
-    name = rename_signature(nest).name
+    name = rename_signature(nest).nest.name
     parted, packed = f"{name}{PARTED}", f"{name}{PACKED}"
     declarations = {parted: f"int32_t(*)({', '.join(types)})", packed: "int32_t(*)(int64_t *, void **)"}
     level = choose(march)

@@ -1,113 +1,115 @@
-"""Make one statement of an innermost loop: rows of elements, or transposes, at steps that do not change.
+"""Fuse an innermost loop with its one leaf: runs become rows, rows a grid, transposes repeat or grow.
 
-A loop around a transpose makes one of its axes longer where that stays contiguous on its face, so that
-tiles span whole cache lines though the extents be small; else it does the transpose many times.  Short rows that
-overlap in the source, an element from one to the next, are a transpose once a loop lays them beside each other.
+    for i < n: copy 3 elements, 5 apart    becomes    n rows of 3 elements, 5 apart
+
+A loop around a transpose makes an axis of it longer where the copies are contiguous along that axis: tiles then span
+whole cache lines even if the extents are small.  Elsewhere the transpose repeats.  Short rows that overlap in the
+source, each one element on from the row before, become a transpose with the next loop around them.
+
+Assumes: leaves are selected and alone in their loops where possible (`select_runs_and_transposes`, `distribute`).
+Offsets are sums of products in which a loop's name is a factor at most once (`bound_loops`).
+Guarantees: the same elements; the terms of a sum in the same order.  A loop of at most `SHORT` steps over one run is
+left for `unroll`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.ir.integer_expressions import Literal, add, mul
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, mul
 from symlayout_codegen.ir.queries import ONE, ZERO, equal, linear, names, subtract
 from symlayout_codegen.ir.statements import (
-    Accumulate,
+    SHORT,
     AccumulateRows,
+    AccumulateRun,
     Axis,
     Body,
-    Copy,
     CopyGrid,
     CopyRows,
+    CopyRun,
     Deal,
-    Fill,
     FillRows,
+    FillRun,
     If,
+    Leaf,
     Loop,
+    Rows,
     Statement,
     Transpose,
     expressions,
+    is_short,
 )
-from symlayout_codegen.passes.unroll import SHORT, is_short
 
 
-def gather_rows(body: Body) -> Body:
-    """Return *body* with each loop over one leaf replaced, but for those short enough to be written out."""
+def fuse_rows(body: Body) -> Body:
+    """Return *body* with each loop around one leaf fused with it, except for loops that `unroll` will unroll."""
     made: list[Statement] = []
     for statement in body:
         match statement:
-            case Loop(_, Literal(start), Literal(stop), (Copy() | Accumulate() | Fill(),)) if stop - start <= SHORT:
+            case Loop(_, IntLiteral(start), IntLiteral(stop), (CopyRun() | AccumulateRun() | FillRun(),)) if (
+                stop - start <= SHORT
+            ):
                 made.append(statement)
             case Loop():
-                loop = replace(statement, body=gather_rows(statement.body))
-                made.append((_as_rows(loop, loop.body[0]) if len(loop.body) == 1 else None) or loop)
+                loop = replace(statement, body=fuse_rows(statement.body))
+                made.append((_fused(loop, loop.body[0]) if len(loop.body) == 1 else None) or loop)
             case If(_, _, inside, outside):
-                made.append(replace(statement, inside=gather_rows(inside), outside=gather_rows(outside)))
+                made.append(replace(statement, inside=fuse_rows(inside), outside=fuse_rows(outside)))
             case _:
                 made.append(statement)
     return tuple(made)
 
 
-def _as_rows(loop: Loop, leaf: Statement) -> Statement | None:
-    """Return *leaf* for each turn of *loop* as one statement, or None where it is none of these."""
-    turns = subtract(loop.stop, loop.start)
+def _fused(loop: Loop, leaf: Statement) -> Statement | None:
+    """Return *leaf* for all of *loop* as one statement; None where there is no such statement."""
+    count = subtract(loop.stop, loop.start)
+    if not isinstance(leaf, Leaf | Rows) or _varies(leaf, loop.name):
+        return None
+    to_step, to = linear(leaf.to, loop.name)
+    to = add(mul(to_step, loop.start), to)
+    if isinstance(leaf, FillRun):
+        return FillRows(to, to_step, leaf.fill, count, leaf.count)
+    if isinstance(leaf, FillRows):
+        return None
+    step, start = linear(leaf.start, loop.name)
+    start = add(mul(step, loop.start), start)
     match leaf:
-        case Copy(to, source, start, count) if loop.name not in names(count):
-            to_step, to = linear(to, loop.name)
-            step, start = linear(start, loop.name)
-            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
-            return CopyRows(to, to_step, source, start, step, turns, count)
-        case CopyRows(to, to_step, source, start, step, rows, count) if is_short(count) and not _varies(
-            leaf, loop.name
-        ):
-            to_leap, to = linear(to, loop.name)
-            leap, start = linear(start, loop.name)
-            to, start = add(mul(to_leap, loop.start), to), add(mul(leap, loop.start), start)
-            if step == ONE and equal(to_leap, count):
-                return Transpose(to, Axis(rows, to_step), source, start, Axis(count, ONE, turns, leap))
-            return CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows) if count == ONE else None
-        case Accumulate(to, source, start, count) if loop.name not in names(count):
-            to_step, to = linear(to, loop.name)
-            step, start = linear(start, loop.name)
-            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
-            if count == ONE:
-                return AccumulateRows(to, ZERO, to_step, source, start, ZERO, step, ONE, turns)
-            return AccumulateRows(to, to_step, ONE, source, start, step, ONE, turns, count)
-        case AccumulateRows(to, _, to_each, source, start, _, each, Literal(1), columns) if not _varies(
-            leaf, loop.name
-        ):
-            to_step, to = linear(to, loop.name)
-            step, start = linear(start, loop.name)
-            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
-            return AccumulateRows(to, to_step, to_each, source, start, step, each, turns, columns)
-        case Fill(to, fill, count) if loop.name not in names(count):
-            to_step, to = linear(to, loop.name)
-            return FillRows(add(mul(to_step, loop.start), to), to_step, fill, turns, count)
-        case Deal(to, start=start, count=Literal(1)) if not _varies(leaf, loop.name):
-            to_step, to = linear(to, loop.name)
-            step, start = linear(start, loop.name)
-            to, start = add(mul(to_step, loop.start), to), add(mul(step, loop.start), start)
-            return replace(leaf, to=to, start=start, count=turns, to_step=to_step, step=step)
-        case Transpose(to, rows, _, start, columns, count) if not _varies(leaf, loop.name):
-            to_step, to = linear(to, loop.name)
-            step, start = linear(start, loop.name)
-            moved = replace(leaf, to=add(mul(to_step, loop.start), to), start=add(mul(step, loop.start), start))
-            streams = leaf.splits is not None or leaf.joins is not None
-            if count == ONE and not streams:
-                if equal(to_step, columns.extent) and (longer := columns.within(turns, step)):
-                    return replace(moved, columns=longer)
-                if equal(step, rows.extent) and (longer := rows.within(turns, to_step)):
-                    return replace(moved, rows=longer)
-            if count == ONE:
-                return replace(moved, count=turns, to_step=to_step, step=step)
-            if leaf.high == ONE:
-                return replace(moved, high=turns, to_leap=to_step, leap=step)
-            return None
-        case _:
-            return None
+        case CopyRun():
+            return CopyRows(to, to_step, leaf.source, start, step, count, leaf.count)
+        case CopyRows() if is_short(leaf.count):
+            if leaf.step == ONE and equal(to_step, leaf.count):
+                columns = Axis(leaf.count, ONE, count, step)
+                return Transpose(to, Axis(leaf.rows, leaf.to_step), leaf.source, start, columns)
+            if leaf.count == ONE:
+                return CopyGrid(to, to_step, leaf.to_step, leaf.source, start, step, leaf.step, count, leaf.rows)
+        case AccumulateRun():
+            if leaf.count == ONE:
+                return AccumulateRows(to, ZERO, to_step, leaf.source, start, ZERO, step, ONE, count)
+            return AccumulateRows(to, to_step, ONE, leaf.source, start, step, ONE, count, leaf.count)
+        case AccumulateRows() if leaf.rows == ONE:
+            return replace(leaf, to=to, to_step=to_step, start=start, step=step, rows=count)
+        case Deal() if leaf.count == ONE:
+            return replace(leaf, to=to, start=start, count=count, to_step=to_step, step=step)
+        case Transpose():
+            return _repeated(replace(leaf, to=to, start=start), count, to_step, step)
+    return None
 
 
-def _varies(leaf: AccumulateRows | CopyRows | Deal | Transpose, name: str) -> bool:
-    """Return whether anything but the offsets of *leaf* mentions *name*."""
-    fixed = replace(leaf, to=ZERO, start=ZERO)
+def _repeated(leaf: Transpose, count: Expr, to_step: Expr, step: Expr) -> Transpose | None:
+    """Return *count* copies of *leaf*, *to_step* and *step* apart, as one transpose; None after two repetitions."""
+    if leaf.count == ONE and leaf.splits is None and leaf.joins is None:
+        if equal(to_step, leaf.columns.extent) and (longer := leaf.columns.within(count, step)):
+            return replace(leaf, columns=longer)
+        if equal(step, leaf.rows.extent) and (longer := leaf.rows.within(count, to_step)):
+            return replace(leaf, rows=longer)
+    if leaf.count == ONE:
+        return replace(leaf, count=count, to_step=to_step, step=step)
+    if leaf.high == ONE:
+        return replace(leaf, high=count, to_leap=to_step, leap=step)
+    return None
+
+
+def _varies(leaf: Leaf | Rows, name: str) -> bool:
+    """Return whether any expression of *leaf* but its offsets mentions *name*."""
+    fixed = replace(leaf, to=ZERO) if isinstance(leaf, FillRun | FillRows) else replace(leaf, to=ZERO, start=ZERO)
     return any(name in names(e) for e in expressions(fixed))

@@ -1,33 +1,40 @@
-"""Shorten a digit's range to what a window of it alone leaves.
+"""Shorten a digit's range to what a window on that digit alone leaves of it.
 
-    i < 4*C with 0 <= i - C < C    becomes    i < C, from i = C on
+    for i < 4*C where 0 <= i - C < C: f(i)    becomes    for i < C: f(i + C)
 
-The range of a piece of a concatenation is a loop's own then, and pieces that differ only in where they lie are
-seen to be alike.
+The range of a concatenated piece is then the loop's own, and pieces that differ only in their offsets become alike.
+
+Assumes: *facts* hold wherever the preconditions do (`use_divisibility` gives the most).
+Guarantees: the same points in the same order.  A window on one digit alone, with coefficient 1 or -1, is left only
+where its range is not proved to lie inside the digit's, or where the digit tells elements apart.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, add, mul
-from symlayout_codegen.ir.nest import Affine, Piece, Window
-from symlayout_codegen.ir.queries import Facts, expanded, negate, subtract
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, mul
+from symlayout_codegen.ir.nest import AffineForm, Nest, NestPiece, NestWindow
+from symlayout_codegen.ir.queries import SignFacts, expanded, negate, subtract
 
 
-def narrow(piece: Piece, facts: Facts) -> Piece:
-    """Return the same points, in the same order, without the windows of one digit that are shown to be in its range."""
+def narrow_digit_ranges(nest: Nest, facts: SignFacts) -> Nest:
+    """Return *nest* without the windows of one digit that are proved to lie in the digit's range."""
+    return replace(nest, pieces=tuple(_narrowed(piece, facts) for piece in nest.pieces))
+
+
+def _narrowed(piece: NestPiece, facts: SignFacts) -> NestPiece:
     for window in piece.windows:
         if found := _range(piece, window, facts):
             windows = tuple(other for other in piece.windows if other is not window)
-            return narrow(_from(replace(piece, windows=windows), *found, window.extent), facts)
+            return _narrowed(_shortened(replace(piece, windows=windows), *found, window.extent), facts)
     return piece
 
 
-def _range(piece: Piece, window: Window, facts: Facts) -> tuple[int, Expr] | None:
-    """Return the digit and the first value that *window* allows it, if these are so many values of the digit's."""
+def _range(piece: NestPiece, window: NestWindow, facts: SignFacts) -> tuple[int, Expr] | None:
+    """Return the digit of *window* and the first value that it allows; None if values may lie outside the digit's."""
     match tuple(window.value.coefficients().items()):
-        case ((k, Literal(1 | -1 as sign)),) if k < len(piece.digits) and k not in piece.apart:
+        case ((k, IntLiteral(1 | -1 as sign)),) if k < len(piece.digits) and k not in piece.apart:
             base, extent = window.value.constant, window.extent
             first = negate(base) if sign == 1 else add(subtract(base, extent), 1)
             left = subtract(subtract(piece.digits[k].extent, extent), first)
@@ -36,24 +43,16 @@ def _range(piece: Piece, window: Window, facts: Facts) -> tuple[int, Expr] | Non
     return None
 
 
-def _from(piece: Piece, k: int, first: Expr, extent: Expr) -> Piece:
-    """Return *piece* with digit *k* counted from *first* on, and *extent* values of it."""
+def _shortened(piece: NestPiece, k: int, first: Expr, extent: Expr) -> NestPiece:
+    """Return *piece* with digit *k* counted from *first* on, over *extent* values."""
 
-    def affine(old: Affine) -> Affine:
-        coefficient = old.coefficients().get(k)
+    def shifted(form: AffineForm) -> AffineForm:
+        coefficient = form.coefficients().get(k)
         if coefficient is None:
-            return old
-        return replace(old, constant=expanded(add(old.constant, mul(coefficient, first))))
+            return form
+        return replace(form, constant=expanded(add(form.constant, mul(coefficient, first))))
 
     digit = piece.digits[k]
     comment = f"{digit.comment}, a range of it" if digit.comment else ""
-    shorter = replace(digit, extent=extent, comment=comment)
-    return replace(
-        piece,
-        digits=(*piece.digits[:k], shorter, *piece.digits[k + 1 :]),
-        carried=tuple(replace(c, value=affine(c.value)) for c in piece.carried),
-        output=affine(piece.output),
-        offset=affine(piece.offset) if piece.offset is not None else None,
-        windows=tuple(replace(w, value=affine(w.value)) for w in piece.windows),
-        guards=tuple(replace(g, window=replace(g.window, value=affine(g.window.value))) for g in piece.guards),
-    )
+    digits = (*piece.digits[:k], replace(digit, extent=extent, comment=comment), *piece.digits[k + 1 :])
+    return replace(piece.mapped(shifted), digits=digits)

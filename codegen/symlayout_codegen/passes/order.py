@@ -1,32 +1,50 @@
-"""Order the digits of a piece as loops."""
+"""Order the digits of each piece as its loops are to run, outermost first.
+
+    for j < W: for i < H: to[H*j + i] = from[W*i + j]    stays (output order, a transpose inside)
+    for i < H: for j < W: to[H*j + i] = from[W*i + j]    becomes the loops above
+
+The output is written in memory order, or, with *walk* "source", the source is read in its own memory order; the
+outer loops follow.  The source's fastest digit comes right outside of the output's fastest: the two make a transpose.
+
+Assumes: digits are joined where that is possible (`coalesce`); otherwise the inner loops are shorter than need be.
+Guarantees: the same points, in another order; points that add keep their order.  From here on the digits of a piece
+stand in the order of its loops.
+"""
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.nest import Piece
+from symlayout_codegen.ir.nest import Nest, NestPiece
 from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude
-from symlayout_codegen.passes.unroll import is_short
+from symlayout_codegen.ir.statements import is_short
 
 
-def long_inside(piece: Piece, digits: tuple[int, ...]) -> tuple[int, ...]:
+def order(nest: Nest, walk: str = "output") -> Nest:
+    """Return *nest* with the digits of each piece in loop order."""
+
+    def ordered(piece: NestPiece) -> NestPiece:
+        digits = tuple(range(len(piece.digits))) if nest.adds(piece) else _loop_order(piece, walk)
+        return piece.with_digits(_long_loop_inside(piece, digits) if nest.halves else digits)
+
+    return nest.map_boxes(ordered)
+
+
+def _long_loop_inside(piece: NestPiece, digits: tuple[int, ...]) -> tuple[int, ...]:
     """Return *digits* with the inner two exchanged, if the last is short and neither is contiguous in the source.
 
-    Where elements share bytes, few passes over many bytes are faster than a few elements many times.
+    Elements of half a byte share bytes: few passes over many bytes are faster than many passes over a few.
     """
+    if len(digits) < 2:
+        return digits
     reads = piece.offset.coefficients() if piece.offset is not None else {}
-    *outer, first, last = (-1, -1, *digits)
-    if -1 in (first, last) or not is_short(piece.digits[last].extent) or is_short(piece.digits[first].extent):
+    outer, last = digits[-2:]
+    if not is_short(piece.digits[last].extent) or is_short(piece.digits[outer].extent):
         return digits
-    if ONE in (reads.get(first, ONE), reads.get(last, ONE)):
+    if ONE in (reads.get(outer, ONE), reads.get(last, ONE)):
         return digits
-    return (*outer[2:], last, first)
+    return (*digits[:-2], last, outer)
 
 
-def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
-    """Return the digits from the outermost loop to the innermost.
-
-    The output is written in memory order (or, with *walk* "source", the source is read in its own), except that
-    the source's fastest digit comes right outside the output's: the two make a transpose.
-    """
+def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
     writes = piece.output.coefficients()
     reads = piece.offset.coefficients() if piece.offset is not None else {}
     along = reads if walk == "source" and reads else writes
@@ -42,19 +60,20 @@ def order(piece: Piece, walk: str = "output") -> tuple[int, ...]:
         digits.remove(digit)
     if along is writes:
         for digit in [k for k in digits if is_short(piece.digits[k].extent)]:
-            # Both halves of a line that a block splits are read while the line is near.
+            # A block may split a line of the source: both halves are then read while the line is in the cache.
             at = digits.index(digit)
             stride = magnitude(reads.get(digit, ZERO))
             last = max((i for i, k in enumerate(digits) if magnitude(reads.get(k, ZERO)) > stride), default=at)
             digits.insert(max(at, last), digits.pop(at))
-    goes_on = (
+    lengthens_inner = (
         len(inner) == 2
         and digits
         and (
             equal(writes.get(digits[-1], ZERO), piece.digits[fast_write].extent)
             or equal(reads.get(digits[-1], ZERO), piece.digits[fast_read].extent)
         )
-    )  # then it makes the inner two longer
-    if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent) and not goes_on:
-        digits[-2:] = digits[:-3:-1]  # runs and transposes are done many at a time: over the longer loop
+    )
+    if len(digits) > 1 and is_short(piece.digits[digits[-1]].extent) and not lengthens_inner:
+        # Runs and transposes are done many at a time: over the longer of the two loops around them.
+        digits[-1], digits[-2] = digits[-2], digits[-1]
     return (*digits, *inner)

@@ -1,66 +1,75 @@
-"""Share the work of a piece out between the parts of a kernel, which may run at once.
+"""Split the loops of each piece among the parts of a kernel, which threads may do at once.
 
-Points that replace write apart from each other, whichever digits they differ in.  Those that write over a
-background, or add to it, do so where they differ in a digit that tells elements apart; the background has the
-same digits, and so each part makes the background of what it writes itself.  Without such digits, one part does
-it all.
+    for i < n: for j < m: f(i, j)    becomes    for part's begin <= i < end: for j < m: f(i, j)
+
+Points that replace write different elements, so any loop may be split.  Points that add, or that write over a
+background, write different elements where they differ in a digit that tells elements apart.  The background has the
+same such digits, so each part writes the background of its own elements.  Without such digits, one part does the
+whole nest.
+
+Assumes: the digits of a piece stand in the order of its loops (`order`); the names in use are known (`rename`).
+Guarantees: the ranges of the parts are disjoint, and together they are the whole loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from symlayout_codegen.ir.integer_expressions import Expr, Literal, Name
-from symlayout_codegen.ir.nest import Piece
-from symlayout_codegen.ir.queries import ONE
-from symlayout_codegen.ir.statements import Body, If, Share
-from symlayout_codegen.passes.rename import identifier
-from symlayout_codegen.passes.unroll import is_short
+from symlayout_codegen.ir.identifiers import identifier
+from symlayout_codegen.ir.integer_expressions import IntLiteral
+from symlayout_codegen.ir.nest import Nest, NestPiece
+from symlayout_codegen.ir.statements import PartRanges, Share, is_short
 
 LONG = 64
-"""A loop of at least this many steps is shared out by itself."""
+"""A loop of at least this many steps is enough to split: loops inside of it are not."""
 
-MOST_SHARED = 4
-"""At most so many nested loops are shared out."""
-
-
-PART = Name("part")
-"""The number of the part of the work that a call does."""
+MOST_SPLIT = 4
+"""At most this many nested loops are split."""
 
 
-def by_one(body: Body) -> Body:
-    """Return *body* for part 0 alone."""
-    return (If(PART, ONE, body, ()),) if body else ()
+def split_among_threads(nest: Nest, taken: set[str]) -> tuple[PartRanges | None, ...] | None:
+    """Return for each of the nest's boxes the ranges of a part, or None for a box that part 0 does alone.
 
-
-def shared(piece: Piece, order: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the digits of *piece* that the parts of a kernel share out, outermost first.
-
-    They are the loops outside the inner two, down to the first that is sure to be long: the two may be a transpose,
-    whose tiles are best over all of them.  Where these loops are few, which may have one step, the outer of the two is
-    shared too, unless it is short; and where there is but one, the inner one, unless bounds cut it.
+    Return None if part 0 must do the whole nest.  The names of the ranges' ends are added to *taken*.
     """
+    overlap = nest.background is not None or nest.halves
+    if overlap and not all(piece.apart for piece in nest.boxes):
+        return None
+    return tuple(_ranges(piece, piece.apart or _split_digits(piece), taken) for piece in nest.boxes)
+
+
+def _split_digits(piece: NestPiece) -> range:
+    """Return the outer digits of *piece* whose loops are split.
+
+    They are the loops outside of the inner two, down to the first that is sure to be long.  The inner two may be a
+    transpose, whose tiles are best over all of both.  Where there are few loops outside, which may have one step, the
+    outer of the two is split too, unless it is short; where there is no loop outside, also the inner one, unless
+    bounds cut it.
+    """
+    count = len(piece.digits)
     inner = 1
-    if len(order) > 3 or (len(order) > 2 and is_short(piece.digits[order[-2]].extent)):
+    if count > 3 or (count > 2 and is_short(piece.digits[-2].extent)):
         inner = 2
-    elif len(order) <= 2 and not piece.windows and not piece.guards:
+    elif count <= 2 and not piece.windows and not piece.guards:
         inner = 0
-    chosen: list[int] = []
-    for digit in order[: max(1, len(order) - inner)][:MOST_SHARED]:
-        extent = piece.digits[digit].extent
-        chosen.append(digit)
-        if isinstance(extent, Literal) and extent.value >= LONG:
+    split = 0
+    for digit in piece.digits[: max(1, count - inner)][:MOST_SPLIT]:
+        split += 1
+        if isinstance(digit.extent, IntLiteral) and digit.extent.value >= LONG:
             break
-    while len(chosen) > 1 and is_short(piece.digits[chosen[-1]].extent):
-        chosen.pop()  # a few steps more or less: not worth that they are no longer written out
-    return tuple(chosen)
+    while split > 1 and is_short(piece.digits[split - 1].extent):
+        split -= 1  # a split loop is not unrolled, which costs more than its few steps give
+    return range(split)
 
 
-def share(piece: Piece, digits: tuple[int, ...], taken: set[str]) -> tuple[Body, Mapping[int, tuple[Expr, Expr]]]:
-    """Return what computes a part's share of *digits*, and for each of them its range ``begin, end``."""
-    loops: list[tuple[str, str, Expr]] = []
+def _ranges(piece: NestPiece, digits: tuple[int, ...] | range, taken: set[str]) -> PartRanges | None:
+    """Return the ranges of a part in the loops of *digits*; None if there are none."""
+    loops: list[tuple[str, str]] = []
     for k in digits:
-        begin, end = (identifier(f"{piece.digits[k].name}_{which}", taken) for which in ("begin", "end"))
-        loops.append((begin, end, piece.digits[k].extent))
-    statements = (Share(identifier("share", taken), tuple(loops)),) if loops else ()
-    return statements, {k: (Name(begin), Name(end)) for k, (begin, end, _) in zip(digits, loops, strict=True)}
+        name = piece.digits[k].name
+        loops.append((identifier(f"{name}_begin", taken), identifier(f"{name}_end", taken)))
+    if not loops:
+        return None
+    extents = (piece.digits[k].extent for k in digits)
+    share = Share(
+        identifier("share", taken), tuple((*ends, extent) for ends, extent in zip(loops, extents, strict=True))
+    )
+    return PartRanges(share, tuple(digits))

@@ -1,30 +1,30 @@
-"""Write out the short loops over single elements."""
+"""Unroll short loops over one leaf, so that the loop around is the innermost one.
+
+    for k < 2: to[2*i + k] = from[i + n*k]    becomes    to[2*i] = from[i]; to[2*i + 1] = from[i + n]
+
+Assumes: runs and rows are made (`select_runs_and_transposes`, `fuse_rows`): what is short and still a loop stays short.
+Guarantees: the same elements in the same order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from symlayout_codegen.ir.integer_expressions import Expr, Literal
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.queries import substitute
-from symlayout_codegen.ir.statements import Body, Fill, If, Leaf, Loop, Statement
-
-SHORT = 4
-"""A loop of at most this many single copies is written out."""
-
-
-def is_short(count: Expr) -> bool:
-    """Return whether a loop of *count* steps is known to be short."""
-    return isinstance(count, Literal) and count.value <= SHORT
+from symlayout_codegen.ir.statements import SHORT, Body, FillRun, If, Leaf, Loop, Statement
 
 
 def unroll(body: Body) -> Body:
-    """Replace short loops over single elements by their copies, so that the loop around is the inner one."""
+    """Return *body* with each loop of at most `SHORT` steps over one leaf replaced by its steps."""
     written: list[Statement] = []
     for statement in body:
         match statement:
-            case Loop(name, Literal(start), Literal(stop), (leaf,)) if isinstance(leaf, Leaf) and stop - start <= SHORT:
-                written += (_map_leaf(leaf, {name: Literal(k)}) for k in range(start, stop))
+            case Loop(name, IntLiteral(start), IntLiteral(stop), (leaf,)) if (
+                isinstance(leaf, Leaf) and stop - start <= SHORT
+            ):
+                written += (_step(leaf, {name: IntLiteral(k)}) for k in range(start, stop))
             case Loop():
                 written.append(replace(statement, body=unroll(statement.body)))
             case If(_, _, inside, outside):
@@ -34,8 +34,8 @@ def unroll(body: Body) -> Body:
     return tuple(written)
 
 
-def _map_leaf(leaf: Leaf, values: Mapping[str, Expr]) -> Leaf:
+def _step(leaf: Leaf, values: Mapping[str, Expr]) -> Leaf:
     to, count = substitute(leaf.to, values), substitute(leaf.count, values)
-    if isinstance(leaf, Fill):
+    if isinstance(leaf, FillRun):
         return replace(leaf, to=to, count=count)
     return replace(leaf, to=to, start=substitute(leaf.start, values), count=count)

@@ -11,17 +11,17 @@ from symlayout_codegen.ir.integer_expressions import (
     Expr,
     FloorDiv,
     FloorMod,
-    Literal,
+    IntLiteral,
     Maximum,
     Minimum,
-    Name,
+    NamedInt,
     Product,
-    Sum,
+    Summation,
     add,
     mul,
 )
 from symlayout_codegen.ir.queries import (
-    Facts,
+    SignFacts,
     equal,
     floor_div,
     floor_mod,
@@ -39,11 +39,11 @@ NAMES = ("a", "b", "c")
 def value(expr: Expr, at: Mapping[str, int]) -> int:
     """Return what an expression is, by its definition."""
     match expr:
-        case Literal(number):
+        case IntLiteral(number):
             return number
-        case Name(name):
+        case NamedInt(name):
             return at[name]
-        case Sum(terms):
+        case Summation(terms):
             return sum(value(term, at) for term in terms)
         case Product(factors):
             found = 1
@@ -64,14 +64,14 @@ def value(expr: Expr, at: Mapping[str, int]) -> int:
 def positive(rng: random.Random, depth: int) -> Expr:
     """Return a divisor, which is at least 1 where the first two names are at least 1."""
     if depth == 0 or rng.random() < 1 / 2:
-        return Literal(rng.randrange(1, 5)) if rng.random() < 1 / 2 else Name(rng.choice(NAMES[:2]))
+        return IntLiteral(rng.randrange(1, 5)) if rng.random() < 1 / 2 else NamedInt(rng.choice(NAMES[:2]))
     left, right = positive(rng, depth - 1), positive(rng, depth - 1)
     return add(left, right) if rng.random() < 1 / 2 else mul(left, right)
 
 
 def drawn(rng: random.Random, depth: int) -> Expr:
     if depth == 0:
-        return Literal(rng.randrange(-3, 4)) if rng.random() < 1 / 2 else Name(rng.choice(NAMES))
+        return IntLiteral(rng.randrange(-3, 4)) if rng.random() < 1 / 2 else NamedInt(rng.choice(NAMES))
     left, right = drawn(rng, depth - 1), drawn(rng, rng.randrange(depth))
     match rng.randrange(7):
         case 0:
@@ -116,7 +116,7 @@ def test_what_is_made_of_expressions_has_their_values(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(150))
 def test_a_sign_that_is_proved_is_right(seed: int) -> None:
     rng = random.Random(seed)
-    facts = Facts(frozenset({Name("a"), Name("b")}), frozenset({Name("c")}))
+    facts = SignFacts(frozenset({NamedInt("a"), NamedInt("b")}), frozenset({NamedInt("c")}))
     e, f = drawn(rng, 2), drawn(rng, 2)
     least = [value(e, {**at, "c": at["c"] - 1}) for at in points(1)]  # a, b >= 1 and c >= 0
     assert not facts.is_positive(e) or min(least) >= 1
@@ -128,22 +128,22 @@ def test_a_sign_that_is_proved_is_right(seed: int) -> None:
 
 
 def test_signs_of_each_kind_are_proved() -> None:
-    a, b, c = (Name(name) for name in NAMES)
-    facts = Facts(frozenset({a, b}), frozenset({c}))
-    for e in (a, add(a, c), mul(a, b), Minimum(a, b), Maximum(a, c), Maximum(c, a), Literal(1)):
+    a, b, c = (NamedInt(name) for name in NAMES)
+    facts = SignFacts(frozenset({a, b}), frozenset({c}))
+    for e in (a, add(a, c), mul(a, b), Minimum(a, b), Maximum(a, c), Maximum(c, a), IntLiteral(1)):
         assert facts.is_positive(e), e
-    for e in (c, mul(c, a), add(c, c), FloorDiv(c, a), FloorMod(negate(a), b), Minimum(c, a), Literal(0)):
+    for e in (c, mul(c, a), add(c, c), FloorDiv(c, a), FloorMod(negate(a), b), Minimum(c, a), IntLiteral(0)):
         assert facts.is_nonnegative(e), e
         assert not facts.is_positive(e), e
-    for e in (negate(a), subtract(a, b), Minimum(negate(a), b), FloorMod(a, c), FloorDiv(a, c), Literal(-1)):
+    for e in (negate(a), subtract(a, b), Minimum(negate(a), b), FloorMod(a, c), FloorDiv(a, c), IntLiteral(-1)):
         assert not facts.is_nonnegative(e), e
 
 
 def test_a_magnitude_tells_large_steps_from_small_ones() -> None:
-    a, b = Name("a"), Name("b")
-    assert magnitude(Literal(-6)) == 6
-    assert magnitude(mul(a, b)) > magnitude(a) > magnitude(Literal(1))
-    assert magnitude(FloorMod(a, Literal(4))) == 4
+    a, b = NamedInt("a"), NamedInt("b")
+    assert magnitude(IntLiteral(-6)) == 6
+    assert magnitude(mul(a, b)) > magnitude(a) > magnitude(IntLiteral(1))
+    assert magnitude(FloorMod(a, IntLiteral(4))) == 4
     assert magnitude(FloorDiv(mul(a, b), b)) == magnitude(a)
-    assert magnitude(Maximum(a, Literal(1))) == magnitude(a)
-    assert magnitude(Minimum(Literal(3), Literal(2))) == 3
+    assert magnitude(Maximum(a, IntLiteral(1))) == magnitude(a)
+    assert magnitude(Minimum(IntLiteral(3), IntLiteral(2))) == 3

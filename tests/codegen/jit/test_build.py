@@ -27,7 +27,7 @@ import symlayout_codegen.jit.cache_identity
 import symlayout_codegen.jit.kernel
 from symlayout_codegen import CompilerError, compile_nest
 from symlayout_codegen.ir.choice import CANDIDATES, MODEL
-from symlayout_codegen.ir.integer_expressions import Name
+from symlayout_codegen.ir.integer_expressions import NamedInt
 from symlayout_codegen.ir.nest import Add
 from symlayout_codegen.jit import build, compiler, instruction_set
 from symlayout_codegen.jit.build import cache_key, kernel_flags
@@ -292,7 +292,7 @@ def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.Mon
         "pieces": (),
         "fills": 3,
         "about": ("other",),
-        "positive": frozenset((Name("H"),)),
+        "positive": frozenset((NamedInt("H"),)),
         "nonnegative": frozenset(),
         "combine": Add("uint8"),
         "background": nest.pieces[0],
@@ -325,7 +325,7 @@ def test_the_hash_of_the_code_covers_the_files_that_are_imported() -> None:
 
 
 def test_facts_have_no_order_in_an_identity() -> None:
-    facts = [Name(f"n{k}") for k in range(20)]
+    facts = [NamedInt(f"n{k}") for k in range(20)]
     texts = {identity(replace(nests.transpose(), positive=frozenset(f)), 4, MODEL) for f in (facts, facts[::-1])}
     assert len(texts) == 1
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from symlayout_codegen import CompiledKernel, Nest, PreconditionFailed, compile_nest, simulate
-from symlayout_codegen.ir.integer_expressions import Literal, add
-from symlayout_codegen.ir.nest import Add, Affine, Digit, Piece, Term
+from symlayout_codegen.ir.integer_expressions import IntLiteral, add
+from symlayout_codegen.ir.nest import Add, AffineForm, Digit, NestPiece, Term
 from symlayout_codegen.jit.load import foreign_functions
 from tests.support import nests
 
@@ -169,10 +169,10 @@ def test_readonly_output_is_refused_by_the_buffer_protocol() -> None:
 @pytest.mark.parametrize(("each", "within"), [(0, 5), (1, 3), (2, 3), (1, 40)])
 def test_sums_of_floats_are_in_order(each: int, within: int) -> None:
     """Several sums side by side, or columns from the last: each element gets its terms in the order of the points."""
-    piece = Piece(
+    piece = NestPiece(
         nests.digits(i=nests.N, j=within), nests.affine(0, (0, 1), (1, each)), 0, nests.affine(0, (0, within), (1, 1))
     )
-    ground = Piece(nests.digits(z=add(nests.N, within * each)), nests.affine(0, (0, 1)), None, None, fill=0)
+    ground = NestPiece(nests.digits(z=add(nests.N, within * each)), nests.affine(0, (0, 1)), None, None, fill=0)
     size = add(nests.N, within * each)
     kernel = compile_nest(nests.nest("sums", "N", [piece], size, fills=1, combine=Add("float32"), background=ground), 4)
     for rows in (1, 7, 8, 9, 41, 2050):
@@ -193,11 +193,11 @@ def test_sums_of_floats_are_in_order(each: int, within: int) -> None:
 def test_axes_of_every_order_change_places(order: tuple[int, ...], size: int) -> None:
     """Tiles of axes that are each shorter than a cache line."""
     extents = (3, 20, 7, 34)
-    names = [Digit(f"i{k}", Literal(extents[k])) for k in range(4)]
+    names = [Digit(f"i{k}", IntLiteral(extents[k])) for k in range(4)]
     strides = [math.prod(extents[k + 1 :]) for k in range(4)]
     shape = [extents[k] for k in order]
     written = affine_of({k: math.prod(shape[at + 1 :]) for at, k in enumerate(order)})
-    piece = Piece(tuple(names), written, 0, affine_of(dict(enumerate(strides))))
+    piece = NestPiece(tuple(names), written, 0, affine_of(dict(enumerate(strides))))
     x = random_elements(math.prod(extents), size, 0).reshape(*extents, size)
     memory = np.full((math.prod(extents) + 2, size), 7, np.uint8)
     kernel = compile_nest(nests.nest("permute", "", [piece], math.prod(extents)), size)
@@ -206,8 +206,8 @@ def test_axes_of_every_order_change_places(order: tuple[int, ...], size: int) ->
     assert (memory[[0, -1]] == 7).all()
 
 
-def affine_of(strides: dict[int, int]) -> Affine:
-    return Affine(Literal(0), tuple((k, Literal(stride)) for k, stride in strides.items()))
+def affine_of(strides: dict[int, int]) -> AffineForm:
+    return AffineForm(IntLiteral(0), tuple((k, IntLiteral(stride)) for k, stride in strides.items()))
 
 
 def test_source_and_schedule_are_text() -> None:
