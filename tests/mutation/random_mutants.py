@@ -85,8 +85,8 @@ GROUPS = {
     ),
     "bounds": Group(
         _modules(
-            "loop_bounds bounding_state queries nest distribute coalesce align use_divisibility factor_polynomial "
-            "hoist narrow_digit_ranges prune fuse_rows split_among_threads stack_pieces strips unroll"
+            "loop_bounds pending_windows whole_blocks queries nest distribute coalesce align use_divisibility factor_polynomial "
+            "order hoist narrow_digit_ranges prune fuse_rows split_among_threads stack_pieces strips unroll"
         ),
         _tests("test_integer_expressions test_schedule test_compile_nest test_chains test_printer test_generated"),
     ),

@@ -132,23 +132,15 @@ class NestPiece:
         yield from (guard.window.value for guard in self.guards)
         yield from (carried.value for carried in self.carried)
 
-    def mapped(
-        self, form: Callable[[AffineForm], AffineForm], extent: Callable[[Expr], Expr] | None = None
-    ) -> NestPiece:
-        """Return the piece with each affine form changed by *form*; extents and divisors are changed by *extent*."""
-
-        def same(expr: Expr) -> Expr:
-            return expr
-
-        extent = extent or same
+    def mapped(self, form: Callable[[AffineForm], AffineForm]) -> NestPiece:
+        """Return the piece with *form* made to each of its affine forms."""
 
         def window(old: NestWindow) -> NestWindow:
-            return NestWindow(form(old.value), extent(old.extent))
+            return NestWindow(form(old.value), old.extent)
 
         return replace(
             self,
-            digits=tuple(replace(digit, extent=extent(digit.extent)) for digit in self.digits),
-            carried=tuple(Carried(c.name, form(c.value), extent(c.divisor)) for c in self.carried),
+            carried=tuple(Carried(c.name, form(c.value), c.divisor) for c in self.carried),
             output=form(self.output),
             offset=form(self.offset) if self.offset is not None else None,
             windows=tuple(map(window, self.windows)),
@@ -157,13 +149,27 @@ class NestPiece:
 
     def map_expressions(self, change: Callable[[Expr], Expr]) -> NestPiece:
         """Return the piece with *change* made to each expression in it."""
-        return self.mapped(lambda form: form.mapped(change), change)
+
+        def window(old: NestWindow) -> NestWindow:
+            return NestWindow(old.value.mapped(change), change(old.extent))
+
+        return replace(
+            self,
+            digits=tuple(Digit(d.name, change(d.extent), d.comment) for d in self.digits),
+            carried=tuple(Carried(c.name, c.value.mapped(change), change(c.divisor)) for c in self.carried),
+            output=self.output.mapped(change),
+            offset=self.offset.mapped(change) if self.offset is not None else None,
+            windows=tuple(map(window, self.windows)),
+            guards=tuple(NestGuard(window(guard.window), guard.fill) for guard in self.guards),
+        )
 
     def with_digits(self, kept: Sequence[int]) -> NestPiece:
         """Return the piece with the digits *kept*, in that order; the terms of the other digits are dropped.
 
         Carried digits are numbered after the digits, as before.
         """
+        if list(kept) == list(range(len(self.digits))):
+            return self
         number = {k: i for i, k in enumerate(kept)}
         number |= {len(self.digits) + i: len(kept) + i for i in range(len(self.carried))}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args
 
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
 from symlayout_codegen.ir.queries import ONE, ZERO
@@ -280,14 +280,20 @@ Statement = Let | Interval | Share | Loop | If | Leaf | Rows
 Body = tuple[Statement, ...]
 
 
+def _named_fields(annotation: str) -> dict[type, tuple[str, ...]]:
+    """Return for each kind of statement the names of its fields with this *annotation*."""
+    return {kind: tuple(f.name for f in fields(kind) if f.type == annotation) for kind in get_args(Statement)}
+
+
+_EXPRESSIONS, _AXES = _named_fields("Expr"), _named_fields("Axis")
+
+
 def expressions(statement: Statement) -> Iterator[Expr]:
     """Yield the expressions that *statement* itself holds, without those of its body."""
-    for name in statement.__slots__:
-        value = getattr(statement, name)
-        if isinstance(value, Expr):
-            yield value
-        elif isinstance(value, Axis):
-            yield from value.levels
+    for name in _EXPRESSIONS[type(statement)]:
+        yield getattr(statement, name)
+    for name in _AXES[type(statement)]:
+        yield from getattr(statement, name).levels
     if isinstance(statement, Share):
         yield from (extent for _, _, extent in statement.loops)
 

@@ -111,5 +111,7 @@ def _repeated(leaf: Transpose, count: Expr, to_step: Expr, step: Expr) -> Transp
 
 def _varies(leaf: Leaf | Rows, name: str) -> bool:
     """Return whether any expression of *leaf* but its offsets mentions *name*."""
-    fixed = replace(leaf, to=ZERO) if isinstance(leaf, FillRun | FillRows) else replace(leaf, to=ZERO, start=ZERO)
+    if isinstance(leaf, Leaf):
+        return name in names(leaf.count)
+    fixed = replace(leaf, to=ZERO) if isinstance(leaf, FillRows) else replace(leaf, to=ZERO, start=ZERO)
     return any(name in names(e) for e in expressions(fixed))

@@ -29,7 +29,7 @@ def rename(nest: Nest) -> tuple[Nest, set[str]]:
 
     def renamed_piece(piece: NestPiece) -> NestPiece:
         inside = set(reserved)
-        made = _rename_digits(piece.map_expressions(renamed), inside)
+        made = _rename_digits(piece.map_expressions(renamed) if values else piece, inside)
         taken.update(inside)
         return made
 

@@ -36,11 +36,17 @@ def use_divisibility(nest: Nest) -> Nest:
     values: dict[str, Expr] = {name: NamedInt(whole) for (whole, divisor), name in quotients.items() if divisor == 1}
     for whole, divisor in sorted(divisors & quotients.keys(), key=lambda pair: pair[1]):
         values[whole] = mul(divisor, NamedInt(quotients[whole, divisor]))  # the largest divisor comes last and stays
+    if not values:
+        return replace(nest, nonnegative=nest.nonnegative | _checked(nest))
     multiple = partial(substitute, values=values)
-    checked = {step.value for step in nest.prelude if isinstance(step, Precondition) and step.relation == ">="}
-    nonnegative = nest.nonnegative | checked
+    nonnegative = nest.nonnegative | _checked(nest)
     return replace(
         nest.map_boxes(lambda piece: piece.map_expressions(multiple)),
         positive=nest.positive | set(map(multiple, nest.positive)),
         nonnegative=nonnegative | set(map(multiple, nonnegative)),
     )
+
+
+def _checked(nest: Nest) -> set[Expr]:
+    """Return the expressions that the prelude checks to be non-negative."""
+    return {step.value for step in nest.prelude if isinstance(step, Precondition) and step.relation == ">="}
