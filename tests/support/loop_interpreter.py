@@ -52,14 +52,21 @@ def run(program: Program, parameters: Mapping[str, int], parts: int = 1) -> Writ
     return written
 
 
-def execute(body: Body, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[tuple[int, Term, bool]]:
+Element = tuple[int, Term, bool]
+"""What a statement writes: the offset, the term, and whether the term is added."""
+
+
+def elements(body: Body, sources: tuple[str, ...] = ("x",), **values: int) -> list[Element]:
+    """Return what *body* writes, in order."""
+    return list(execute(body, dict(values), sources))
+
+
+def execute(body: Body, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[Element]:
     for statement in body:
         yield from execute_one(statement, values, sources)
 
 
-def execute_one(
-    statement: Statement, values: dict[str, int], sources: tuple[str, ...]
-) -> Iterator[tuple[int, Term, bool]]:
+def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[Element]:
     """Yield the offsets that *statement* writes, in order, with what comes there and whether it is added."""
 
     def value(expr: Expr) -> int:

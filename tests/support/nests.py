@@ -5,7 +5,9 @@ Each is made by a function of its digits, without the algebra, so that these tes
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, mul
+from contextlib import suppress
+
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, evaluate, mul
 from symlayout_codegen.ir.nest import (
     Add,
     AffineForm,
@@ -17,6 +19,8 @@ from symlayout_codegen.ir.nest import (
     NestPiece,
     NestWindow,
     Precondition,
+    Term,
+    simulate,
 )
 from symlayout_codegen.ir.queries import ONE
 
@@ -45,6 +49,25 @@ def nest(name: str, parameters: str, pieces: list[NestPiece], size: Expr | int, 
         "nonnegative": frozenset(map(NamedInt, names)),
     }
     return Nest(name, names, output_size=add(size), pieces=tuple(pieces), **{**values, **more})  # type: ignore[arg-type]
+
+
+def simulated(nest: Nest) -> list[tuple[dict[str, int], dict[int, tuple[Term, ...]]]]:
+    """Return small values of the parameters that meet the preconditions, each with what the nest then writes."""
+    found = []
+    for scale in range(6):
+        values = {name: (scale * (k + 2)) % 5 for k, name in enumerate(nest.parameters)}
+        with suppress(ValueError):
+            found.append((values, simulate(nest, values)))
+    return found
+
+
+def with_locals(nest: Nest, values: dict[str, int]) -> dict[str, int]:
+    """Return *values* of the parameters and what the locals of the prelude then are."""
+    known = dict(values)
+    for step in nest.prelude:
+        if isinstance(step, Local):
+            known[step.name] = evaluate(step.value, known)
+    return known
 
 
 def transpose() -> Nest:

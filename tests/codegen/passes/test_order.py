@@ -1,0 +1,106 @@
+"""`order` puts the digits of a piece in the order of its loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
+from symlayout_codegen.ir.nest import Add, AffineForm, Carried, Nest, NestPiece, NestWindow, simulate
+from symlayout_codegen.passes.order import order
+from tests.support import nests
+
+A, B, C = map(NamedInt, "ABC")
+VALUES = {"A": 2, "B": 3, "C": 4}
+
+
+def nest_of(output: AffineForm, offset: AffineForm | None, **extents: Expr | int) -> Nest:
+    piece = NestPiece(nests.digits(**extents), output, None if offset is None else 0, offset, fill=0)
+    return nests.nest("one", "A B C", [piece], 99, fills=1)
+
+
+def loops(nest: Nest, walk: str = "output") -> str:
+    made = order(nest, walk)
+    assert simulate(made, VALUES) == simulate(nest, VALUES)
+    return " ".join(digit.name for digit in made.pieces[0].digits)
+
+
+def test_terms_follow_their_digits() -> None:
+    write, read = nests.affine(0, (0, 1), (1, A)), nests.affine(7, (0, 1), (1, 50))
+    made = order(nest_of(write, read, i=A, j=B))
+    assert made.pieces[0].digits == nests.digits(j=B, i=A)
+    assert made.pieces[0].output == AffineForm(IntLiteral(0), ((1, IntLiteral(1)), (0, A)))
+    assert made.pieces[0].offset == AffineForm(IntLiteral(7), ((1, IntLiteral(1)), (0, IntLiteral(50))))
+
+
+def test_the_output_is_written_in_memory_order() -> None:
+    write = nests.affine(0, (0, B), (1, 1), (2, mul(A, B)))
+    assert loops(nest_of(write, None, i=A, j=B, k=C)) == "k i j"
+    assert loops(nest_of(write, write, i=A, j=B, k=C)) == "k i j"
+
+
+def test_the_fastest_digits_of_both_faces_are_the_inner_two() -> None:
+    write = nests.affine(0, (0, mul(B, C)), (1, C), (2, 1))
+    read = nests.affine(0, (0, 1), (1, A), (2, mul(A, B)))
+    assert loops(nest_of(write, read, i=A, j=B, k=C)) == "j i k"
+
+
+def test_the_source_is_read_in_its_own_order_if_asked() -> None:
+    write = nests.affine(0, (0, mul(B, C)), (1, C), (2, 1))
+    read = nests.affine(0, (0, C), (1, mul(A, C)), (2, 1))
+    nest = nest_of(write, read, i=A, j=B, k=C)
+    assert (loops(nest), loops(nest, "source")) == ("i j k", "j i k")
+
+
+def test_a_short_loop_goes_outside_of_the_long_loop_around_a_run() -> None:
+    write = nests.affine(0, (0, mul(3, C)), (1, C), (2, 1))
+    read = nests.affine(0, (0, mul(5, C)), (1, mul(100, C)), (2, 1))
+    assert loops(nest_of(write, read, i=B, j=3, k=C)) == "j i k"
+
+
+def test_points_that_add_stay_in_order() -> None:
+    write, read = nests.affine(0, (0, 1)), nests.affine(0, (0, 1), (1, A))
+    nest = nest_of(write, read, i=A, j=B)
+    sums = replace(nest, combine=Add("uint8"), background=nests.zero(A))
+    assert order(sums) == sums
+    assert order(replace(nest, combine=None)).pieces != sums.pieces
+
+
+def test_the_background_of_a_sum_is_ordered() -> None:
+    ground = NestPiece(nests.digits(i=A, j=B), nests.affine(0, (0, 1), (1, A)), None, None, fill=0)
+    (piece,) = nest_of(nests.affine(0), nests.affine(0, (0, 1)), i=A).pieces
+    made = order(nests.nest("sum", "A B C", [piece], 99, fills=1, combine=Add("uint8"), background=ground))
+    assert made.background is not None
+    assert [digit.name for digit in made.background.digits] == ["j", "i"]
+
+
+def test_half_bytes_are_moved_in_the_longer_of_the_inner_loops() -> None:
+    write, read = nests.affine(0, (0, 2), (1, 1)), nests.affine(0, (0, 4), (1, 100))
+    nest = nest_of(write, read, i=C, j=2)
+    assert loops(nest) == "i j"
+    assert loops(replace(nest, halves=True)) == "j i"
+    contiguous = replace(nest, pieces=(replace(nest.pieces[0], offset=nests.affine(0, (0, 4), (1, 1))),), halves=True)
+    assert loops(contiguous) == "i j"
+
+
+@pytest.mark.parametrize("nest", [n for n in nests.ALL if n.combine is None], ids=lambda nest: nest.name)
+@pytest.mark.parametrize("walk", ["output", "source"])
+def test_the_points_stay_the_same(nest: Nest, walk: str) -> None:
+    expected = nests.simulated(nest)
+    assert expected
+    for values, written in expected:
+        assert simulate(order(nest, walk), values) == written
+
+
+def test_carried_digits_and_what_tells_apart_are_renumbered() -> None:
+    write, read = nests.affine(0, (0, 1), (1, A)), nests.affine(0, (2, 1))
+    (piece,) = nest_of(write, read, i=A, j=B).pieces
+    carried = Carried("k", nests.affine(0, (0, 1), (1, 5)), IntLiteral(2))
+    window = NestWindow(nests.affine(0, (0, 1)), IntLiteral(1))
+    nest = nests.nest("one", "A B C", [replace(piece, carried=(carried,), windows=(window,), apart=(1,))], 99)
+    made = order(nest).pieces[0]
+    assert [digit.name for digit in made.digits] == ["j", "i"]
+    assert made.apart == (0,)
+    assert made.windows[0].value.coefficients() == {1: IntLiteral(1)}
+    assert simulate(order(nest), VALUES) == simulate(nest, VALUES)
