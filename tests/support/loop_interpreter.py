@@ -56,9 +56,9 @@ Element = tuple[int, Term, bool]
 """What a statement writes: the offset, the term, and whether the term is added."""
 
 
-def elements(body: Body, sources: tuple[str, ...] = ("x",), **values: int) -> list[Element]:
+def elements(body: Body, values: Mapping[str, int] | None = None, sources: tuple[str, ...] = ("x",)) -> list[Element]:
     """Return what *body* writes, in order."""
-    return list(execute(body, dict(values), sources))
+    return list(execute(body, dict(values or {}), sources))
 
 
 def execute(body: Body, values: dict[str, int], sources: tuple[str, ...]) -> Iterator[Element]:

@@ -28,9 +28,8 @@ def distribute(body: Body) -> Body:
         match statement:
             case Loop():
                 loop = replace(statement, body=distribute(statement.body))
-                divisible = any(isinstance(inner, Transpose | Deal) for inner in loop.body) and _are_independent(
-                    loop.body
-                )
+                wanted = any(isinstance(inner, Transpose | Deal) for inner in loop.body)
+                divisible = wanted and _are_independent(loop.body)
                 made += (each for inner in loop.body for each in _around(loop, inner)) if divisible else (loop,)
             case If(_, _, inside, outside):
                 made.append(replace(statement, inside=distribute(inside), outside=distribute(outside)))

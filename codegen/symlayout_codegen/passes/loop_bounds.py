@@ -125,7 +125,7 @@ class _LoopWriter:
         form = window.value
         last = max(form.coefficients(), key=lambda k: (self.known[k], k), default=None)
         ready = self.ready(form, without=last)
-        if last is None or last >= self.inmost or ready >= self.known[last]:
+        if last is None or last >= self.inmost:
             return Enforcement(window, self.ready(form), self.ready(form))
         name = self.names[last]
         first, end = identifier(f"{name}_first", self.taken), identifier(f"{name}_last", self.taken)

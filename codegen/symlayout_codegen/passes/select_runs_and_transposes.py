@@ -65,7 +65,7 @@ def _select_loop(loop: Loop) -> Iterable[Statement]:
 def _as_run(loop: Loop, leaf: Leaf) -> Leaf | None:
     """Return *leaf* for all of *loop* as one run; None if the elements are not contiguous."""
     step, to = linear(leaf.to, loop.name)
-    if loop.name in names(leaf.count) or not equal(step, leaf.count):
+    if not equal(step, leaf.count):
         return None
     count = mul(leaf.count, subtract(loop.stop, loop.start))
     to = add(mul(step, loop.start), to)

@@ -24,7 +24,7 @@ def loop(*body: Statement) -> Loop:
 def distributed(*body: Statement) -> Body:
     """Return what *body* becomes, which writes the same elements."""
     made = distribute(body)
-    assert sorted(elements(made, **VALUES)) == sorted(elements(body, **VALUES))
+    assert sorted(elements(made, VALUES)) == sorted(elements(body, VALUES))
     return made
 
 

@@ -36,7 +36,7 @@ def loop(*body: Statement) -> Loop:
 def fused(leaf: Statement) -> Statement:
     """Return the one statement that *leaf* in a loop becomes; it writes the same elements, and sums in order."""
     (made,) = fuse_rows((loop(leaf),))
-    before, after = (elements((body,), **VALUES) for body in (loop(leaf), made))
+    before, after = (elements((body,), VALUES) for body in (loop(leaf), made))
     if any(adds for _, _, adds in before):
         assert after == before
     assert sorted(after) == sorted(before)

@@ -29,7 +29,7 @@ def loops(*body: Statement, names: str = "ij") -> Statement:
 def hoisted(*body: Statement) -> tuple[tuple[Let, ...], Body]:
     """Return what *body* becomes, which writes the same in the same order."""
     steps, made = hoist(body, set("abcdijk"))
-    assert elements((*steps, *made), **VALUES) == elements(body, **VALUES)
+    assert elements((*steps, *made), VALUES) == elements(body, VALUES)
     return steps, made
 
 
@@ -58,7 +58,7 @@ def test_a_cheap_expression_stays(cheap: Expr) -> None:
     assert hoisted(body) == ((), (body,))
 
 
-@pytest.mark.parametrize("other", [mul(i, j, i, j), FloorDiv(add(mul(a, i), mul(b, i), c), IntLiteral(2))])
+@pytest.mark.parametrize("other", [mul(i, j, i, j), add(mul(a, i), mul(b, i), FloorDiv(j, IntLiteral(2)))])
 def test_what_changes_or_is_no_polynomial_stays(other: Expr) -> None:
     body = loops(copy(other))
     assert hoisted(body) == ((), (body,))

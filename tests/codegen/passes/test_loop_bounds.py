@@ -30,6 +30,7 @@ from tests.support.loop_interpreter import elements
 i, n, m, p = map(NamedInt, "inmp")
 FACTS = SignFacts.of(positive=[n, m], nonnegative=[p])
 FACE = nests.affine(0, (0, 1))
+ALL = {"part": 0, "parts": 1}  # of the arguments of a kernel: one call does all of the work
 
 
 def line(*windows: NestWindow, guards: tuple[NestGuard, ...] = (), **more: object) -> Nest:
@@ -57,7 +58,7 @@ def assert_same(nest: Nest, facts: SignFacts = FACTS) -> None:
         {"n": 3, "m": 1, "p": 7},
         {"n": 2, "m": 9, "p": 0},
     ):
-        written = elements(body_of(nest, facts), part=0, parts=1, **values)
+        written = elements(body_of(nest, facts), {**values, **ALL})
         expected = simulate(nest, values)
         assert len(written) == len(expected)
         assert {at: (term,) for at, term, _ in written} == expected
@@ -136,7 +137,7 @@ def blocks(before: int, *, guard: bool = False, row: bool = False) -> Nest:
     kept = {"guards": (NestGuard(window, 0),)} if guard else {"windows": (window,)}
     write = nests.affine(0, (1, m), (0, 1)) if row else nests.affine(0, (0, 3), (1, 1))
     read = nests.affine(-before, (0, 3), (1, 1))
-    piece = NestPiece(nests.digits(hi=m, lo=3), write, 0, read, **kept)  # type: ignore[arg-type]
+    piece = NestPiece(nests.digits(hi=m, lo=3), write, 0, read, **kept)
     return nests.nest("blocks", "n m p", [piece], mul(3, m), fills=1)
 
 
@@ -155,17 +156,14 @@ def test_whole_blocks_have_loops_of_their_own(guard: bool) -> None:
 
 def test_points_that_add_have_no_whole_blocks_first() -> None:
     """The terms of an element come in the order of the nest."""
-    nest = blocks(1)
-    nest = replace(
-        nest,
-        combine=Add("uint8"),
-        background=nests.zero(mul(3, m)),
-        pieces=(replace(nest.pieces[0], output=nests.affine()),),
-    )
+    window = NestWindow(nests.affine(-1, (0, 1), (1, 3)), n)
+    read = nests.affine(-1, (0, 1), (1, 3))
+    piece = NestPiece(nests.digits(lo=3, hi=m), nests.affine(), 0, read, windows=(window,))
+    more = {"fills": 1, "combine": Add("uint8"), "background": nests.zero(1)}
+    nest = nests.nest("sum", "n m p", [piece], 1, **more)
     values = {"n": 7, "m": 4, "p": 0}
-    ground, *sums = elements(bound_loops(nest, None, FACTS, set()), part=0, parts=1, **values)
-    terms = [term for _, term, adds in (ground, *sums) if adds]
-    assert (("fill", 0), *terms) == simulate(nest, values)[0]
+    terms = tuple(term for _, term, _ in elements(bound_loops(nest, None, FACTS, set()), {**values, **ALL}))
+    assert terms == simulate(nest, values)[0]
 
 
 def test_a_padded_row_that_is_dealt_out_is_one_statement() -> None:
@@ -183,5 +181,5 @@ def test_the_loops_write_what_the_nest_says(nest: Nest) -> None:
     facts = SignFacts.of(nest.positive, nest.nonnegative)
     for values, expected in nests.simulated(nest):
         known = nests.with_locals(nest, values)
-        written = elements(bound_loops(nest, None, facts, set(known)), nest.sources, part=0, parts=1, **known)
+        written = elements(bound_loops(nest, None, facts, set(known)), {**known, **ALL}, nest.sources)
         assert {at: (term,) for at, term, _ in written} == expected

@@ -21,7 +21,7 @@ def loop(*body: Statement) -> Loop:
 def test_a_local_that_nothing_reads_goes() -> None:
     body = (Let("a", n), Let("b", n), loop(Let("c", i), COPY))
     assert prune(body) == (Let("a", n), loop(COPY))
-    assert elements(prune(body), n=3) == elements(body, n=3)
+    assert elements(prune(body), {"n": 3}) == elements(body, {"n": 3})
 
 
 def test_a_local_that_only_dropped_statements_read_goes() -> None:

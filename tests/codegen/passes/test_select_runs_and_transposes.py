@@ -33,7 +33,7 @@ def loop(*body: Statement, start: Expr = ZERO) -> Loop:
 def selected(*body: Statement) -> Body:
     """Return what is selected for *body*, which writes the same elements."""
     made = select_runs_and_transposes(body)
-    assert sorted(elements(made, **VALUES)) == sorted(elements(body, **VALUES))
+    assert sorted(elements(made, VALUES)) == sorted(elements(body, VALUES))
     return made
 
 

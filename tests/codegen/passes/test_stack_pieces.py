@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt, mul
+from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
 from symlayout_codegen.ir.nest import Add, Carried, Digit, Nest, NestGuard, NestPiece, NestWindow, simulate
 from symlayout_codegen.passes.stack_pieces import stack_pieces
 from tests.support import nests
@@ -14,13 +14,8 @@ from tests.support import nests
 n = NamedInt("n")
 
 
-def piece(at: object, start: int, source: int = 0, extent: int = 3, step: int = 1) -> NestPiece:
-    return NestPiece(
-        nests.digits(i=extent),
-        nests.affine(at, (0, 1)),
-        source,
-        nests.affine(start, (0, step)),  # type: ignore[arg-type]
-    )
+def piece(at: Expr | int, start: int, source: int = 0, extent: int = 3, step: int = 1) -> NestPiece:
+    return NestPiece(nests.digits(i=extent), nests.affine(at, (0, 1)), source, nests.affine(start, (0, step)))
 
 
 def nest_of(*pieces: NestPiece) -> Nest:

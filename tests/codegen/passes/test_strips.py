@@ -47,7 +47,7 @@ def test_runs_side_by_side_become_rows_in_strips() -> None:
     )
     stop = FloorDiv(add(n, STRIP - 1), IntLiteral(STRIP))
     assert cut(loop(COPY, FILL)) == (Loop("i_strip", ZERO, stop, inside),)
-    assert sorted(elements(cut(loop(COPY, FILL)), n=600)) == sorted(elements((loop(COPY, FILL),), n=600))
+    assert sorted(elements(cut(loop(COPY, FILL)), {"n": 600})) == sorted(elements((loop(COPY, FILL),), {"n": 600}))
 
 
 @given(
@@ -72,7 +72,7 @@ def test_every_run_of_every_step_is_in_one_strip(
         patch.setattr(strips, "STRIP", length)
         made = cut_into_strips((before,), {"i", "stop"})
     assert any(isinstance(s, CopyRows | FillRows) for s in walk(made)) == (max(count for count, _, _ in runs) > 1)
-    assert sorted(elements(made, stop=stop)) == sorted(elements((before,), stop=stop))
+    assert sorted(elements(made, {"stop": stop})) == sorted(elements((before,), {"stop": stop}))
 
 
 @pytest.mark.parametrize(

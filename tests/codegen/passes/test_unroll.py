@@ -22,7 +22,7 @@ def test_a_short_loop_becomes_its_steps() -> None:
     made = unroll((outer,))
     steps = (CopyRun(add(mul(2, i), 1), 0, add(i, 9), ONE), CopyRun(add(mul(2, i), 2), 0, add(i, 18), ONE))
     assert made == (Loop("i", ZERO, n, steps),)
-    assert elements(made, n=4) == elements((outer,), n=4)
+    assert elements(made, {"n": 4}) == elements((outer,), {"n": 4})
 
 
 @pytest.mark.parametrize("leaf", [FillRun(mul(5, k), 0, k), AccumulateRun(ZERO, 0, k, ONE)])
