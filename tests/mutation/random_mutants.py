@@ -86,13 +86,15 @@ GROUPS = {
     "bounds": Group(
         _modules(
             "loop_bounds pending_windows whole_blocks queries nest distribute coalesce align use_divisibility "
-            "factor_polynomial order hoist narrow_digit_ranges prune fuse_rows split_among_threads stack_pieces strips unroll"
+            "factor_polynomial order hoist narrow_digit_ranges prune fuse_rows split_among_threads stack_pieces "
+            "strips unroll"
         ),
         _tests(
-            "test_integer_expressions test_whole_blocks test_pending_windows test_schedule test_compile_nest test_chains "
-            "test_printer test_generated test_rename test_use_divisibility test_narrow_digit_ranges test_align "
-            "test_stack_pieces test_coalesce test_order test_split_among_threads test_loop_bounds "
-            "test_select_runs_and_transposes test_distribute test_fuse_rows test_unroll test_strips test_prune test_hoist"
+            "test_integer_expressions test_whole_blocks test_pending_windows test_schedule test_compile_nest "
+            "test_chains test_printer test_generated test_rename test_use_divisibility test_narrow_digit_ranges "
+            "test_align test_stack_pieces test_coalesce test_order test_split_among_threads test_loop_bounds "
+            "test_select_runs_and_transposes test_distribute test_fuse_rows test_unroll test_strips test_prune "
+            "test_hoist"
         ),
     ),
     "cache": Group(
