@@ -14,6 +14,7 @@ from symlayout_codegen.ir.statements import (
     CopyRun,
     Deal,
     FillRows,
+    FillRun,
     If,
     Interval,
     Let,
