@@ -1,4 +1,4 @@
-"""Write cells as text: planes of numbers beside each other."""
+"""Write the elements that an output reads as text: one plane of numbers for each pair of inner axes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import numpy as np
 
 from symlayout.show.read_numbers import Cells, Grid, IntArray
 
-LINE = 96  # characters of a line
+LINE = 96  # width of the text, in characters
 
 
 def text(drawn: Cells) -> str:
-    """Return the cells as text: planes of two axes, a dot for fill, where coordinates are left out a line of dots."""
+    """Return the cells as text: planes of two axes, with a dot for each fill.
+
+    Where coordinates are left out, a last line lists those that are shown.
+    """
     width = len(str(max(drawn.total - 1, 0)))
     blocks = []
     for title, plane in _text_planes(drawn.output, drawn.numbers):
@@ -25,13 +28,13 @@ def text(drawn: Cells) -> str:
 
 
 def _shown(grid: Grid) -> str:
-    """Return which coordinates a grid shows."""
+    """Return the coordinates that a grid shows, for each axis of which it leaves some out."""
     cut = [(k, axis) for k, axis in enumerate(grid.axes) if len(axis) != grid.shape[k]]
     return "; ".join(f"{', '.join(map(str, axis))} of axis {k}" for k, axis in cut)
 
 
 def _side_by_side(blocks: list[list[str]]) -> Iterator[str]:
-    """Yield blocks of equal height, as many beside each other as a line of `LINE` characters holds."""
+    """Yield rows of blocks.  The blocks have equal heights; a row holds as many as `LINE` characters allow."""
     wide = max(len(line) for block in blocks for line in block) + 3
     count = max(1, LINE // wide)
     for group in (blocks[k : k + count] for k in range(0, len(blocks), count)):
@@ -39,15 +42,15 @@ def _side_by_side(blocks: list[list[str]]) -> Iterator[str]:
 
 
 def _text_planes(grid: Grid, numbers: IntArray) -> Iterator[tuple[str, IntArray]]:
-    """Yield planes of the last two axes that are longer than 1, each with its place among the others."""
+    """Yield each plane of the last two axes longer than 1, with a title that says its coordinate on the other axes."""
     spare = max(0, 2 - numbers.ndim)
-    whole = numbers.reshape((1,) * spare + numbers.shape)
+    padded = numbers.reshape((1,) * spare + numbers.shape)
     names = ((0,),) * spare + grid.axes
-    long = [axis for axis in range(whole.ndim) if whole.shape[axis] > 1]
-    rest = [axis for axis in range(whole.ndim) if axis not in long]
+    long = [axis for axis in range(padded.ndim) if padded.shape[axis] > 1]
+    rest = [axis for axis in range(padded.ndim) if axis not in long]
     drawn = sorted((rest + long)[-2:])
-    others = tuple(1 if axis in drawn else extent for axis, extent in enumerate(whole.shape))
+    others = tuple(1 if axis in drawn else extent for axis, extent in enumerate(padded.shape))
     for index in np.ndindex(others):
-        places = [":" if axis in drawn else str(names[axis][index[axis]]) for axis in range(whole.ndim)]
+        places = [":" if axis in drawn else str(names[axis][index[axis]]) for axis in range(padded.ndim)]
         title = f"[{', '.join(places)}]" if numbers.ndim > 2 else ""
-        yield title, whole[tuple(slice(None) if axis in drawn else index[axis] for axis in range(whole.ndim))]
+        yield title, padded[tuple(slice(None) if axis in drawn else index[axis] for axis in range(padded.ndim))]

@@ -1,4 +1,4 @@
-"""Diagrams of a tensor: the chain as a strip of shapes, and the nest of loops that its map becomes."""
+"""Draw a tensor's chain as a strip of shapes, and its map as nested boxes, one for each loop."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import AffineForm, Digit, Local, NestPiece
 
-_MOST_STAGES = 12
-_MOST_PIECES = 3
-_MOST_LOWERED = 8  # of a map whose loops are looked at, which takes longer than all else
-_LONGEST = 30  # characters of a shape or a name
-_BOX = 36.0  # height of a box of the strip
-_LOOP = 21.0  # height of the head of a loop
-_FLOOR = 4.0  # below what is inside of it
-_SANS = 5.6  # width of a letter of the other face
+_MOST_STAGES = 12  # boxes in the strip; the middle of a longer chain is left out
+_MOST_PIECES = 3  # pieces whose loops are drawn
+_MOST_LOWERED = 8  # pieces of a map that is lowered for its loops: lowering takes longer than the rest of a picture
+_LONGEST = 30  # characters in a line of a stage
+_BOX_HEIGHT = 36.0  # of a stage in the strip, in pixels
+_LOOP_HEAD = 21.0  # height of the line that names a loop, in pixels
+_LOOP_FOOT = 4.0  # height of a loop's box below its contents, in pixels
+_SANS_WIDTH = 5.6  # width of a letter of the proportional font, in pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box of the strip: what leads to it, and its lines of text."""
+    """A box of the strip: the operation that leads to it, and its lines of text."""
 
     by: str
     lines: tuple[str, ...]
 
 
 def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Stage]:
-    """Return the chain: inputs, then each operation; *example* is *t* on small sizes, *walked* adds a line to each."""
+    """Return the stages of the chain: first its leaves, then its operations.
+
+    *example* is *t* with small sizes; *walked* has one more line for each stage.
+    """
     found = []
     pairs = list(zip(t.nodes(), example.nodes(), strict=True))
     leaves = [pair for pair in pairs if pair[0].declared is None]
@@ -52,7 +55,7 @@ def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Sta
 
 
 def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) -> float:
-    """Draw the chain from (x, y) on, in lines of width *limit*; return the height."""
+    """Draw the chain with its upper left corner at (x, y), in rows at most *limit* wide; return the height."""
     left, top, bottom = x, y, y
     for k, stage in enumerate(chain):
         width = max(map(width_of, stage.lines)) + 16
@@ -61,7 +64,7 @@ def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) 
             label = 12.0
         if left > x and left + label + width > x + limit:
             left, top = x, bottom + 10
-        height = max(_BOX - 12, 13.0 * len(stage.lines) + 10)
+        height = max(_BOX_HEIGHT - 12, 13.0 * len(stage.lines) + 10)
         if stage.by:
             canvas.text(left + label / 2, top + 10, stage.by, "soft", anchor="middle", size=10)
             canvas.arrow(left + 4, top + 16, left + label - 5, top + 16)
@@ -76,9 +79,10 @@ def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) 
 
 
 def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: Mapping[str, int]) -> float:
-    """Draw the nest of loops of *t* from (x, y) on; return the height.
+    """Draw the loops of *t* with their upper left corner at (x, y); return the height.
 
-    Each loop has at its right by how many elements it moves in the output and in the source, for the *values*.
+    At the right of each loop stands how many elements one iteration moves in the output and in the source, when
+    the dims have *values*.
     """
     if (pieces := len(t.index_map.reads)) > _MOST_LOWERED:
         canvas.text(x, y + 12, f"loops: {pieces} nests, one for each piece of the map", "soft")
@@ -106,13 +110,13 @@ def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: M
 
 
 def _head(digit: Digit) -> tuple[str, str]:
-    """Return a loop as its range, and what it walks."""
+    """Return the range of a loop, and the part of the output coordinate that it runs over."""
     place, _, extent = digit.comment.rpartition(" < ")
     return f"{digit.name} < {extent}", place.removeprefix("output ")
 
 
 def _moves(piece: NestPiece, digit: int, names: list[str], values: Mapping[str, int]) -> str:
-    """Return by how much a step of a digit moves on both sides."""
+    """Return how many elements a step of the digit moves in the output and in the source, as text."""
     carried = piece.carried and piece.offset is not None
     moved = [f"output {_coefficient(piece.output, digit, values):+d}"]
     if piece.source is not None and piece.offset is not None and not carried:
@@ -125,35 +129,36 @@ def _coefficient(face: AffineForm, digit: int, values: Mapping[str, int]) -> int
 
 
 def _body(piece: NestPiece, names: list[str], fills: list[object]) -> str:
-    """Return in words what a point of a piece does."""
+    """Return in words what one iteration of a piece does."""
     if piece.source is None:
         return f"fill with {fills[piece.fill or 0]}"
-    done = f"copy from {names[piece.source]}"
+    action = f"copy from {names[piece.source]}"
     if piece.guards:
         others = ", ".join(dict.fromkeys(str(fills[guard.fill]) for guard in piece.guards))
-        done += f" if inside, else fill with {others}"
-    return f"inside this piece: {done}" if piece.windows else done
+        action += f" if inside, else fill with {others}"
+    return f"inside this piece: {action}" if piece.windows else action
 
 
 def _nested(canvas: Canvas, x: float, y: float, limit: float, heads: list[tuple[str, str, str]], body: str) -> float:
-    """Draw boxes inside each other, one for each loop, and what is done inside all of them."""
+    """Draw one box for each loop, nested, and *body* in the innermost; return the height."""
     depth = len(heads)
-    whole = (_LOOP + _FLOOR) * depth + _LOOP
+    total_height = (_LOOP_HEAD + _LOOP_FOOT) * depth + _LOOP_HEAD
     for level, (head, place, moves) in enumerate(heads):
-        inset, top = 8.0 * level, y + _LOOP * level
-        canvas.rect(x + inset, top, limit - 2 * inset, whole - (_LOOP + _FLOOR) * level, "box", radius=5)
+        inset, top = 8.0 * level, y + _LOOP_HEAD * level
+        height = total_height - (_LOOP_HEAD + _LOOP_FOOT) * level
+        canvas.rect(x + inset, top, limit - 2 * inset, height, "box", radius=5)
         room = limit - 2 * inset - 30 - width_of(moves)
-        said = shortened(f"for {head}", int(room / width_of(" ")))
-        canvas.text(x + inset + 8, top + 14.5, said, "mono", "strong", size=10.5)
+        head_text = shortened(f"for {head}", int(room / width_of(" ")))
+        canvas.text(x + inset + 8, top + 14.5, head_text, "mono", "strong", size=10.5)
         canvas.text(x + limit - inset - 8, top + 14.5, moves, "mono", "soft", anchor="end", size=10)
-        if _SANS * len(place) < room - width_of(said):
-            canvas.text(x + inset + 16 + width_of(said), top + 14.5, place, "soft", size=10)
+        if _SANS_WIDTH * len(place) < room - width_of(head_text):
+            canvas.text(x + inset + 16 + width_of(head_text), top + 14.5, place, "soft", size=10)
     most = max(20, int((limit - 16.0 * depth - 8) / 6.35))
-    canvas.text(x + 8.0 * depth + 2, y + _LOOP * depth + 14, shortened(body, most), "mono", size=10.5)
-    return whole
+    canvas.text(x + 8.0 * depth + 2, y + _LOOP_HEAD * depth + 14, shortened(body, most), "mono", size=10.5)
+    return total_height
 
 
 def words(chain: list[Stage]) -> Iterator[str]:
-    """Yield the chain in words, for a description."""
+    """Yield each stage of the chain in words, for the description of a picture."""
     for stage in chain:
         yield f"{stage.by} gives {stage.lines[0]}" if stage.by else stage.lines[0]

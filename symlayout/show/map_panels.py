@@ -1,4 +1,7 @@
-"""Draw the two sides of an index map: each element once, as one group of its cell and of those that read it."""
+"""Draw the inputs and the output of an index map.
+
+Each source element is one group: its cell, and the output cells that read it.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,19 @@ from symlayout.show.read_numbers import Cells, Grid
 from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
 from symlayout.show.theme import hue
 
-_HEIGHTS = (32.0, 28.0, 25.0, 22.0)  # of a cell: the first that the paper has room for
-_DIGIT = 6.6  # width of a digit in a cell
-_ROOM = 560.0  # height that the larger cells may take
-_BETWEEN = 44.0  # from a source to the output beside it
-_HATCH = 6.0  # from line to line of the hatching
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # of fills, where there are several
+# Lengths in pixels.
+_CELL_HEIGHTS = (32.0, 28.0, 25.0, 22.0)  # the first is used that fits
+_NUMERAL_WIDTH = 6.6  # of one decimal digit of an element's number
+_MAX_HEIGHT = 560.0  # of all panels; where they are taller, smaller cells are tried
+_PANEL_GAP = 44.0  # between panels beside each other
+_HATCH_SPACING = 6.0  # between the lines that hatch a fill
+_FILL_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # labels of fills, where a map has several
 Place = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A grid on paper: what is written above it, and the upper left corner of its cells."""
+    """A grid with its cells arranged, the line above it, and the upper left corner of its cells."""
 
     grid: Grid
     arranged: Arranged
@@ -48,14 +52,21 @@ def draw(
     symbolic: Mapping[str, str],
     at: Sequence[int] | None = None,
 ) -> float:
-    """Draw the sources and the output from (x, y) on, within *width*; return where they end.
+    """Draw the sources and the output with their upper left corner at (x, y); return the y at which they end.
 
-    *symbolic* has the shapes of the grids in the user's dims; *at* is an output coordinate to be marked.
+    Parameters
+    ----------
+    width : float
+        The greatest width, in pixels.
+    symbolic : mapping
+        The shape of each grid in the user's dims, by the grid's name.
+    at : sequence of int, optional
+        An output coordinate to mark, with a curve from the element that it reads.
     """
     panels, arrow, bottom = _plan(x, y, width, drawn, symbolic)
     followed = _place(drawn.output, at)
     if followed is not None and drawn.numbers[followed] >= 0:
-        _way(canvas, panels, drawn, followed)
+        _draw_read_curve(canvas, panels, drawn, followed)
     elif arrow:
         canvas.arrow(*arrow)
     for panel in panels:
@@ -65,32 +76,32 @@ def draw(
 
 
 def legend(drawn: Cells) -> str:
-    """Return what the numbers and the hatching mean."""
-    said = f"numbers: elements of {', '.join(s.name for s in drawn.sources)}, row-major"
-    said += ", one source after another" if len(drawn.sources) > 1 else ""
+    """Return a sentence that explains the numbers, the hatching and the dashes."""
+    sentence = f"numbers: elements of {', '.join(s.name for s in drawn.sources)}, row-major"
+    sentence += ", one source after another" if len(drawn.sources) > 1 else ""
     if drawn.fills:
-        letters = [f"{_letter(drawn, k)} = " if len(drawn.fills) > 1 else "" for k in range(len(drawn.fills))]
-        said += f"; hatched: fill {', '.join(f'{a}{f}' for a, f in zip(letters, drawn.fills, strict=True))}"
-    if any(n not in drawn.numbers for n, _, _ in _sources(drawn)):
-        said += "; dashed: not read"
+        letters = [f"{_fill_letter(drawn, k)} = " if len(drawn.fills) > 1 else "" for k in range(len(drawn.fills))]
+        sentence += f"; hatched: fill {', '.join(f'{a}{f}' for a, f in zip(letters, drawn.fills, strict=True))}"
+    if any(n not in drawn.numbers for n, _, _ in _source_elements(drawn)):
+        sentence += "; dashed: not read"
     if not all(grid.whole for grid in (drawn.output, *drawn.sources)):
-        said += "; …: left out"
-    return said
+        sentence += "; …: left out"
+    return sentence
 
 
-# ---------------------------------------------------------------------- where things go
+# ---------------------------------------------------------------------- positions
 
 
 def _plan(
     x: float, y: float, width: float, drawn: Cells, symbolic: Mapping[str, str]
 ) -> tuple[list[Panel], tuple[float, float, float, float] | None, float]:
-    """Return the panels, the arrow to the last of them, and where they end; with the largest cells that have room."""
+    """Return the panels with the largest cells that fit, the arrow to the last panel, and the y at which all end."""
     grids = (*drawn.sources, drawn.output)
     digits = max((len(str(s.start + max(prod(s.shape) - 1, 0))) for s in drawn.sources), default=1)
-    for height in _HEIGHTS:
-        size = max(height, _DIGIT * digits + 8), height
+    for height in _CELL_HEIGHTS:
+        size = max(height, _NUMERAL_WIDTH * digits + 8), height
         planned = _placed(x, y, width, [(grid, arrange(grid, size, width), _head(grid, symbolic)) for grid in grids])
-        if planned[2] - y <= _ROOM and all(panel.arranged.width <= width for panel in planned[0]):
+        if planned[2] - y <= _MAX_HEIGHT and all(panel.arranged.width <= width for panel in planned[0]):
             break
     return planned
 
@@ -98,11 +109,11 @@ def _plan(
 def _placed(
     x: float, y: float, width: float, grids: Sequence[tuple[Grid, Arranged, str]]
 ) -> tuple[list[Panel], tuple[float, float, float, float] | None, float]:
-    """Return the panels beside each other if they fit, else below each other."""
+    """Return the panels side by side if they fit, else stacked, with the arrow and the end as `_plan` returns them."""
     wide = [max(a.width, CHAR * 1.06 * len(head), 5.2 * len(a.roles)) for _, a, head in grids]
     panels = []
-    left, top, bottom = x + max(0.0, width - sum(wide) - _BETWEEN * (len(wide) - 1)) / 2, y, y
-    beside = sum(wide) + _BETWEEN * (len(wide) - 1) <= width
+    left, top, bottom = x + max(0.0, width - sum(wide) - _PANEL_GAP * (len(wide) - 1)) / 2, y, y
+    beside = sum(wide) + _PANEL_GAP * (len(wide) - 1) <= width
     arrow = None
     for k, (grid, arranged, head) in enumerate(grids):
         above = 20.0 + 13 * bool(arranged.roles)
@@ -114,10 +125,10 @@ def _placed(
                 arrow = x + width / 2, top - 26, x + width / 2, top - 8
         elif last:
             middle = y + above + max(a.height for _, a, _ in grids) / 2
-            arrow = left - _BETWEEN + 10, middle, left - 14, middle
+            arrow = left - _PANEL_GAP + 10, middle, left - 14, middle
         panels.append(Panel(grid, arranged, head, left + (wide[k] - arranged.width) / 2, top + above))
         bottom = max(bottom, top + above + arranged.height)
-        left += wide[k] + _BETWEEN
+        left += wide[k] + _PANEL_GAP
     return panels, arrow, bottom
 
 
@@ -127,7 +138,7 @@ def _head(grid: Grid, symbolic: Mapping[str, str]) -> str:
 
 
 def _frame(canvas: Canvas, panel: Panel) -> None:
-    """Write and draw what stands around the cells."""
+    """Draw everything of a panel but its cells: heading, outlines of blocks, titles of planes and dots."""
     arranged = panel.arranged
     middle = panel.x + arranged.width / 2
     roles = 13 * bool(arranged.roles)
@@ -152,24 +163,25 @@ def _elements(canvas: Canvas, drawn: Cells, panels: Sequence[Panel], followed: P
     readers: dict[int, list[Place]] = {}
     for place in panels[-1].arranged.places:
         readers.setdefault(int(drawn.numbers[place]), []).append(place)
-    order = {n: k for k, n in enumerate(sorted({*readers, *(n for n, _, _ in _sources(drawn))} - set(range(-99, 0))))}
-    for number, source, place in _sources(drawn):
+    elements = {*readers, *(number for number, _, _ in _source_elements(drawn))}
+    order = {number: k for k, number in enumerate(sorted(number for number in elements if number >= 0))}
+    for number, source, place in _source_elements(drawn):
         reading = readers.pop(number, [])
         marked = ("at",) if followed is not None and followed in reading else ()
         colour = hue(order[number], len(order)) if reading else "unread"
-        with canvas.group(_said(drawn, number, reading), "e", *marked):
+        with canvas.group(_group_title(drawn, number, reading), "e", *marked):
             _cell(canvas, panels[drawn.sources.index(source)], place, colour, str(number))
             for r in reading:
                 _cell(canvas, panels[-1], r, colour, str(number))
-    for number, reading in readers.items():  # fills, and what is not shown of a source
+    for number, reading in readers.items():  # fills, and source elements that are left out of the picture
         for r in reading:
-            label = str(number) if number >= 0 else _letter(drawn, -1 - number) if len(drawn.fills) > 1 else ""
-            with canvas.group(_said(drawn, number, [r]), "e", *(("at",) if followed == r else ())):
+            label = str(number) if number >= 0 else _fill_letter(drawn, -1 - number) if len(drawn.fills) > 1 else ""
+            with canvas.group(_group_title(drawn, number, [r]), "e", *(("at",) if followed == r else ())):
                 _cell(canvas, panels[-1], r, hue(order[number], len(order)) if number >= 0 else "fill", label)
 
 
-def _said(drawn: Cells, number: int, reading: Sequence[Place]) -> str:
-    """Return in words what is read where."""
+def _group_title(drawn: Cells, number: int, reading: Sequence[Place]) -> str:
+    """Return in words which output coordinates read an element."""
     where = ", ".join(_coordinate(drawn.output, r) for r in reading[:8]) + (", ..." if len(reading) > 8 else "")
     if number < 0:
         return f"output {where} is fill {drawn.fills[-1 - number]}"
@@ -178,12 +190,12 @@ def _said(drawn: Cells, number: int, reading: Sequence[Place]) -> str:
     return f"{name} is read at {where}" if reading else f"{name} is not read"
 
 
-def _letter(drawn: Cells, fill: int) -> str:
-    return _LETTERS[fill % len(_LETTERS)]
+def _fill_letter(drawn: Cells, fill: int) -> str:
+    return _FILL_LETTERS[fill % len(_FILL_LETTERS)]
 
 
-def _sources(drawn: Cells) -> Iterator[tuple[int, Grid, Place]]:
-    """Yield each source element that is shown: its number, its source, and its place there."""
+def _source_elements(drawn: Cells) -> Iterator[tuple[int, Grid, Place]]:
+    """Yield each source element that is shown: its number, its source, and its place among the shown cells."""
     for source in drawn.sources:
         strides = [prod(source.shape[k + 1 :]) for k in range(len(source.shape))]
         for place in np.ndindex(*map(len, source.axes)):
@@ -192,7 +204,7 @@ def _sources(drawn: Cells) -> Iterator[tuple[int, Grid, Place]]:
 
 
 def _place(grid: Grid, at: Sequence[int] | None) -> Place | None:
-    """Return where the coordinate *at* is among those shown; None if it is not, or there is none."""
+    """Return the place of the coordinate *at* among the shown cells; None if *at* is None or not shown."""
     if at is None or not all(c in axis for c, axis in zip(at, grid.axes, strict=True)):
         return None
     return tuple(axis.index(c) for c, axis in zip(at, grid.axes, strict=True))
@@ -213,19 +225,22 @@ def _cell(canvas: Canvas, panel: Panel, place: Place, colour: str, label: str) -
 
 
 def _hatching(x: float, y: float, width: float, height: float) -> str:
-    """Return lines at 45 degrees in a box, at the same places in all boxes of a size."""
+    """Return the SVG path of lines at 45 degrees in a box.  Boxes of equal size get equal lines."""
     lines = []
-    at = _HATCH / 2
+    at = _HATCH_SPACING / 2
     while at < width + height:
         x1, y1 = (at, 0.0) if at <= width else (width, at - width)
         x2, y2 = (0.0, at) if at <= height else (at - height, height)
         lines.append(f"M{x + x1:.1f} {y + y1:.1f}L{x + x2:.1f} {y + y2:.1f}")
-        at += _HATCH
+        at += _HATCH_SPACING
     return "".join(lines)
 
 
-def _way(canvas: Canvas, panels: Sequence[Panel], drawn: Cells, followed: Place) -> None:
-    """Draw the curve from the element that is read to where it is; under the cells, so that no number is crossed."""
+def _draw_read_curve(canvas: Canvas, panels: Sequence[Panel], drawn: Cells, followed: Place) -> None:
+    """Draw a curve from the element that *followed* reads to the cell of *followed*.
+
+    The cells are drawn over it later, so that the curve crosses no number.
+    """
     source = drawn.source_of(int(drawn.numbers[followed]))
     start = _place(source, source.coordinate(int(drawn.numbers[followed])))
     panel = panels[drawn.sources.index(source)]

@@ -1,7 +1,8 @@
-"""Draw an index map on small sizes: which source element each output element reads; as SVG and as text.
+"""Draw which source element each output element of an index map reads, on small sizes, as SVG and as text.
 
-A picture has the chain as a strip of shapes, the map, the cells of both sides and the nest of loops.  An element
-has one number and one colour on both sides; fill is hatched.  Nothing of it depends on the colour alone.
+A picture shows the chain as a strip of shapes, the map, the cells of the inputs and the output, and the loops.
+A source element and the output elements that read it have the same number and the same colour; fills are hatched.
+The numbers say everything that the colours say.
 """
 
 from __future__ import annotations
@@ -16,34 +17,34 @@ from symlayout.errors import SymlayoutError
 from symlayout.show import chain_diagram, map_panels, wording
 from symlayout.show.cell_text import text
 from symlayout.show.read_numbers import Cells, cells
-from symlayout.show.small_sizes import telling, with_sizes
+from symlayout.show.small_sizes import illustrative_sizes, with_sizes
 from symlayout.show.svg import CHAR, Canvas, shortened, wrapped
 from symlayout.show.theme import escape
-from symlayout.show.trace_element import as_coordinate, check_inside, having
+from symlayout.show.trace_element import as_coordinate, check_inside, sizes_with_coordinate
 from symlayout.show.whole_file import write_file
 from symlayout.tensors.chain import Tensor
 
-WIDTH = 460.0  # of a picture: readable on a telephone
-_MARGIN = 14.0
-_INNER = WIDTH - 2 * _MARGIN
-_LONGEST = 400  # characters of a map in a description
-_DESCRIBED = 64  # elements that a description lists
+WIDTH = 460.0  # of a picture, in pixels: readable on a telephone
+_MARGIN = 14.0  # in pixels
+_INNER_WIDTH = WIDTH - 2 * _MARGIN
+_MAX_CHARACTERS = 400  # of a map, a shape or the sizes in a description
+_MAX_LISTED = 64  # a description lists the elements of an output up to this size
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of a tensor's map; shows itself in notebooks, and prints as text.
+    """A picture of a tensor's map.  A notebook displays it; `print` writes it as text.
 
     Attributes
     ----------
     svg : str
-        The picture as a document of its own.
+        The picture as a complete SVG document.
     text : str
-        The cells as text: the number of the element that is read, a dot for fill.
+        The output as text: the number of the element that each cell reads, or a dot for a fill.
     dims : dict
-        The small sizes that were chosen or given.
+        The value of each dim, given or chosen.
     html : str
-        The picture to be part of a page, with the colours of its theme.
+        The picture to be embedded in a page.  It follows the page's theme.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class Picture:
     __repr__ = __str__
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the SVG to the file *path*, whole or not at all."""
+        """Write the SVG to the file *path*.  After an error, the file is as it was before."""
         write_file(Path(path), self.svg.encode("utf-8"))
 
     def _repr_html_(self) -> str:
@@ -89,24 +90,24 @@ def picture(
     Parameters
     ----------
     dims : mapping, optional
-        Values of dims, by dim or name; the others get small ones that satisfy the requirements.
+        Values of dims, by dim or name.  The other dims get small values that satisfy the requirements.
     at : sequence of int, optional
-        An output coordinate to follow on both sides.
+        An output coordinate to mark, with the element that it reads.
     loops : bool
-        Whether to draw the nest of loops.
+        Whether to draw the loops.
     made_by : str
-        The command that makes the picture again, to be noted in it.
+        The command that draws the picture again; it is written into the SVG as metadata.
 
     Raises
     ------
     ShapeError
-        *dims* do not satisfy the tensor; *at* is no coordinate of the output.
+        *dims* do not meet the requirements, or *at* is not a coordinate of the output.
     InconclusiveError
-        No small values satisfy it.
+        No small values that satisfy the requirements were found.
     """
     fixed, given = with_sizes(t, dims)
     followed = None if at is None else as_coordinate(t, at)
-    bound, chosen = telling(fixed) if followed is None else having(fixed, followed)
+    bound, chosen = illustrative_sizes(fixed) if followed is None else sizes_with_coordinate(fixed, followed)
     values = {**given, **chosen}
     if followed is not None:
         check_inside(bound, followed)
@@ -116,7 +117,7 @@ def picture(
 
 
 def of_tensor(t: Tensor) -> str | None:
-    """Return the picture of *t* for a page; None where there is none, so that a notebook takes another form."""
+    """Return the picture of *t* for a page; None if it cannot be drawn, so that a notebook shows the text instead."""
     try:
         return picture(t).html
     except SymlayoutError:
@@ -131,7 +132,10 @@ def of_claim(
     dims: Mapping[Any, int],
     coord: Sequence[int] | None,
 ) -> str:
-    """Return a claim for a page: the conclusion, both sides on the witness's sizes or small ones, the derivation."""
+    """Return a claim as HTML: the conclusion, pictures of both sides, and the derivation.
+
+    The sides are drawn for *dims*, the witness's sizes, or for small sizes if *dims* is empty.
+    """
     sides = []
     sizes = {str(key): value for key, value in dims.items()} or _common_sizes(left, right)
     for name, t in (("left", left), ("right", right)):
@@ -149,10 +153,10 @@ def of_claim(
 
 
 def _common_sizes(left: Tensor, right: Tensor) -> dict[str, int]:
-    """Return small sizes that satisfy both sides, those of the one that has more dims first; none if that fails."""
+    """Return small sizes for both sides: those of the side with more dims.  None if the other side rejects them."""
     first, second = sorted((left, right), key=lambda t: -len(t.facts.dims))
     try:
-        _, sizes = telling(first)
+        _, sizes = illustrative_sizes(first)
         second.subs(sizes)
     except SymlayoutError:
         return {}
@@ -178,12 +182,12 @@ def _documents(
     *,
     loops: bool,
 ) -> tuple[str, str]:
-    """Return the picture as a document of its own, and to be part of a page."""
+    """Return the picture as a complete document, and as part of a page."""
     canvas = Canvas()
     chain = chain_diagram.stages(t, bound)
     y = _MARGIN
-    y += chain_diagram.strip(canvas, _MARGIN, y, _INNER, chain) + 8
-    for line in wrapped(str(t.index_map), int(_INNER / CHAR), 5):
+    y += chain_diagram.strip(canvas, _MARGIN, y, _INNER_WIDTH, chain) + 8
+    for line in wrapped(str(t.index_map), int(_INNER_WIDTH / CHAR), 5):
         y += 14
         canvas.text(_MARGIN, y, line, "mono", size=10.5)
     requires = [wording.words(r) for r in t.requires]
@@ -191,27 +195,27 @@ def _documents(
         y += 15
         canvas.text(_MARGIN, y, line, "soft")
     symbolic = {leaf.name: wording.shape(leaf.shape) for leaf in t.leaves()} | {"output": wording.shape(t.shape)}
-    y = map_panels.draw(canvas, _MARGIN, y + 16, _INNER, drawn, symbolic, at) + 10
+    y = map_panels.draw(canvas, _MARGIN, y + 16, _INNER_WIDTH, drawn, symbolic, at) + 10
     for line in [f"example: {assignments(values)}"] * bool(values) + [map_panels.legend(drawn)]:
         for part in wrapped(line, 84, 2):
             y += 14
             canvas.text(WIDTH / 2, y, part, "soft", anchor="middle", size=10)
     if loops:
-        y += 18 + chain_diagram.loops(canvas, _MARGIN, y + 18, _INNER, t, values)
+        y += 18 + chain_diagram.loops(canvas, _MARGIN, y + 18, _INNER_WIDTH, t, values)
     y += _MARGIN
-    title = f"Index map of {t.name}: {shortened(wording.shape(t.shape), _LONGEST)}"
-    said = _description(t, chain, drawn, values)
-    alone = canvas.document(WIDTH, y, title, said, made_by=made_by)
-    return alone, canvas.document(WIDTH, y, title, said, page=True)
+    title = f"Index map of {t.name}: {shortened(wording.shape(t.shape), _MAX_CHARACTERS)}"
+    description = _description(t, chain, drawn, values)
+    document = canvas.document(WIDTH, y, title, description, made_by=made_by)
+    return document, canvas.document(WIDTH, y, title, description, page=True)
 
 
 def _description(t: Tensor, chain: list[chain_diagram.Stage], drawn: Cells, values: Mapping[str, int]) -> str:
-    """Return what the picture shows, in words."""
-    parts = [f"{'; '.join(chain_diagram.words(chain))}. The map is {shortened(str(t.index_map), _LONGEST)}."]
+    """Return in words what the picture shows, for readers who cannot see it."""
+    parts = [f"{'; '.join(chain_diagram.words(chain))}. The map is {shortened(str(t.index_map), _MAX_CHARACTERS)}."]
     if values:
-        parts.append(f"Drawn for {shortened(assignments(values), _LONGEST)}.")
+        parts.append(f"Drawn for {shortened(assignments(values), _MAX_CHARACTERS)}.")
     numbers = drawn.numbers.ravel()
-    if 0 < numbers.size <= _DESCRIBED and drawn.output.whole:
+    if 0 < numbers.size <= _MAX_LISTED and drawn.output.whole:
         listed = ", ".join("fill" if n < 0 else str(n) for n in numbers.tolist())
         parts.append(f"In row-major order the output reads elements {listed}.")
     return " ".join(parts)

@@ -1,6 +1,6 @@
-"""Which element each element of a tensor reads, and where the digits of both sides have their borders.
+"""Compute which source element each element of a tensor reads, and where the blocks of digits begin on each axis.
 
-Shapes that are too large to draw are cut: of each axis some first and some last coordinates stay.
+A shape that is too large to draw is cut: each axis keeps some first and some last coordinates.
 """
 
 from __future__ import annotations
@@ -20,30 +20,31 @@ from symlayout.maps.interpreter import gathers
 from symlayout.maps.split_digits import Box, refine
 from symlayout.tensors.chain import Tensor
 
-MAX_CELLS = 512  # of a grid that is shown as a whole
-_CUT_CELLS = 64  # of the output where it is cut
-_AROUND_CELLS = 144  # of a source then: what is read, and what lies between
-_SHOWN = ((12, 3), (8, 3), (8, 2), (6, 2), (5, 2), (4, 2), (3, 2), (2, 2), (2, 1), (1, 1))
-_MOST_PIECES = 16  # of a map whose digits are looked at
+MAX_CELLS = 512  # cells of the largest grid that is shown as a whole
+_CUT_CELLS = 64  # cells that are shown of a larger output
+_CUT_SOURCE_CELLS = 144  # cells that are shown of a larger source
+# Coordinates that a cut output shows of each of its two inner axes, and of each other axis.  The first pair that fits.
+_KEPT_COORDINATES = ((12, 3), (8, 3), (8, 2), (6, 2), (5, 2), (4, 2), (3, 2), (2, 2), (2, 1), (1, 1))
+_MOST_PIECES = 16  # a map of more pieces is drawn without borders of digits
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """An array of which some elements are shown.
+    """An array in a picture, with the coordinates that are shown.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        The name of the leaf, or ``output``.
     shape : tuple of int
-        The extents, of which `axes` shows a part.
+        The extents.
     axes : tuple of tuple of int
-        For each axis the coordinates that are shown, ascending.
+        The coordinates that are shown on each axis, ascending.
     borders : tuple of dict
-        For each axis, from a coordinate to the size of the largest digit block that begins there.
+        For each axis, from a coordinate to the size of the largest block of a digit that begins there.
     start : int
-        The number of its first element, where the elements of several arrays are numbered one after another.
+        The number of the array's first element.  The elements of all sources are numbered consecutively.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Grid:
         return all(len(shown) == extent for shown, extent in zip(self.axes, self.shape, strict=True))
 
     def coordinate(self, number: int) -> tuple[int, ...]:
-        """Return the coordinate of the element of that number."""
+        """Return the coordinate of element *number*."""
         found, rest = [], number - self.start
         for extent in reversed(self.shape):
             rest, digit = divmod(rest, extent)
@@ -68,14 +69,17 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What each element of the output that is shown reads.
+    """The element that each shown element of the output reads.
 
     Attributes
     ----------
     output : Grid
+        The output.
     sources : tuple of Grid
-    numbers : array
-        The number of the element that is read: row-major, source after source.  ``-1 - k`` is fill *k*.
+        The leaves, in the order in which a call takes them.
+    numbers : array of int64
+        For each shown output element, the number of the element that it reads, or ``-1 - k`` for fill *k*.
+        Elements are numbered in row-major order, one source after another.
     fills : tuple
         The values of the fills.
     """
@@ -91,13 +95,13 @@ class Cells:
         return sum(prod(source.shape) for source in self.sources)
 
     def source_of(self, number: int) -> Grid:
-        """Return the source that the element of that number belongs to."""
+        """Return the source that has element *number*."""
         return next(s for s in reversed(self.sources) if s.start <= number and 0 not in s.shape)
 
 
 def cells(t: Tensor) -> Cells:
-    """Return what the elements of *t* read, of which all extents are integers."""
-    axes = _ends(t.shape)
+    """Return what the elements of *t* read.  All extents of *t* are integers."""
+    axes = _shown_coordinates(t.shape)
     numbers = np.full([len(shown) for shown in axes], -1, dtype=np.int64)
     fills: list[Any] = []
     starts, total = {}, 0
@@ -109,9 +113,9 @@ def cells(t: Tensor) -> Cells:
         if not part.mask.any():
             continue
         if part.key is None:
-            if not any(_alike(part.fill, f) for f in fills):
+            if not any(_same_fill(part.fill, f) for f in fills):
                 fills.append(part.fill)
-            value: Any = -1 - next(k for k, f in enumerate(fills) if _alike(part.fill, f))
+            value: Any = -1 - next(k for k, f in enumerate(fills) if _same_fill(part.fill, f))
         else:
             extents, start = starts[part.key]
             inside = [np.clip(c, 0, n - 1) for c, n in zip(part.coords, extents, strict=True)]
@@ -121,21 +125,24 @@ def cells(t: Tensor) -> Cells:
     sources = []
     for leaf in t.leaves():
         extents, start = starts[leaf.key]
-        plain = Grid(leaf.name, extents, _ends(extents), source_borders[leaf.key], start)
-        sources.append(plain if plain.whole else _around(plain, numbers))
+        uncut = Grid(leaf.name, extents, _shown_coordinates(extents), source_borders[leaf.key], start)
+        sources.append(uncut if uncut.whole else _cut_to_reads(uncut, numbers))
     return Cells(Grid("output", t.shape, axes, out_borders), tuple(sources), numbers, tuple(fills))
 
 
-def _alike(a: Any, b: Any) -> bool:
-    return repr(a) == repr(b)  # nan is like nan, and -0.0 unlike 0.0
+def _same_fill(a: Any, b: Any) -> bool:
+    return repr(a) == repr(b)  # == would tell nan from nan, and would not tell -0.0 from 0.0
 
 
-def _ends(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return for each axis the coordinates to show: all, or some at both ends, most of the last two longer than 1."""
+def _shown_coordinates(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the coordinates to show on each axis: all, or some at both ends.
+
+    A cut shape shows most of its two inner axes, the last two longer than 1.
+    """
     if prod(shape) <= MAX_CELLS:
         return tuple(tuple(range(e)) for e in shape)
     inner = [axis for axis, e in enumerate(shape) if e > 1][-2:]
-    for within, outside in _SHOWN:
+    for within, outside in _KEPT_COORDINATES:
         kept = [within if axis in inner else outside for axis in range(len(shape))]
         if prod(min(e, n) for e, n in zip(shape, kept, strict=True)) <= _CUT_CELLS:
             break
@@ -143,36 +150,36 @@ def _ends(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 
 def _both_ends(coordinates: Sequence[int], most: int) -> tuple[int, ...]:
-    """Return the first two thirds of *most* coordinates and the last third."""
+    """Return at most *most* coordinates: two thirds of them from the beginning, one third from the end."""
     if len(coordinates) <= most:
         return tuple(coordinates)
     last = most // 3
     return (*coordinates[: most - last], *coordinates[len(coordinates) - last :])
 
 
-def _around(source: Grid, numbers: IntArray) -> Grid:
-    """Return *source* cut to the coordinates that are read, as far as they are few."""
+def _cut_to_reads(source: Grid, numbers: IntArray) -> Grid:
+    """Return *source* cut to the coordinates that are read, or to both ends of these if they are many."""
     size = prod(source.shape)
     read = [source.coordinate(n) for n in np.unique(numbers).tolist() if 0 <= n - source.start < size]
     if not read:
         return source
     axes: Sequence[Sequence[int]] = [sorted(set(column)) for column in zip(*read, strict=True)]
     most = max(map(len, axes))
-    while prod(min(len(shown), most) for shown in axes) > _AROUND_CELLS:
+    while prod(min(len(shown), most) for shown in axes) > _CUT_SOURCE_CELLS:
         most -= 1
     shown = tuple(_both_ends(axis, most) for axis in axes)
     return Grid(source.name, source.shape, shown, source.borders, source.start)
 
 
-# ---------------------------------------------------------------------- where digits begin
+# ---------------------------------------------------------------------- borders of digits
 
 Borders = tuple[dict[int, int], ...]
 
 
 def _borders(t: Tensor) -> tuple[Borders, dict[str, Borders]]:
-    """Return the borders of the output and of each leaf, none where the map is not affine in digits.
+    """Return the borders of the output and of each leaf.  A read that is not affine in digits has none.
 
-    An axis that is ``4*hi + lo - 1`` in digits has blocks of 4 that begin where ``coordinate + 1`` is a multiple of 4.
+    The coordinate ``4*hi + lo - 1``, say, has blocks of 4 that begin where ``coordinate + 1`` is a multiple of 4.
     """
     output: Borders = tuple({} for _ in t.shape)
     sources: dict[str, Borders] = {leaf.key: tuple({} for _ in leaf.shape) for leaf in t.leaves()}
@@ -198,7 +205,7 @@ def _borders(t: Tensor) -> tuple[Borders, dict[str, Borders]]:
 
 
 def _mark(borders: Borders, shape: Sequence[int], coords: Sequence[Extent], box: Box) -> None:
-    """Add the borders that an affine coordinate in digits has on each axis."""
+    """Add the borders that each coordinate has if it is affine in digits, one coordinate for each axis."""
     for axis, e in enumerate(coords):
         terms = terms_of(e)
         if not all(len(m) <= 1 and (not m or m[0] in box.extents) for m in terms):
@@ -218,7 +225,7 @@ def _last(box: Box, name: str) -> int:
 
 
 def _mark_window(borders: Borders, shape: Sequence[int], coords: Sequence[Extent], window: Window) -> None:
-    """Add the ends of a part of the output that a window bounds, where it is a range of one axis."""
+    """Add the ends of the range that a window allows, where the window bounds a single axis of the output."""
     for axis, e in enumerate(coords):
         shift = window.value - e
         if not isinstance(shift, int) or not isinstance(window.extent, int):

@@ -1,4 +1,4 @@
-"""Say why each requirement of a tensor exists: who asked for it, the rule behind it, and sizes that break it."""
+"""Explain each requirement of a tensor: the operation that states it, its rule, and sizes that break it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from symlayout.show import small_sizes
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import origins, requirements
 
-_TRIES = 2000
-_VALUES = (1, 0, *small_sizes.LEAST[1:-1])  # an empty axis breaks many a rule
+_TRIES = 2000  # choices of sizes that are tried
+_VALUES = (1, 0, *small_sizes.LEAST[1:-1])  # sizes to try, with 0 early: empty axes break many requirements
 
 RULES: Mapping[str, str] = {
     "attr_dtype": "extents and attributes are integers",
@@ -23,38 +23,38 @@ RULES: Mapping[str, str] = {
     "batch_crop_nonzero": "nothing is taken from the batch axis",
     "batch_pad_nonzero": "nothing is added to the batch axis",
     "block_lt_1": "a block has at least one element",
-    "block_lt_2": "this operation wants blocks of at least two elements",
-    "crop_exceeds": "no more can be taken away than there is",
+    "block_lt_2": "a block of this operation has at least two elements",
+    "crop_exceeds": "a crop takes away no more than there is",
     "infeasible": "extents and dims stay within their bounds",
     "negative_crop": "what is taken away is not negative",
     "negative_pad": "what is added is not negative",
-    "non_divisible": "an axis is split into parts of equal length, without a rest",
+    "non_divisible": "an axis is split into parts of equal length, without a remainder",
     "overflow": "sizes fit 64 bits",
-    "size_mismatch": "extents that meet are equal, and a new shape holds the elements of the old one",
+    "size_mismatch": "joined axes have equal extents, and a new shape has as many elements as the old one",
 }
-"""The rule behind each kind of requirement, in plain words; other kinds speak for themselves."""
+"""The rule behind each kind of requirement, in plain words.  The name of any other kind is its own explanation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a requirement exists.
+    """The reason of a requirement.
 
     Attributes
     ----------
     relation : object
         The requirement, as in ``Tensor.requires``.
     kind : str
-        The kind of the error where it fails.
+        The kind of the `ShapeError` that a call gets if the requirement fails.
     operation : str
-        The operation that asked for it.
+        The operation that states the requirement.
     stages : tuple of int
-        The tensors of the chain that asked for it or for a part of it, by their place.
+        The positions in the chain of the tensors that state the requirement or a part of it.
     rule : str
         The rule behind it in plain words.
     breaks : dict
         Small sizes that meet all other requirements and break this one; empty if none were found.
     message : str
-        What the operation says of them.
+        The first line of the error for these sizes; empty if none were found.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Reason:
     >>> reason.relation, reason.kind, reason.breaks
     (Eq(Mod(H, 4), 0), 'non_divisible', {'H': 1})
     >>> print(reason.rule)
-    an axis is split into parts of equal length, without a rest
+    an axis is split into parts of equal length, without a remainder
     """
 
     relation: Any
@@ -76,14 +76,15 @@ class Reason:
 
 
 def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, ...]:
-    """Return the reason of each of ``t.requires``, in their order.
+    """Return the reason of each requirement in ``t.requires``, in that order.
 
     Parameters
     ----------
     t : Tensor
-        Whose requirements are meant.
+        The tensor whose requirements are explained.
     stages : sequence of Tensor, optional
-        Tensors on the way to *t*, which is the last: `Reason.stages` counts them.  By default ``t.nodes()``.
+        Tensors on the way to *t*, with *t* as the last.  `Reason.stages` has positions in this sequence.  By default
+        ``t.nodes()``.
 
     Examples
     --------
@@ -95,18 +96,18 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     """
     check_tensors("reasons", t, *(stages or ()))
     kept = requirements(t.facts)
-    asked = origins(t.facts, [stage.facts for stage in (t.nodes() if stages is None else stages)])
+    stating = origins(t.facts, [stage.facts for stage in (t.nodes() if stages is None else stages)])
     return tuple(
         Reason(
             to_relation(r, t.facts), r.kind, r.where, tuple(numbers), RULES.get(r.kind, r.kind.replace("_", " ")),
             *_counterexample(t, r, [o for o in kept if o is not r]),
         )
-        for r, numbers in zip(kept, asked, strict=True)
+        for r, numbers in zip(kept, stating, strict=True)
     )  # fmt: skip
 
 
 def _counterexample(t: Tensor, r: Requirement, others: Sequence[Requirement]) -> tuple[dict[str, int], str]:
-    """Return small sizes that break *r* and nothing else, and the message that they get."""
+    """Return small sizes that break *r* and no other requirement, and the first line of their error."""
     for values in itertools.islice(small_sizes.candidates(t, _VALUES), _TRIES):
         known = t.facts.values(values)
         if _meets(r, known) is not False or not all(_meets(o, known) for o in others):
@@ -119,7 +120,7 @@ def _counterexample(t: Tensor, r: Requirement, others: Sequence[Requirement]) ->
 
 
 def _meets(r: Requirement, values: Mapping[str, int]) -> bool | None:
-    """Return whether *r* holds; None if a symbol of it has no value for these sizes."""
+    """Return whether *r* holds; None if a symbol of *r* has no value for these sizes."""
     try:
         return r.holds(values)
     except KeyError:

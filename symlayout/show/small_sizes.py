@@ -1,4 +1,4 @@
-"""Choose small sizes that satisfy a tensor, for pictures, walks and measurements."""
+"""Choose small dims that satisfy a tensor's requirements, for pictures, traces and measurements."""
 
 from __future__ import annotations
 
@@ -12,58 +12,61 @@ from symlayout.algebra.polynomial import names_of
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.tensors.chain import Tensor
 
-MAX_CELLS = 512  # of each tensor of a small example
-_PLEASANT = 80  # as many as a picture shows well
-_TRIES = 2000
-_STEPS = 6  # how far the next value of a dim is looked for
-_LARGEST = 4  # extent of an input that could as well be smaller
-_LARGEST_OTHER = 2  # block, pad, ... that could as well be smaller
-_PREFERRED = (2, 1, 3, 4, 6, 8, 5, 9, 7, 10, 12, 16, 24, 0)
-LEAST = (1, 2, 3, 4, 6, 8, 5, 9, 7, 10, 12, 16, 24, 0)
+MAX_CELLS = 512  # elements of the output and of each leaf in a small example
+_READABLE_CELLS = 80  # elements that a picture shows well
+_TRIES = 2000  # choices of values that are tried
+_SEARCH_STEPS = 6  # the next value of a dim is at most this far from the last
+_LARGEST_EXTENT = 4  # a dim of an input's extent is not increased beyond this value
+_LARGEST_OTHER = 2  # another dim, such as a block or a pad, is not increased beyond this value
+_PREFERRED = (2, 1, 3, 4, 6, 8, 5, 9, 7, 10, 12, 16, 24, 0)  # values, best first
+LEAST = (1, 2, 3, 4, 6, 8, 5, 9, 7, 10, 12, 16, 24, 0)  # the same values for examples as small as possible
 
 Example = tuple[Tensor, dict[str, int]]
 
 
 def small(t: Tensor, fits: Callable[[Tensor], bool] | None = None, preferred: Sequence[int] = _PREFERRED) -> Example:
-    """Return *t* with all of its dims bound to small values that satisfy it, and the values.
+    """Return *t* with all dims bound to small values that satisfy its requirements, and the values.
+
+    An example whose output and leaves have between 1 and `MAX_CELLS` elements is preferred to any other.
 
     Parameters
     ----------
     fits : function, optional
-        What the bound tensor has to be besides.  By default it is preferred that it and its inputs have elements,
-        but at most `MAX_CELLS` of them.
+        A further condition on the bound tensor.
     preferred : sequence of int
-        The values that are tried, best first.
+        The values to try, best first.
 
     Raises
     ------
     InconclusiveError
-        No such values were found within the budget.
+        No such values were found in 2000 tries.
     """
     if not t.facts.dims:
         if fits is not None and not fits(t):
             raise InconclusiveError("the fixed shape is such an example")
         return t, {}
-    second = None
+    fallback = None
     for values in itertools.islice(candidates(t, preferred), _TRIES):
         bound = _bound(t, values)
         if bound is None or not (fits is None or fits(bound)):
             continue
         if 0 not in bound.shape and _within(bound, MAX_CELLS):
             return bound, values
-        second = second or (bound, values)
-    if second is not None:
-        return second
+        fallback = fallback or (bound, values)
+    if fallback is not None:
+        return fallback
     raise InconclusiveError("some small dims satisfy the chain", list(t.facts.dims))
 
 
 def with_sizes(t: Tensor, dims: Mapping[Any, Any] | None) -> Example:
-    """Return *t* with the given dims bound to integers, and their values by name; names that it has not are left out.
+    """Return *t* with the given dims bound to integers, and their values by name.
+
+    Names that are not dims of *t* are ignored.
 
     Raises
     ------
     ShapeError
-        ``attr_dtype`` for a value that is no integer; or the sizes do not satisfy *t*.
+        ``attr_dtype`` if a value is not an integer; other kinds if the sizes do not meet the requirements of *t*.
     """
     values: dict[str, int] = {}
     if dims is not None and not isinstance(dims, Mapping):
@@ -77,10 +80,11 @@ def with_sizes(t: Tensor, dims: Mapping[Any, Any] | None) -> Example:
     return t.subs(values), {name: value for name, value in values.items() if name in t.facts.dims}
 
 
-def telling(t: Tensor) -> Example:
-    """Return *t* bound to values that show what it does: from the least on, the dims are increased in turn.
+def illustrative_sizes(t: Tensor) -> Example:
+    """Return *t* bound to values that illustrate its map, and the values.
 
-    This goes on as long as all shapes are pleasant to look at.  See `small`.
+    The search starts from the smallest values that `small` finds.  It increases the dims in turn as long as the
+    output and the leaves have at most `_READABLE_CELLS` elements.
     """
     best, values = small(t, preferred=LEAST)
     extents = {name for leaf in t.leaves() for e in leaf.extents for name in names_of(e)}
@@ -88,20 +92,20 @@ def telling(t: Tensor) -> Example:
     while growing:
         growing = False
         for dim in t.facts.dims.values():
-            largest = _LARGEST if dim.name in extents else _LARGEST_OTHER
-            for value in range(values[dim.name] + 1, min(values[dim.name] + _STEPS, largest + 1)):
+            largest = _LARGEST_EXTENT if dim.name in extents else _LARGEST_OTHER
+            for value in range(values[dim.name] + 1, min(values[dim.name] + _SEARCH_STEPS, largest + 1)):
                 wider = values | {dim.name: value}
                 bound = _bound(t, wider) if dim.allows(value) else None
                 if bound is None:
                     continue
-                if _within(bound, _PLEASANT) and _changes(bound, best):
+                if _within(bound, _READABLE_CELLS) and _changes(bound, best):
                     best, values, growing = bound, wider, True
                 break
     return best, values
 
 
 def candidates(t: Tensor, preferred: Sequence[int]) -> Iterator[dict[str, int]]:
-    """Yield values for the dims, the preferred ones first."""
+    """Yield choices of values for the dims, those of preferred values first."""
     choices = []
     for dim in t.facts.dims.values():
         first = dim.nearest()
@@ -130,5 +134,5 @@ def _within(t: Tensor, cells: int) -> bool:
 
 
 def _changes(t: Tensor, other: Tensor) -> bool:
-    """Return whether a shape differs: a dim that is only a shift or a bound is left as small as it is."""
+    """Return whether the output or a leaf has another shape: a dim that changes no shape stays small."""
     return _shapes(t) != _shapes(other)

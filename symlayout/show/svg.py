@@ -1,4 +1,4 @@
-"""Write SVG: a canvas that collects elements, each with its text escaped."""
+"""Write SVG: a canvas that collects elements and escapes their text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from symlayout.show.theme import CLASS, escape, fallback, style
 
-CHAR = 6.35  # width of a character of the monospaced face at 10.5 px
+CHAR = 6.35  # width in pixels of a character of the monospaced font at 10.5 px
 
 
 class Canvas:
-    """Elements of a picture, in user units that are pixels at natural size."""
+    """The elements of a picture.  Lengths are in user units, which are pixels at natural size."""
 
     def __init__(self) -> None:
         self._elements: list[str] = []
@@ -20,7 +20,7 @@ class Canvas:
     def text(
         self, x: float, y: float, written: str, *classes: str, anchor: str = "", size: float | None = None
     ) -> None:
-        """Write *written* from (x, y) on, the base line."""
+        """Write *written*; (x, y) is the *anchor* on the base line, by default the start of the text."""
         attributes = _classes(*classes)
         attributes += f' text-anchor="{anchor}"' if anchor else ""
         attributes += f' font-size="{_number(size)}"' if size else ""
@@ -34,13 +34,13 @@ class Canvas:
         )
 
     def path(self, points: str, *classes: str) -> None:
-        """Draw a path."""
+        """Draw a path; *points* is the value of the SVG attribute ``d``."""
         open_ended = {"line", "way", "hatch"} & set(classes)
         paint = ' fill="none" stroke="#59636e"' if open_ended else ""
         self._elements.append(f'<path d="{points}"{_classes(*classes)}{paint}/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
-        """Draw a straight arrow, across or down."""
+        """Draw a straight arrow to the right or downwards."""
         self.path(f"M{_number(x1)} {_number(y1)}L{_number(x2)} {_number(y2)}", "line")
         if x1 == x2:
             tip = f"M{_number(x2 - 3.5)} {_number(y2 - 5)}h7l-3.5 6z"
@@ -50,7 +50,7 @@ class Canvas:
 
     @contextmanager
     def group(self, title: str = "", *classes: str) -> Iterator[None]:
-        """Put what is drawn inside into one group, which a pointer over any part of it finds."""
+        """Collect the elements drawn in the ``with`` block in one group; *title* is the group's tooltip."""
         self._elements.append(f"<g{_classes(*classes)}>" + (f"<title>{escape(title)}</title>" if title else ""))
         yield
         self._elements.append("</g>")
@@ -58,9 +58,10 @@ class Canvas:
     def document(
         self, width: float, height: float, title: str, description: str, *, page: bool = False, made_by: str = ""
     ) -> str:
-        """Return the whole picture; for a *page*, with the colours of the page's theme.
+        """Return the picture as an SVG document.
 
-        *made_by* is the command that makes it again.
+        With *page*, the colours follow the theme of the page around it.  *made_by* is the command that draws the
+        picture again, kept as metadata.
         """
         body = "\n".join(self._elements)
         title, description = escape(title), escape(description)
@@ -83,7 +84,7 @@ class Canvas:
 
 
 def escape_style(rules: str) -> str:
-    """Return a style sheet for an XML document: it has no markup but ``>`` could end one.
+    """Return a style sheet with ``&`` and ``<`` escaped for an XML document.
 
     >>> escape_style("a{b:c}")
     'a{b:c}'
@@ -92,12 +93,12 @@ def escape_style(rules: str) -> str:
 
 
 def width_of(written: str) -> float:
-    """Return about how wide a text in the monospaced face is."""
+    """Return the approximate width of a text in the monospaced font, in pixels."""
     return CHAR * len(written)
 
 
 def shortened(written: str, most: int) -> str:
-    """Return a text of at most *most* characters, the end left out.
+    """Return *written* cut to at most *most* characters, with ``…`` for the end.
 
     >>> shortened("space_to_batch", 9)
     'space_to…'
@@ -106,7 +107,9 @@ def shortened(written: str, most: int) -> str:
 
 
 def wrapped(written: str, most: int, lines: int) -> list[str]:
-    """Return a text in lines of at most *most* characters, broken at spaces where it can be; the rest is left out.
+    """Return *written* as at most *lines* lines of at most *most* characters, broken at spaces where possible.
+
+    ``…`` stands for a rest that does not fit.
 
     >>> wrapped("(i0, i1) -> (i1, i0)", 12, 3)
     ['(i0, i1) ->', '(i1, i0)']
@@ -129,7 +132,7 @@ def _classes(*classes: str) -> str:
 
 
 def _paint(classes: tuple[str, ...]) -> str:
-    """Return presentation attributes, which a style sheet overrides where it is understood."""
+    """Return presentation attributes, for programs that ignore the style sheet."""
     for name in classes:
         if name in ("paper",) or (name[0] == "h" and name[1:].isdigit()):
             return f' fill="{fallback(name)}"'

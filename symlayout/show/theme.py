@@ -1,4 +1,4 @@
-"""The look of pictures: colours on light, dark and paper, as one style sheet, and what makes text safe in SVG."""
+"""The style sheet of pictures, with colours for light pages, dark pages and print; and the escaping of text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Mapping
 
-HUES = 24  # classes of colours, h0 to h23, from the first element to the last
-CLASS = "symlayout"  # of the svg element; every rule is about what is inside one
+HUES = 24  # number of colour classes; the elements get h0 to h23 in order
+CLASS = "symlayout"  # class of the <svg> element; every rule applies inside such an element only
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif"
 _LIGHT = {
@@ -33,7 +33,7 @@ _LIGHT_PAGES = ('[data-jp-theme-light="true"]', ".vscode-light", '[data-md-color
 
 
 def escape(text: str) -> str:
-    """Return *text* for an XML document: markup escaped, characters that XML cannot hold replaced.
+    """Return *text* for an XML document: markup escaped, characters that XML cannot contain replaced by U+FFFD.
 
     >>> escape('<a & "b">')
     '&lt;a &amp; &quot;b&quot;&gt;'
@@ -42,7 +42,7 @@ def escape(text: str) -> str:
 
 
 def hue(number: int, total: int) -> str:
-    """Return the class of the colour of element *number* of *total*.
+    """Return the colour class of element *number* of *total*.
 
     >>> hue(0, 96), hue(95, 96), hue(0, 1)
     ('h0', 'h23', 'h0')
@@ -51,9 +51,9 @@ def hue(number: int, total: int) -> str:
 
 
 def style(*, page: bool = False) -> str:
-    """Return the style sheet; for a *page*, also with the themes of notebooks and sites.
+    """Return the style sheet; with *page*, it also follows the themes of notebooks and sites.
 
-    Every colour is a custom property, so that a scheme is a list of values and no rule stands twice.
+    Every colour is a custom property: a scheme is a list of values, and each rule is written once.
     """
     root = f".{CLASS}"
     light, dark = _values(_LIGHT, 0.885, 0.075), _values(_DARK, 0.43, 0.085)
@@ -90,7 +90,7 @@ def style(*, page: bool = False) -> str:
 
 
 def fallback(name: str) -> str:
-    """Return a colour of the light scheme, for programs that know no custom properties."""
+    """Return a colour of the light scheme, for programs that do not support custom properties."""
     return _LIGHT[name] if name in _LIGHT else _hex(0.885, 0.075, _degrees(int(name.removeprefix("h"))))
 
 
@@ -104,12 +104,12 @@ def _properties(values: Mapping[str, str]) -> str:
 
 
 def _degrees(k: int) -> float:
-    """Return the hue of a class: from blue over green and yellow to red, and not back to blue."""
+    """Return the hue of colour class *k* in degrees: from blue over green and yellow to red."""
     return 255 - 285 * k / (HUES - 1)
 
 
 def _hex(lightness: float, chroma: float, degrees: float) -> str:
-    """Return a colour of Oklch, in which equal lightness looks equally light, in sRGB.
+    """Return an Oklch colour as sRGB.  Colours of equal Oklch lightness look equally light.
 
     Bjorn Ottosson, "A perceptual color space for image processing", 2020.
 

@@ -1,7 +1,7 @@
-"""Walk one element from the output through each step to the input that it is read from, or to the fill.
+"""Trace one output element through each operation to the leaf element that it reads, or to a fill.
 
-Nothing here knows an operation: the declared maps are evaluated on one coordinate, as integers for the walk and
-as they are written for the formula.
+Each declared map is evaluated twice: on integers for the coordinates, and on unsimplified expressions for the formula.
+This module knows no operation by name.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from symlayout.tensors.declaration import Case
 
 Coordinate = tuple[int, ...]
 
-_MOST_AXES = 100  # of a coordinate that are looked at
+_MOST_AXES = 100  # entries that are read of a coordinate: it may be an endless iterable
 
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One operation on the way: the coordinate of its output, and where that reads its input.
+    """One step of a trace: an operation, a coordinate of its output, and the input coordinate that it reads.
 
     Attributes
     ----------
     name : str
         The operation.
     number : int
-        Its place in ``Tensor.nodes``.
+        Its position in ``Tensor.nodes``.
     shape, coord : tuple of int
-        The output's shape, and the coordinate in it.
+        The shape of the operation's output, and the coordinate in it.
     source : str
-        What is read: the name of an input, or of the operation before.
+        The name of the tensor that is read: a leaf, or the operation before.
     source_shape, read : tuple of int
-        Its shape, and the coordinate in it; outside where the step fills.
+        The shape of that tensor, and the coordinate in it.  The coordinate is outside the shape if the step is a fill.
     formula : str
-        The declared map, ``(i0, i1) -> (i1, i0)``.
+        The declared map, such as ``(i0, i1) -> (i1, i0)``.
     values : str
-        What the formula's right side says with the numbers in it.
+        The right side of the formula, with numbers for its names.
     where : str
-        Why this case of a map of several cases is taken; empty if there is one.
+        The windows of the case that applies; empty if it has none.
     """
 
     name: str
@@ -66,28 +66,28 @@ class TraceStep:
 
     @property
     def outside(self) -> list[int]:
-        """The axes on which the coordinate that is read is not in the source."""
+        """The axes on which the coordinate *read* is outside the source."""
         return [k for k, (c, e) in enumerate(zip(self.read, self.source_shape, strict=True)) if not 0 <= c < e]
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The way of one element.
+    """The trace of one element.
 
     Attributes
     ----------
     dims : dict
-        The sizes, those that were given and those that were chosen.
+        The value of each dim, given or chosen.
     shape, coord : tuple of int
         The output's shape, and the coordinate in it.
     steps : tuple of TraceStep
-        From the output to the input.
+        The steps from the output to the leaf.
     source : str or None
-        The input that is read; None where the element is a fill.
+        The name of the leaf that is read; None if the element is a fill.
     read : tuple of int or None
-        The coordinate in it.
+        The coordinate in the leaf; None if the element is a fill.
     fill : object
-        The fill, where *source* is None.
+        The value of the fill, if *source* is None.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Trace:
         return "\n".join(self.lines())
 
     def lines(self, names: Mapping[int, str] | None = None) -> list[str]:
-        """Return the account as text; *names* are other names of operations, by their number."""
+        """Return the trace as lines of text; *names* replaces the names of operations, by their `TraceStep.number`."""
         lines = [", ".join(f"{name} = {value}" for name, value in self.dims.items())] if self.dims else []
         lines += [f"output {_tuple(self.shape)} at {_tuple(self.coord)}"]
         for step in self.steps:
@@ -131,30 +131,32 @@ class Trace:
         return [*lines, self.conclusion()]
 
     def conclusion(self) -> str:
-        """Return in one line what the element is."""
+        """Return a line that says which leaf element or fill the element is."""
         if self.source is None:
             return f"so it is the fill {self.fill} of {self.steps[-1].name}"
         return f"so it is {self.source}[{', '.join(map(str, self.read or ()))}]"
 
 
 def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None) -> Trace:
-    """Return the way of the element of *t* at *coord* to what it reads.
+    """Return the trace of the element of *t* at *coord*.
 
     Parameters
     ----------
     t : Tensor
-        Of any number of inputs.
+        A tensor with any number of leaves.
     coord : sequence of int
         A coordinate of the output, ``0 <= coord[k] < shape[k]``.
     dims : mapping, optional
-        Values of dims, by dim or name; the others get small ones that satisfy the requirements and have the coordinate.
+        Values of dims, by dim or name.  The other dims get small values that satisfy the requirements and for which
+        the coordinate is inside the output.
 
     Raises
     ------
     ShapeError
-        ``rank`` if *coord* has another number of axes, ``bad_coord`` if no element is there; *dims* do not satisfy *t*.
+        ``rank`` if *coord* has another number of axes than *t*; ``bad_coord`` if it is outside the output; other kinds
+        if *dims* do not meet the requirements.
     InconclusiveError
-        No small sizes were found that have the coordinate.
+        No small sizes were found for which the coordinate is inside the output.
 
     Examples
     --------
@@ -171,7 +173,7 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
     check_tensors("trace", t)
     fixed, given = small_sizes.with_sizes(t, dims)
     start = at = as_coordinate(t, coord)
-    bound, chosen = having(fixed, at)
+    bound, chosen = sizes_with_coordinate(fixed, at)
     check_inside(bound, at)
     values = {**given, **chosen}
     numbers = {id(node): k for k, node in enumerate(bound.nodes())}
@@ -192,7 +194,8 @@ def as_coordinate(t: Tensor, coord: Sequence[int]) -> Coordinate:
     Raises
     ------
     ShapeError
-        ``attr_dtype`` for what is no integer, ``rank`` for another number of axes, ``bad_coord`` for a negative one.
+        ``attr_dtype`` if an entry is not an integer, ``rank`` if their number is not the rank of *t*, ``bad_coord`` if
+        one is negative.
     """
     try:
         at = tuple(whole(operator.index(c), "the coordinate") for c in islice(coord, _MOST_AXES))
@@ -206,50 +209,54 @@ def as_coordinate(t: Tensor, coord: Sequence[int]) -> Coordinate:
 
 
 def check_inside(t: Tensor, at: Coordinate) -> None:
-    """Raise `ShapeError`, ``bad_coord``, if *t*, whose extents are integers, has no element at *at*."""
-    if not _has(t, at):
+    """Raise `ShapeError` of kind ``bad_coord`` if *t* has no element at *at*.  The extents of *t* are integers."""
+    if not _has_element(t, at):
         raise ShapeError(f"coordinate {_tuple(at)} is not in the output {_tuple(int_extents(t))}", "bad_coord")
 
 
 def number_of(found: Trace, shape: Sequence[int]) -> int:
-    """Return the row-major number of the element that is read, in its input of the given shape."""
+    """Return the row-major number, in the leaf of the given shape, of the element that is read."""
     return sum(c * prod(shape[k + 1 :]) for k, c in enumerate(found.read or ()))
 
 
-def having(t: Tensor, at: Coordinate) -> small_sizes.Example:
-    """Return *t* on sizes that have the coordinate, pleasant ones where they do."""
-    bound, values = small_sizes.telling(t)
-    if not t.facts.dims or _has(bound, at):
+def sizes_with_coordinate(t: Tensor, at: Coordinate) -> small_sizes.Example:
+    """Return *t* on small sizes for which it has an element at *at*, and the sizes.
+
+    `small_sizes.illustrative_sizes` are preferred.
+    """
+    bound, values = small_sizes.illustrative_sizes(t)
+    if not t.facts.dims or _has_element(bound, at):
         return bound, values
     near = [m * (c + 1) for c in at for m in (1, 2, 4)]
     try:
-        return small_sizes.small(t, lambda bound: _has(bound, at), tuple(dict.fromkeys((*small_sizes.LEAST, *near))))
+        preferred = tuple(dict.fromkeys((*small_sizes.LEAST, *near)))
+        return small_sizes.small(t, lambda bound: _has_element(bound, at), preferred)
     except InconclusiveError:
         shape = ", ".join(map(t.facts.spell, t.extents))
-        raise InconclusiveError(f"some small sizes have the coordinate {_tuple(at)} in ({shape})") from None
+        raise InconclusiveError(f"coordinate {_tuple(at)} is inside ({shape}) for some small sizes") from None
 
 
-def _has(t: Tensor, at: Coordinate) -> bool:
+def _has_element(t: Tensor, at: Coordinate) -> bool:
     return all(0 <= c < e for c, e in zip(at, int_extents(t), strict=True))
 
 
 def _step(
     node: Tensor, written: Tensor, number: int, at: Coordinate, values: Mapping[str, int]
 ) -> tuple[TraceStep, Case]:
-    """Return the step of *node*, and the case that is taken; *written* is the node in the user's dims."""
-    declared, said = node.declared, written.declared
-    if declared is None or said is None:
+    """Return the step of *node*, and the case that applies; *written* is the same node in the user's dims."""
+    declared, symbolic = node.declared, written.declared
+    if declared is None or symbolic is None:
         raise InconclusiveError(f"{node.name} has a map")
     k, case = next((k, c) for k, c in enumerate(declared.cases) if _holds(c, at))
-    if len(said.cases) != len(declared.cases):  # with the sizes known the declaration needs other cases
-        written, said = node, declared
+    if len(symbolic.cases) != len(declared.cases):  # for fixed sizes the declaration has other cases
+        written, symbolic = node, declared
     source = node.inputs[case.source]
     names = axis_names(node.rank, {*written.facts.dims, *values})
     numbers = {**values, **dict(zip(names, at, strict=True))}
     given = [Literal(atom(name), written.facts) for name in names]
-    reads = [_spelled(c, written) for c in said.cases[k].coords(*given)]
-    windows = said.cases[k].where(*given) if said.cases[k].where is not None else ()  # type: ignore[misc]
-    conditions = [f"0 <= {_spelled(value, written)} < {_spelled(extent, written)}" for value, extent in windows]
+    reads = [_as_text(c, written) for c in symbolic.cases[k].coords(*given)]
+    windows = symbolic.cases[k].where(*given) if symbolic.cases[k].where is not None else ()  # type: ignore[misc]
+    conditions = [f"0 <= {_as_text(value, written)} < {_as_text(extent, written)}" for value, extent in windows]
     where = " and ".join(conditions)
     return (
         TraceStep(
@@ -260,9 +267,9 @@ def _step(
             source.name,
             int_extents(source),
             tuple(int(c) for c in case.coords(*at)),
-            f"{_listed(names)} -> {_listed(reads)}",
-            _with_numbers(_listed(reads), numbers),
-            f"{where}, that is {_with_numbers(where, numbers)}" if where else "",
+            f"{_joined(names)} -> {_joined(reads)}",
+            _with_values(_joined(reads), numbers),
+            f"{where}, that is {_with_values(where, numbers)}" if where else "",
         ),
         case,
     )
@@ -278,22 +285,22 @@ def _fill(case: Case, step: TraceStep) -> Any:
     return case.fill.value
 
 
-def _spelled(value: Any, node: Tensor) -> str:
+def _as_text(value: Any, node: Tensor) -> str:
     return spell(literal(value, node.facts).e)
 
 
-def _with_numbers(formula: str, numbers: Mapping[str, int]) -> str:
-    """Return a formula with the values of its names.
+def _with_values(formula: str, numbers: Mapping[str, int]) -> str:
+    """Return a formula with each name replaced by its value.
 
-    >>> _with_numbers("2*i1 + ceil_div(H, b)", {"i1": 3, "H": 5, "b": 2})
+    >>> _with_values("2*i1 + ceil_div(H, b)", {"i1": 3, "H": 5, "b": 2})
     '2*3 + ceil_div(5, 2)'
     """
     return re.sub(r"[A-Za-z_][\w.]*(?![\w.]*\()", lambda m: str(numbers.get(m[0], m[0])), formula)
 
 
-def _listed(items: Sequence[str]) -> str:
+def _joined(items: Sequence[str]) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def _tuple(values: Sequence[int]) -> str:
-    return _listed([str(v) for v in values])
+    return _joined([str(v) for v in values])

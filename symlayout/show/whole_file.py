@@ -1,4 +1,4 @@
-"""Write a file so that it is whole or absent, whatever happens meanwhile."""
+"""Write a file atomically: after an error or a crash, the path has its old content or the complete new one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import BinaryIO
 
 
 def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let *write* fill a new file beside *path*, then rename it to *path*.
+    """Call *write* with a new file beside *path*, then rename that file to *path*.
 
     Raises
     ------
     OSError
-        The file cannot be written; what was at *path* before is still there.
+        The file cannot be written; *path* is unchanged.
     """
     staging = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -31,5 +31,5 @@ def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write *content* to *path*, in place at once (see `write_with`)."""
+    """Write *content* to *path* atomically, as `write_with` does."""
     write_with(path, lambda file: file.write(content))

@@ -1,4 +1,4 @@
-"""Shapes, requirements and digits as text: the inverse of `parse`, and plain words."""
+"""Write shapes, requirements and digits as text: in the syntax that `parse` reads, and in plain words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symlayout.tensors.chain import Tensor
 
 
 def shape(extents: Sequence[Any]) -> str:
-    """Return a shape as `parse.parse_shape` reads it.
+    """Return a shape in the syntax that `parse.parse_shape` reads.
 
     >>> shape((3, 4)), shape((3,)), shape(())
     ('(3, 4)', '(3,)', '()')
@@ -32,7 +32,7 @@ def interval(low: int | None, high: int | None) -> str:
 
 
 def relation(r: Any) -> str:
-    """Return a requirement in the operators of the shape language: ``H % 2 == 0``, ``2*b >= H + 1``.
+    """Return a requirement in the syntax that `parse.parse_relations` reads: ``H % 2 == 0``, ``2*b >= H + 1``.
 
     >>> from symlayout.language.sympy_bridge import dim
     >>> relation(dim("H") >= 3)
@@ -63,7 +63,7 @@ def words(r: Any) -> str:
 
 
 def facts(t: Tensor) -> dict[str, Any]:
-    """Return what is known of *t* as JSON data: shape, requirements, dims with their bounds, dtype."""
+    """Return the shape, requirements, dims with their bounds, and dtype of *t* as JSON data."""
     return {
         "shape": [e if isinstance(e, int) else str(e) for e in t.shape],
         "requires": [relation(r) for r in t.requires],
@@ -73,7 +73,7 @@ def facts(t: Tensor) -> dict[str, Any]:
 
 
 def digits(t: Tensor) -> list[str]:
-    """Return the digits that the map of *t* becomes, piece by piece, as lines ``name: what < extent``."""
+    """Return the digits of each piece of the map of *t*, as lines ``name: part of the output coordinate < extent``."""
     nest, _ = lower(t)
     lines = []
     for k, piece in enumerate(nest.pieces):

@@ -289,7 +289,7 @@ def test_what_has_no_example_has_no_picture() -> None:
     x = sl.tensor("N", name="x")
     t = sl.reshape(x, (7919, 7919, -1, 104729))
     with pytest.raises(sl.InconclusiveError):
-        small_sizes.telling(sl.assume(t, sl.dim("N") >= 10**9))
+        small_sizes.illustrative_sizes(sl.assume(t, sl.dim("N") >= 10**9))
     assert sl.assume(t, sl.dim("N") >= 10**9)._repr_html_() is None
 
 
