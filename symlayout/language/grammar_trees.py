@@ -1,7 +1,7 @@
-"""What a shape or a step says once it is read: trees of frozen values, and what they evaluate to.
+"""The parsed form of shapes, steps and relations: trees of frozen values, and their evaluation.
 
-`parse` makes the trees.  `evaluate` turns them into Python values with the operators of whatever
-the names stand for, so that the same tree serves integers and symbols; this module knows neither.
+`parse` makes the trees.  `evaluate` turns a tree into a Python value with the operators of the values that the names
+have, so that one tree serves integers and symbols.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symlayout.errors import FormatError
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large an expression can get when it is multiplied out: bits of a coefficient, and terms."""
+    """Upper bounds for an expression that is multiplied out: bits of a coefficient, and number of terms."""
 
     bits: int = 0
     terms: int = 1
@@ -39,7 +39,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A dim, with the bounds stated where it stands."""
+    """A dim, with the bounds written at this occurrence."""
 
     name: str
     low: int | None = None
@@ -48,12 +48,12 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An entry that is not known: ``?`` or ``None``, and ``-1`` in a shape."""
+    """An unknown value: ``?`` or ``None``, and ``-1`` as an entry of a shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An entry between two bounds, both included; *high* None is unbounded."""
+    """An entry between two bounds, both included.  A *high* of None is unbounded."""
 
     low: Tree
     high: Tree | None
@@ -68,7 +68,7 @@ class Negative:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """``base ** exponent``, the exponent a small literal."""
+    """``base ** exponent``, where the exponent is a small integer."""
 
     base: Tree
     exponent: int
@@ -76,7 +76,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """``first op operand op operand ...``, from left to right, all operators of one precedence."""
+    """``first op operand op operand ...``, evaluated from left to right; all operators have one precedence."""
 
     first: Tree
     rest: tuple[tuple[str, Tree], ...]
@@ -110,9 +110,9 @@ Tree = Int | Constant | Name | Unknown | Range | Negative | Power | Chain | Grou
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operation to apply: its name, what it is given, and the text it was read from.
+    """One operation to apply: its name, its arguments, and the text that it was parsed from.
 
-    ``name`` is ``"[]"`` for an indexing step, whose indices are the positional arguments.
+    An indexing step has the name ``"[]"``, and its indices are the positional arguments.
     """
 
     name: str
@@ -131,9 +131,9 @@ class Comparison:
 
 
 def names_of(*trees: Tree) -> dict[str, tuple[int, int | None]]:
-    """Return the dims in *trees*, in order of first use, each with its ``(min, max)``.
+    """Return the dims in *trees* in order of first use, each with its ``(min, max)``.
 
-    A dim is at least 0; bounds stated in several places hold together.
+    The default minimum is 0.  Of bounds at several occurrences, the strictest count.
 
     >>> names_of(Name("N"), Name("b", low=1), Chain(Int(2), (("*", Name("b")),)))
     {'N': (0, None), 'b': (1, None)}
@@ -141,7 +141,7 @@ def names_of(*trees: Tree) -> dict[str, tuple[int, int | None]]:
     Raises
     ------
     FormatError
-        The bounds of a dim leave no value.
+        The bounds of a dim exclude every value.
     """
     names: dict[str, tuple[int, int | None]] = {}
     for tree in trees:
@@ -157,10 +157,10 @@ def names_of(*trees: Tree) -> dict[str, tuple[int, int | None]]:
 
 
 def evaluate(tree: Tree, names: Mapping[str, Any], *, fractions: bool = False) -> Any:
-    """Return the Python value of *tree* where each dim has its value in *names*.
+    """Return the Python value of *tree*, with the values of the dims in *names*.
 
-    Unknown entries are None, ranges are ``(low, high)``, lists are lists, slices are slices.
-    ``/`` of two integers must be exact, or with *fractions* makes a `Fraction`; of symbols it is their quotient.
+    An unknown value is None, a range is ``(low, high)``, a list is a list, a slice is a slice.
+    ``/`` of two integers must be exact; with *fractions* it may also be a `Fraction`.  ``/`` of symbols is theirs.
 
     >>> evaluate(Chain(Int(2), (("*", Name("h")),)), {"h": 5})
     10
@@ -234,7 +234,7 @@ def _names(tree: Tree) -> Iterator[Name]:
 
 
 def _pairwise_sum(terms: list[Any]) -> Any:
-    """Return the sum of *terms*, halves first: n symbolic terms cost n log n, not n squared."""
+    """Return the sum of *terms*, added pairwise: n symbolic terms take n log n steps, instead of n squared."""
     while len(terms) > 1:
         odd = terms[len(terms) & ~1 :]
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + odd
@@ -247,7 +247,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def _multiplicative(symbol: str, left: Any, right: Any, fractions: bool) -> Any:
-    """Return ``left symbol right``; ``/`` of two integers is exact, or a fraction or an error."""
+    """Return ``left symbol right``.  An inexact ``/`` of integers is a `Fraction` with *fractions*, else an error."""
     if symbol != "*" and right == 0:
         raise FormatError(f"{left} {symbol} 0 divides by zero")
     if symbol == "/" and isinstance(left, int) and isinstance(right, int):
@@ -258,5 +258,5 @@ def _multiplicative(symbol: str, left: Any, right: Any, fractions: bool) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """Return a fraction that is an integer as one, and anything else as it is."""
+    """Return an int for a `Fraction` with denominator 1, and any other value unchanged."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value

@@ -1,6 +1,6 @@
-r"""Write folded coordinates and index maps in LaTeX: floors, ``\bmod``, fractions, and ``cases`` for pieces.
+r"""Write folded coordinates and index maps in LaTeX, with floors, ``\bmod``, fractions, and ``cases`` for pieces.
 
-Needs no package but amsmath, and nothing that MathJax does not have.
+The output needs amsmath only, and MathJax renders it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SPECIAL = {"_": r"\_", "%": r"\%", "#": r"\#", "&": r"\&", "$": r"\$", "{": r"\
 
 
 def sum_(e: Sum) -> str:
-    r"""Return a sum; dots where it is nested too deeply.
+    r"""Return a sum in LaTeX; dots if it is nested too deeply.
 
     >>> sum_(Sum(((2, ("i0", "b")), (-1, ("top",)))))
     '2 i_{0} b - \\mathrm{top}'
@@ -36,7 +36,7 @@ def _sum(e: Sum) -> str:
 
 
 def name(written: str) -> str:
-    r"""Return a name: one letter as it is, several upright, a number at the end as an index.
+    r"""Return a name in LaTeX: one letter in italics, several letters upright, a number at the end as an index.
 
     >>> name("N"), name("i0"), name("block_h")
     ('N', 'i_{0}', '\\mathrm{block\\_h}')
@@ -49,7 +49,7 @@ def name(written: str) -> str:
 
 
 def text(written: str) -> str:
-    """Return words as they are."""
+    """Return plain text in LaTeX."""
     return rf"\text{{{_escaped(written)}}}"
 
 
@@ -68,7 +68,7 @@ def _term(coefficient: int, factors: tuple[Factor, ...], *, alone: bool = False)
 
 
 def _operand(f: Factor, power: int) -> str:
-    """Return a factor of a product or a term of a sum: a remainder, and a fraction in a power, need brackets."""
+    """Return an operand of a product or a sum, in brackets if it is a remainder or a fraction raised to a power."""
     open_ended = isinstance(f, Apply) and (f.form == "%" or (f.form == "/" and power > 1))
     return rf"\left({_factor(f)}\right)" if open_ended else _factor(f)
 
@@ -96,27 +96,27 @@ def _grouped(e: Sum) -> str:
 
 
 def tuple_(coordinates: Sequence[str]) -> str:
-    """Return a tuple of what is in LaTeX already."""
+    """Return a tuple of coordinates that are LaTeX already."""
     return f"({', '.join(coordinates)})"
 
 
 def element(source: str, coordinates: Sequence[str]) -> str:
-    """Return an element of an input."""
+    """Return the element of input *source* at coordinates that are LaTeX already."""
     return f"{name(source)}[{', '.join(coordinates)}]"
 
 
 def fill(value: Any) -> str:
-    """Return a fill."""
+    """Return a fill in LaTeX."""
     return str(value) if isinstance(value, int | float) and value == value else text(str(value))
 
 
 def window(value: Sum, extent: Sum) -> str:
-    """Return the condition that *value* is in a window of *extent*."""
+    """Return a window in LaTeX: ``0 <= value < extent``."""
     return rf"0 \le {sum_(value)} < {sum_(extent)}"
 
 
 def index_map(names: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return a map from coordinates to the first row whose conditions hold."""
+    """Return a map in LaTeX.  Each row has a read and its conditions; the first row whose conditions hold applies."""
     left = tuple_([name(n) for n in names])
     if len(rows) == 1 and not rows[0][1]:
         return rf"{left} \mapsto {rows[0][0]}"

@@ -1,7 +1,7 @@
-"""Read shapes, steps and relations as people type them: a small recursive-descent parser.
+"""Parse shapes, steps and relations, the text that users type: a small recursive-descent parser.
 
-Nothing here evaluates Python or calls SymPy: text becomes a tree of frozen values (`syntax`), and
-everything that is not in the grammar becomes a `FormatError` that shows its place.
+Nothing here evaluates Python or calls SymPy.  Text becomes a tree of frozen values (`grammar_trees`).  Text that is
+not in the grammar raises a `FormatError` that points at the position.
 
 ::
 
@@ -19,11 +19,10 @@ everything that is not in the grammar becomes a `FormatError` that shows its pla
     value  : dim | "?" | "None" | "true" | "false" | real | "inf" | "nan" | "text" | [values] | (values)
 
 ``/`` is exact division, ``//`` and ``%`` are floor division and its remainder.  A range ``lo..hi``
-includes both ends; ``lo..`` is unbounded.  A bound such as ``b>=1`` may stand wherever the dim
-occurs and holds for all of its occurrences.  The attributes in `WORDS` take a bare word
-(``mode=DCR``); every other name is a dim.
+includes both ends; ``lo..`` is unbounded.  A bound such as ``b>=1`` may be written at any occurrence of the dim and
+holds for all of them.  The attributes in `WORDS` take a bare word (``mode=DCR``); every other name is a dim.
 
-Left out: names of functions inside expressions, ``!=``, comments.
+The grammar has no calls of functions inside expressions, no ``!=`` and no comments.
 """
 
 from __future__ import annotations
@@ -56,26 +55,26 @@ from symlayout.language.grammar_trees import (
 
 __all__ = ["evaluate", "names_of", "parse_relations", "parse_shape", "parse_step", "pointed"]
 
-MAX_TEXT = 64 * 1024
-MAX_NESTING = 64
-MAX_DIGITS = 40
-MAX_AXES = 64
-MAX_FACTORS = 64
+MAX_TEXT = 64 * 1024  # characters of a text
+MAX_NESTING = 64  # levels of brackets and signs
+MAX_DIGITS = 40  # decimal digits of an integer
+MAX_AXES = 64  # entries of a shape
+MAX_FACTORS = 64  # factors of a product
 MAX_EXPONENT = 64
-MAX_BITS = 4096
-MAX_TERMS = 65_536
-MAX_NAMES = 256
-MAX_QUOTIENTS = 64
+MAX_BITS = 4096  # bits of a coefficient, when a product is multiplied out
+MAX_TERMS = 65_536  # terms of a product, when it is multiplied out
+MAX_NAMES = 256  # different dims in a text
+MAX_QUOTIENTS = 64  # divisions in a text
 
-SIGNS = ("==", ">=", "<=", ">", "<")
-WORDS = frozenset({"mode", "data_format", "pad_mode"})
+SIGNS = ("==", ">=", "<=", ">", "<")  # of relations
+WORDS = frozenset({"mode", "data_format", "pad_mode"})  # attributes whose value may be a word without quotes
 CONSTANTS: Mapping[str, bool | float] = {
     "true": True, "True": True, "false": False, "False": False, "inf": math.inf, "nan": math.nan,
 }  # fmt: skip
 
 
 def parse_shape(text: str) -> tuple[Tree, ...]:
-    """Return the entries of the shape *text*, one tree an axis.
+    """Return the entries of the shape *text*, one tree for each axis.
 
     >>> parse_shape("N, 3, ?, 1..8")
     (Name(name='N', low=None, high=None), Int(value=3), Unknown(), Range(low=Int(value=1), high=Int(value=8)))
@@ -83,7 +82,7 @@ def parse_shape(text: str) -> tuple[Tree, ...]:
     Raises
     ------
     FormatError
-        The text is not a shape (the grammar is in the module's text), or exceeds a limit.
+        The text is not a shape of the module's grammar, or exceeds a limit.
     """
     reader = _Parser(text, "a shape")
     close = reader.enclosing_bracket()
@@ -105,7 +104,7 @@ def parse_shape(text: str) -> tuple[Tree, ...]:
 
 
 def parse_step(text: str) -> Step:
-    """Return the operation that *text* calls for.
+    """Return the operation that *text* names, with its arguments.
 
     >>> parse_step("onnx:SpaceToDepth(blocksize=2)").keywords
     (('blocksize', Int(value=2)),)
@@ -113,7 +112,7 @@ def parse_step(text: str) -> Step:
     Raises
     ------
     FormatError
-        The text is not a step (the grammar is in the module's text), or exceeds a limit.
+        The text is not a step of the module's grammar, or exceeds a limit.
     """
     reader = _Parser(text, "a step")
     if reader.accept("["):
@@ -144,7 +143,7 @@ def parse_step(text: str) -> Step:
 
 
 def parse_relations(text: str) -> tuple[Comparison, ...]:
-    """Return the comparisons that *text* states; ``1 <= H <= 8`` is two.
+    """Return the comparisons in *text*; ``1 <= H <= 8`` is two comparisons.
 
     >>> [r.sign for r in parse_relations("1 <= H <= 8, H % 4 == 0")]
     ['<=', '<=', '==']
@@ -152,7 +151,7 @@ def parse_relations(text: str) -> tuple[Comparison, ...]:
     Raises
     ------
     FormatError
-        The text is no list of relations (the grammar is in the module's text), or exceeds a limit.
+        The text is not a list of relations of the module's grammar, or exceeds a limit.
     """
     reader = _Parser(text, "a relation")
     found: list[Comparison] = []
@@ -172,7 +171,7 @@ def parse_relations(text: str) -> tuple[Comparison, ...]:
 
 
 def pointed(text: str, at: int) -> str:
-    """Return two lines of an error: the text around position *at*, and a caret under it.
+    """Return two lines for an error message: the text around position *at*, and a caret under that position.
 
     >>> print(pointed("flip(axes=0)", 5))
       in: flip(axes=0)
@@ -186,7 +185,7 @@ def pointed(text: str, at: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word of the text: what it is, its characters, and where it begins."""
+    """A token of the text: the name of its group in `_TOKEN`, its characters, and the position of the first one."""
 
     kind: str
     text: str
@@ -210,14 +209,14 @@ _DIM = "a number or a dim such as N"
 
 
 class _Parser:
-    """One text being read: the token at hand, and the rules of the grammar as methods."""
+    """The parser of one text: the current token, and the rules of the grammar as methods."""
 
-    def __init__(self, text: str, what: str) -> None:
-        self._text, self._what, self._depth = text, what, 0
+    def __init__(self, text: str, form: str) -> None:
+        self._text, self._form, self._depth = text, form, 0
         self._names: set[str] = set()
         self._quotients = 0
         if len(text) > MAX_TEXT:
-            raise FormatError(f"{what} has at most {MAX_TEXT} characters, not {len(text)}")
+            raise FormatError(f"{form} has at most {MAX_TEXT} characters, not {len(text)}")
         self.token = self._scan(0)
 
     def _scan(self, position: int) -> _Token:
@@ -233,47 +232,47 @@ class _Parser:
         return _Token(kind, found[kind], found.start(kind))
 
     def error(self, message: str, hint: str = "") -> FormatError:
-        """Return an error that shows the text around the token at hand, with a caret under it."""
+        """Return an error that shows the text around the current token, with a caret under it."""
         at = self.token.position
         lines = [
-            f"{message}, at column {at + 1} of {self._what}",
+            f"{message}, at column {at + 1} of {self._form}",
             pointed(self._text, at),
             *([f"  help: {hint}"] if hint else []),
         ]
         return FormatError("\n".join(lines))
 
     def unexpected(self, expected: str, hint: str = "") -> FormatError:
-        """Return the error that says what should stand where the token at hand stands."""
+        """Return the error that says what is expected in place of the current token."""
         text = self.token.text
         shown = repr(text if len(text) <= 24 else text[:21] + "...")
         found = "the end" if self.token.kind == "end" else shown
         return self.error(f"expected {expected}, found {found}", hint)
 
     def take(self) -> _Token:
-        """Return the token at hand and move to the next."""
+        """Return the current token and move to the next one."""
         token = self.token
         self.token = self._scan(token.position + len(token.text))
         return token
 
     def accept(self, sign: str) -> bool:
-        """Take the token at hand if it is *sign*, and return whether it was."""
+        """Take the current token if it is *sign*; return whether it was."""
         if self.token.kind != "sign" or self.token.text != sign:
             return False
         self.take()
         return True
 
     def expect(self, sign: str) -> None:
-        """Take the token at hand, which must be *sign*."""
+        """Take the current token; raise `FormatError` if it is not *sign*."""
         if not self.accept(sign):
             raise self.unexpected(repr(sign))
 
     def expect_end(self) -> None:
-        """Check that nothing is left."""
+        """Raise `FormatError` if any text is left."""
         if self.token.kind != "end":
-            raise self.unexpected("',' or the end" if self._what == "a shape" else "the end")
+            raise self.unexpected("',' or the end" if self._form == "a shape" else "the end")
 
     def enclosing_bracket(self) -> str:
-        """Return the bracket that closes the whole text, if the token at hand opens it; else ''."""
+        """Return the bracket at the end of the text, if it closes the bracket that is the current token; else ''."""
         closing = {"(": ")", "[": "]"}.get(self.token.text, "")
         if not closing or not self._text.rstrip(" \t\r\n").endswith(closing):
             return ""
@@ -285,13 +284,13 @@ class _Parser:
         return ""
 
     def enter(self) -> None:
-        """Go one level deeper into brackets or signs."""
+        """Enter one more level of brackets or signs."""
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise self.error(f"brackets and signs are nested more than {MAX_NESTING} deep")
 
     def items(self, close: str, item: Callable[[], Tree]) -> list[Tree]:
-        """Return what *item* reads, separated by commas, up to and with the bracket *close*."""
+        """Read items separated by commas, each by *item*, up to the bracket *close*, and take that bracket."""
         self.enter()
         found: list[Tree] = []
         while not self.accept(close):
@@ -311,7 +310,7 @@ class _Parser:
         return found[0]
 
     def keyword(self) -> str | None:
-        """Take ``name =`` and return the name; None, and nothing taken, if that does not follow."""
+        """Take ``name =`` and return the name.  If the text goes on in any other way, take nothing and return None."""
         if self.token.kind != "name":
             return None
         after = self._scan(self.token.position + len(self.token.text))
@@ -367,7 +366,7 @@ class _Parser:
         return self.dim()
 
     def _unknown(self) -> bool:
-        """Take ``?`` or ``None`` if one follows, and return whether it did."""
+        """Take ``?`` or ``None`` if the current token is one; return whether it was."""
         if self.token.text not in ("?", "None"):
             return False
         self.take()
@@ -411,7 +410,7 @@ class _Parser:
             taken.append(self.take().text)
             self._quotients += taken[-1] in ("/", "//", "%")
             if self._quotients > MAX_QUOTIENTS:
-                raise self.error(f"{self._what} has at most {MAX_QUOTIENTS} divisions")
+                raise self.error(f"{self._form} has at most {MAX_QUOTIENTS} divisions")
             operands.append(operand())
         if not taken:
             return operands[0]
@@ -425,7 +424,7 @@ class _Parser:
         return Chain(operands[0], tuple(zip(taken, operands[1:], strict=True)), size)
 
     def _check_product(self, factors: int, size: Size) -> None:
-        """Check that a product stays small when it is multiplied out."""
+        """Raise `FormatError` if a product exceeds a limit when it is multiplied out."""
         if factors > MAX_FACTORS or size.bits > MAX_BITS or size.terms > MAX_TERMS:
             raise self.error(
                 f"a product has at most {MAX_FACTORS} factors, {MAX_TERMS} terms when it is multiplied out, "
@@ -433,12 +432,12 @@ class _Parser:
             )
 
     def _check_number(self, tree: Tree) -> None:
-        """Check that *tree* is something to calculate with."""
+        """Raise `FormatError` if *tree* is not a number or an expression in dims."""
         if isinstance(tree, Group) or (isinstance(tree, Constant) and not isinstance(tree.value, float)):
             raise self.error("only numbers and dims can be calculated with")
 
     def factor(self) -> Tree:
-        """Read an atom, perhaps raised to a power, perhaps negated."""
+        """Read an atom, optionally negated or raised to a power."""
         if self.token.text == "-":
             self.enter()
             self.take()
@@ -456,8 +455,8 @@ class _Parser:
         return Power(atom, exponent)
 
     def atom(self) -> Tree:
-        """Read a literal, a name, or something in parentheses."""
-        token, in_step = self.token, self._what == "a step"
+        """Read a literal, a name, or an expression in parentheses."""
+        token, in_step = self.token, self._form == "a step"
         if token.kind == "int":
             if len(token.text) > MAX_DIGITS:
                 raise self.error(f"an integer has at most {MAX_DIGITS} digits, not {len(token.text)}")
@@ -469,14 +468,14 @@ class _Parser:
         if token.kind == "name" and token.text not in CONSTANTS and token.text != "None":
             self._names.add(token.text)
             if len(self._names) > MAX_NAMES:
-                raise self.error(f"{self._what} has at most {MAX_NAMES} different names")
+                raise self.error(f"{self._form} has at most {MAX_NAMES} different names")
             return Name(self.take().text)
         if self.accept("("):
             return self._parenthesis(in_step)
         raise self.unexpected(_DIM)
 
     def _parenthesis(self, in_step: bool) -> Tree:
-        """Read what follows ``(``: something in parentheses, or in a step a tuple."""
+        """Read the rest of an expression in parentheses, or of a tuple in a step.  ``(`` has been taken."""
         if in_step and self.accept(")"):
             return Group((), is_tuple=True)
         self.enter()
@@ -490,7 +489,7 @@ class _Parser:
 
 
 def _size(tree: Tree) -> Size:
-    """Return how large *tree* can get when it is multiplied out."""
+    """Return an upper bound of the size of *tree* when it is multiplied out."""
     match tree:
         case Int(value):
             return Size(value.bit_length())

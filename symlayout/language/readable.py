@@ -1,8 +1,8 @@
-"""Fold a coordinate of the normal form into the shortest expression that people would write.
+"""Fold a coordinate of the normal form into a short expression, as a person would write it.
 
-The normal form keeps ``n - d*floor(n/d)`` for a remainder, ``floor((n + d - 1)/d)`` for a quotient rounded up,
+The normal form has ``n - d*floor(n/d)`` for a remainder, ``floor((n + d - 1)/d)`` for a quotient rounded up,
 and ``a - max(0, a - b)`` for a minimum.  Here they become ``n % d``, ``ceil_div(n, d)`` and ``min(a, b)``.  The
-result is a tree that `spell` writes as text, `latex` as LaTeX and `symbols` as SymPy.
+result is a tree that `to_text` writes as text, `latex` as LaTeX and `sympy_bridge` as SymPy.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from symlayout.algebra.polynomial import (
     terms_of,
 )
 
-_REMAINDER = "%"  # the first characters of names that exist only while a sum is folded
+# First characters of symbols that exist only while a sum is folded.
+_REMAINDER = "%"
 _CEILING = "^"
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A *form* of its parts: ``//`` (floor), ``%``, ``/`` (exact), ``ceil_div``, ``min`` or ``max``."""
+    """An operation on sums: *form* is ``//`` (floor), ``%``, ``/`` (exact), ``ceil_div``, ``min`` or ``max``."""
 
     form: str
     parts: tuple[Sum, ...]
@@ -38,7 +39,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The sum of terms: a coefficient, and factors in the order in which they are written."""
+    """A sum of terms, each a coefficient and its factors in the order in which they are written."""
 
     terms: tuple[tuple[int, tuple[Factor, ...]], ...]
 
@@ -53,7 +54,7 @@ class Sum:
 
 
 def collected(terms: Iterable[tuple[int, tuple[Factor, ...]]]) -> Sum:
-    """Return the sum of *terms*, those of the same factors as one, in the order of their first one."""
+    """Return the sum of *terms*, with one term for equal factors, in the order of first occurrence."""
     total: dict[tuple[Factor, ...], int] = {}
     for coefficient, factors in terms:
         total[factors] = total.get(factors, 0) + coefficient
@@ -64,17 +65,17 @@ Factor = str | Apply
 
 
 def number(n: int) -> Sum:
-    """Return the sum that is the integer *n*."""
+    """Return the integer *n* as a sum."""
     return Sum(((n, ()),) if n else ())
 
 
 def atom(factor: Factor) -> Sum:
-    """Return the sum of one factor."""
+    """Return one factor as a sum."""
     return Sum(((1, (factor,)),))
 
 
 def canonical(e: Sum) -> Sum:
-    """Return a sum with terms and factors in one order, for comparing."""
+    """Return a sum with terms and factors in a canonical order, so that equal sums compare equal."""
 
     def within(f: Factor) -> Factor:
         return f if isinstance(f, str) else Apply(f.form, tuple(map(canonical, f.parts)))
@@ -83,7 +84,7 @@ def canonical(e: Sum) -> Sum:
 
 
 def fold(e: Extent, facts: Facts, names: Mapping[str, str]) -> Sum:
-    """Return *e* as it would be written: digits by *names*, everything else in the user's dims."""
+    """Return *e* folded: each digit by its name in *names*, everything else in the user's dims."""
     folded, remainders = fold_remainders(_join_digits(facts.reduce(e), facts), facts)
     groups: dict[Monomial, dict[Monomial, int]] = {}
     for monomial, c in terms_of(folded).items():
@@ -98,7 +99,7 @@ def fold(e: Extent, facts: Facts, names: Mapping[str, str]) -> Sum:
 
 
 def _is_fixed(name: str, facts: Facts) -> bool:
-    """Return whether a symbol is made of dims only."""
+    """Return whether a symbol depends on dims only, and on no digit."""
     if (d := facts.definitions.get(name)) is not None:
         return all(_is_fixed(n, facts) for n in names_of(d.left) | names_of(d.right))
     return name in facts.dims or name in facts.quotients
@@ -144,7 +145,7 @@ def _join_digits(e: Extent, facts: Facts) -> Extent:
 
 
 def _nearest(n: Extent, d: Extent) -> Extent:
-    """Return what leaves the same remainder as *n*, its constant as near to 0 as *d* allows."""
+    """Return *n* plus a multiple of *d*, so that its constant is as near to 0 as possible."""
     if not isinstance(d, int):
         return n
     constant = terms_of(n).get((), 0)
@@ -153,7 +154,10 @@ def _nearest(n: Extent, d: Extent) -> Extent:
 
 
 def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Extent, Extent]]]:
-    """Write ``n - d*floor(n/d)`` as a symbol for ``n % d``, where that is shorter; return the symbols' parts too."""
+    """Return *e* with symbols for ``n % d`` in place of ``n - d*floor(n/d)`` where that is shorter.
+
+    The second result has the ``(n, d)`` of each new symbol.
+    """
     remainders: dict[str, tuple[Extent, Extent]] = {}
     for name in reversed(facts.bounded):
         if not isinstance(e, Poly) or name not in facts.floors or name in facts.definitions or name not in names_of(e):
@@ -171,7 +175,7 @@ def fold_remainders(e: Extent, facts: Facts) -> tuple[Extent, dict[str, tuple[Ex
 
 
 def _times(c: Extent, d: Extent) -> Extent:
-    """Return how often *d* is in *c*: all of it, or else term by term."""
+    """Return ``c/d`` if it is exact, else the exact quotients of the terms of *c* that *d* divides."""
     whole = exact_quotient(c, d)
     if whole is not None:
         return whole
@@ -183,7 +187,7 @@ def _times(c: Extent, d: Extent) -> Extent:
 
 
 def fold_fixed(e: Extent, facts: Facts) -> Sum:
-    """Return *e*, which has no digit, in the user's dims."""
+    """Return *e* folded, in the user's dims.  *e* contains no digit."""
     top, bottom = facts.to_user(e)
     if bottom == 1:
         return _fold_polynomial(top, facts)
@@ -215,7 +219,7 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
 
 
 def _fold_symbol(name: str, facts: Facts) -> Sum:
-    """Return a dim, an exact quotient, or what a floor, ceiling or maximum is made of."""
+    """Return a symbol folded: a dim as it is, any other symbol by its definition."""
     if name in facts.quotients:
         return fold_fixed(symbol(name), facts)
     if name[0] == _CEILING:

@@ -1,7 +1,7 @@
-"""SymPy in and out: dims as symbols, expressions to extents, extents to expressions.
+"""Translate between SymPy and the algebra: dims as symbols, expressions to extents, extents to expressions.
 
-SymPy is the language of the public API and nothing else here uses it, so this module imports
-it only when a symbol is made or read.
+The public API takes and returns SymPy expressions; nothing else uses SymPy.  SymPy is imported when the first symbol
+is made or read.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[^\W\d]\w*(\.\d+)*", re.ASCII)
 MAX_BITS = 4096
-"""Of an integer that is read: larger ones are no sizes, and are slow to write in a message."""
+"""The most bits of an integer that users may pass.  A larger one is not a size, and is slow to print in a message."""
 
-_FRESH = itertools.count()
+_FRESH = itertools.count()  # numbers for the dims that `fresh` makes
 _PROCESS = os.urandom(8).hex()
-_MAX_POWER = 64
+_MAX_POWER = 64  # the largest exponent that is read
 
 
 def dim(name: str, min: int | None = 0, max: int | None = None, multiple_of: int = 1) -> sympy.Symbol:
     """Return a dim: a SymPy integer symbol that carries its bounds.
 
-    The bounds are part of the dim's identity: ``dim("b") != dim("b", min=1)``, and two dims of one
-    name that meet in one tensor or claim are an error of kind ``dim_conflict``.
+    The bounds are part of the dim's identity: ``dim("b") != dim("b", min=1)``.  Two different dims of one name in
+    one tensor or claim raise `ShapeError` of kind ``dim_conflict``.
 
     Parameters
     ----------
     name : str
         Letters, digits and underscores, not starting with a digit.
     min, max : int or None
-        ``min <= dim <= max``; None is no bound.  A shift or a pad may be negative; a dim that is an extent is >= 0.
+        The bounds, both included; None is unbounded.  A shift or a pad may be negative; a dim that is an extent is
+        at least 0.
     multiple_of : int
         A positive integer that divides the dim.
 
@@ -53,7 +54,7 @@ def dim(name: str, min: int | None = 0, max: int | None = None, multiple_of: int
     FormatError
         The name is not an identifier.
     ShapeError
-        ``infeasible`` if the bounds leave no value, ``attr_dtype`` if one is not an integer.
+        ``infeasible`` if the bounds exclude every value, ``attr_dtype`` if one is not an integer.
 
     Examples
     --------
@@ -75,14 +76,14 @@ def dim(name: str, min: int | None = 0, max: int | None = None, multiple_of: int
 
 
 def dims(names: str, min: int | None = 0, max: int | None = None, multiple_of: int = 1) -> tuple[sympy.Symbol, ...]:
-    """Return a tuple of dims, one for each name in *names*, separated by spaces or commas.
+    """Return a tuple of dims, one for each name in *names*.
 
     Parameters
     ----------
     names : str
-        Each as for `dim`.
+        Names as for `dim`, separated by spaces or commas.
     min, max, multiple_of : int
-        As for `dim`; the same for all.
+        The bounds of every dim, as for `dim`.
 
     Raises
     ------
@@ -100,21 +101,24 @@ def dims(names: str, min: int | None = 0, max: int | None = None, multiple_of: i
 
 
 def fresh(stem: str, min: int = 0, max: int | None = None) -> sympy.Symbol:
-    """Return a dim that the user did not name, for an attribute that is unknown."""
+    """Return a new dim with a generated name, for an attribute whose value is unknown."""
     return symbol_of(Dim(f"{stem}.{next(_FRESH)}", min, max, process=f"{os.getpid()}.{_PROCESS}"))
 
 
-def _integer(value: Any, what: str) -> int:
+def _integer(value: Any, label: str) -> int:
     try:
         if isinstance(value, bool):
             raise TypeError
-        return whole(operator.index(value), what)
+        return whole(operator.index(value), label)
     except TypeError:
-        raise ShapeError(f"{what} {shown(value)} is not an integer", "attr_dtype") from None
+        raise ShapeError(f"{label} {shown(value)} is not an integer", "attr_dtype") from None
 
 
 def whole(value: int, what: str) -> int:
-    """Return an int; ``overflow`` where it is too large even to be written in a message."""
+    """Return *value*; raise `ShapeError` of kind ``overflow`` if it has more than `MAX_BITS` bits.
+
+    *what* names the value in the message.
+    """
     if value.bit_length() > MAX_BITS:
         raise ShapeError(f"{what} has {value.bit_length()} bits, at most {MAX_BITS} are read", "overflow")
     return value
@@ -122,7 +126,7 @@ def whole(value: int, what: str) -> int:
 
 @functools.lru_cache(maxsize=1)
 def _dim_symbol() -> type:
-    """Return the class of dims: a SymPy symbol whose identity includes its `Dim`."""
+    """Return the class of dims: a SymPy symbol whose identity includes the `Dim`."""
     with held_off:
         import sympy
 
@@ -133,7 +137,7 @@ def _dim_symbol() -> type:
         record: Dim
 
         def __new__(cls, record: Dim) -> DimSymbol:
-            # plain nonnegative/positive assumptions, so that SymPy's own rules see the bounds
+            # SymPy simplifies with its own assumptions, which say the sign only.
             if record.min is not None and record.min > 0:
                 made = sympy.Symbol.__xnew__(cls, record.name, integer=True, positive=True)
             elif record.min == 0:
@@ -164,7 +168,7 @@ def _dim_symbol() -> type:
 
         @property
         def multiple_of(self) -> int:
-            """What divides the dim."""
+            """The integer that divides the dim."""
             return self.record.multiple_of
 
     return DimSymbol
@@ -180,13 +184,13 @@ def symbol_of(record: Dim) -> sympy.Symbol:
 def to_extent(value: Any, facts: Facts, what: str = "value") -> Extent:
     """Return an integer, a dim or an expression as an extent, in the symbols of *facts*.
 
-    Dims are declared in *facts*.  An expression may divide: that the quotient is an integer becomes
-    a requirement of kind ``non_divisible``.
+    The dims are declared in *facts*.  If the expression divides, "the quotient is an integer" becomes a requirement of
+    kind ``non_divisible``.  *what* names the value in messages.
 
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if it is not an integer expression in dims; what `Facts.divide` raises.
+        ``attr_dtype`` if *value* is not an integer expression in dims; the kinds of `Facts.divide`.
     """
     if type(value) is int:
         return whole(value, what)
@@ -215,7 +219,7 @@ def _from_sympy(e: Any, facts: Facts, what: str) -> Extent:
 def to_fraction(e: Any, facts: Facts, what: str = "value", *, rounding: bool = True) -> tuple[Extent, Extent]:
     """Return ``(n, d)`` with ``e == n/d`` and ``d >= 1``, for a rational expression in dims.
 
-    That a symbolic divisor is ``>= 1`` becomes a requirement of kind ``non_divisible``, unless it is proved.
+    ``d >= 1`` becomes a requirement of kind ``non_divisible`` if it is not proved.
 
     Parameters
     ----------
@@ -225,7 +229,7 @@ def to_fraction(e: Any, facts: Facts, what: str = "value", *, rounding: bool = T
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if it is anything else, ``non_divisible`` for a division by 0.
+        ``attr_dtype`` if *e* is not a rational expression in dims, ``non_divisible`` if it divides by 0.
     """
     import sympy
 
@@ -245,7 +249,7 @@ def _require_positive(divisor: Extent, e: Any, facts: Facts, what: str) -> None:
 
 
 def _record_of(e: Any) -> Dim:
-    """Return the dim of a symbol; a plain SymPy symbol is a dim with the bounds it is assumed to have."""
+    """Return the dim of a symbol.  A plain SymPy symbol is a dim from 1 if it is assumed positive, else from 0."""
     record = getattr(e, "record", None)
     if isinstance(record, Dim):
         return record
@@ -255,7 +259,7 @@ def _record_of(e: Any) -> Dim:
 
 
 def _fraction(e: Any, facts: Facts, what: str, rounding: bool) -> tuple[Extent, Extent]:
-    """Return numerator and denominator of a rational expression, as polynomials in dims."""
+    """Return the numerator and the denominator of a rational expression, as polynomials in dims."""
     import sympy
 
     total: Extent
@@ -315,14 +319,14 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
 
 
 def quotients(values: Iterable[Any]) -> set[Any]:
-    """Return the rounded quotients, floors in SymPy, that stand in *values*."""
+    """Return the floors in the SymPy expressions among *values*."""
     import sympy
 
     return {part for e in values if hasattr(e, "atoms") for part in e.atoms(sympy.floor)}
 
 
 def exact_quotients(values: Iterable[Any], apart_from: Iterable[Any] = ()) -> list[Any]:
-    """Return *values* with each rounded quotient, but for those that stand in *apart_from*, as the quotient itself.
+    """Return *values* with each floor replaced by its argument, except the floors that occur in *apart_from*.
 
     >>> H = dim("H")
     >>> exact_quotients([2, H // 2, (H + 1) // 2], [(H + 1) // 2])
@@ -341,7 +345,7 @@ def exact_quotients(values: Iterable[Any], apart_from: Iterable[Any] = ()) -> li
 
 
 def same_products(left: Iterable[Any], right: Iterable[Any]) -> bool:
-    """Return whether the products of two lists of expressions are one expression, multiplied out.
+    """Return whether the products of two lists of expressions are equal when multiplied out.
 
     >>> H, W = dims("H W")
     >>> same_products([H + 2, W], [2, H / 2 + 1, W])
@@ -360,14 +364,14 @@ def same_products(left: Iterable[Any], right: Iterable[Any]) -> bool:
 
 
 def relations_of(value: Any) -> list[tuple[Any, str, Any]]:
-    """Return a SymPy relation, or several joined by And, as triples ``(left, sign, right)``: `to_relation` inverted.
+    """Return a SymPy relation, or several joined by And, as triples ``(left, sign, right)``.
 
-    A relation that SymPy has found to be true is no triple; one that it found to be false is ``(0, ">=", 1)``.
+    This is the inverse of `to_relation`.  ``True`` gives no triple; ``False`` gives ``(0, ">=", 1)``.
 
     Raises
     ------
     FormatError
-        It is something else, such as Ne or Or.
+        *value* is neither, for example Ne or Or.
     """
     import sympy
 
@@ -393,10 +397,10 @@ def remainder_of(e: Any) -> tuple[Any, Any] | None:
 
 
 def to_sympy(e: Extent, facts: Facts) -> Any:
-    """Return *e* in the user's dims: an ``int``, or a SymPy expression."""
+    """Return *e* in the user's dims, as an int or a SymPy expression."""
     if isinstance(e, int):
         return e
-    if e.names <= facts.dims.keys():  # there is nothing to fold
+    if e.names <= facts.dims.keys():  # no floor, quotient or maximum to fold
         return _of_dims(e, tuple([facts.dims[name] for name in e.names]))
     return written(fold_fixed(e, facts), lambda name: symbol_of(facts.dims[name]))
 
@@ -418,7 +422,7 @@ def _of_dims(e: Poly, records: tuple[Dim, ...]) -> Any:
         elif len(names) > 1:
             terms.append(sympy.Mul(c, *(symbols[name] for name in names)))
         else:
-            # A number first is the canonical order of a product and of a sum of two: SymPy need not look for it.
+            # These arguments are in SymPy's canonical order already, a number first: evaluate=False saves the sorting.
             symbol = symbols[names[0]]
             terms.append(symbol if c == 1 else sympy.Mul(sympy.Integer(c), symbol, evaluate=False))
     if len(terms) > 1:
@@ -427,7 +431,7 @@ def _of_dims(e: Poly, records: tuple[Dim, ...]) -> Any:
 
 
 def written(e: Sum, value: Callable[[str], Any]) -> Any:
-    """Return a folded expression as a SymPy expression, in which *value* gives the symbol of each name."""
+    """Return a folded expression as a SymPy expression; *value* returns the SymPy symbol of a name."""
     import sympy
 
     def factor(f: Factor) -> Any:
@@ -445,7 +449,7 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
 
 
 def extreme(form: str, values: Sequence[Any]) -> Any:
-    """Return the ``"min"`` or the ``"max"`` of ints and SymPy expressions; an int where it is one."""
+    """Return the minimum or maximum, by *form*, of ints and SymPy expressions, as an int if it is a constant."""
     import sympy
 
     found = (sympy.Max if form == "max" else sympy.Min)(*values)
@@ -453,7 +457,7 @@ def extreme(form: str, values: Sequence[Any]) -> Any:
 
 
 def everywhere() -> Any:
-    """Return the condition that always holds."""
+    """Return SymPy's ``true``, the condition of a piece without windows."""
     import sympy
 
     return sympy.true
@@ -463,30 +467,30 @@ def to_relation(r: Requirement, facts: Facts) -> Any:
     """Return a requirement as a SymPy relation."""
     import sympy
 
-    value = _relatum(r.value, facts)
+    value = _relation_side(r.value, facts)
     if r.relation == "divides":
         if isinstance(r.modulus, int) and isinstance(r.value, Poly):
             residue = r.value.terms.get((), 0)
-            form = _relatum(r.value - residue, facts)
+            form = _relation_side(r.value - residue, facts)
             return sympy.Eq(sympy.Mod(form, r.modulus, evaluate=False), -residue % r.modulus, evaluate=False)
-        modulus = _relatum(r.modulus, facts)
+        modulus = _relation_side(r.modulus, facts)
         return sympy.Eq(sympy.Mod(value, modulus, evaluate=False), 0, evaluate=False)
     e, constant = r.value, terms_of(r.value).get((), 0)
     relation = sympy.Ge if r.relation == "nonnegative" else sympy.Eq
     if facts.extremes(e - constant) is not None:
-        return relation(_relatum(e - constant, facts), -constant, evaluate=False)
+        return relation(_relation_side(e - constant, facts), -constant, evaluate=False)
     if r.relation == "zero" and len(factors := _factors(e)) > 1:
-        return sympy.Eq(sympy.Mul(*(_relatum(f, facts) for f in factors)), 0, evaluate=False)
+        return sympy.Eq(sympy.Mul(*(_relation_side(f, facts) for f in factors)), 0, evaluate=False)
     if not any(c > 0 for m, c in terms_of(e).items() if m):
         e, relation = -e, sympy.Le if r.relation == "nonnegative" else sympy.Eq
     positive = {m: c for m, c in terms_of(e).items() if c > 0 and m}
-    left = _relatum(_collapsed(positive), facts)
-    right = _relatum(_collapsed(positive) - e, facts)
+    left = _relation_side(_collapsed(positive), facts)
+    right = _relation_side(_collapsed(positive) - e, facts)
     return relation(left, right, evaluate=False)
 
 
 def _factors(e: Extent) -> list[Extent]:
-    """Return factors of *e*: those of the form ``s - 1``, for a symbol *s* of it, and what is left."""
+    """Return factors whose product is *e*: those of the form ``s - 1``, for a symbol *s*, and the remaining one."""
     for name in sorted(names_of(e)):
         rest = exact_quotient(e, symbol(name) - 1)
         if isinstance(rest, Poly):
@@ -494,7 +498,7 @@ def _factors(e: Extent) -> list[Extent]:
     return [e]
 
 
-def _relatum(e: Extent, facts: Facts) -> Any:
+def _relation_side(e: Extent, facts: Facts) -> Any:
     """Return one side of a relation, always as a SymPy expression."""
     import sympy
 

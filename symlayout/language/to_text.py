@@ -1,4 +1,4 @@
-"""Spell folded coordinates as text: ``//`` and ``%`` with as few parentheses as Python's precedence allows."""
+"""Write folded coordinates as Python expressions, with as few parentheses as Python's precedence allows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symlayout.language.readable import Apply, Factor, Sum, fold
 
 
 def spell(e: Sum) -> str:
-    """Return a sum as text, terms of many factors first; ``...`` where quotients of quotients are nested too deeply.
+    """Return a sum as text, with terms of higher degree first; ``...`` if it is nested too deeply.
 
     >>> spell(Sum(((1, ("i",)), (-2, ("b", "b", "j")))))
     'i - 2*b**2*j'
@@ -33,15 +33,15 @@ def _spelled(e: Sum) -> str:
 
 
 def ordered(e: Sum) -> list[tuple[int, tuple[Factor, ...]]]:
-    """Return the terms in the order in which they are written: by degree, but a positive one first."""
-    terms = sorted(e.terms, key=lambda term: (-len(term[1]), [_key(f) for f in term[1]]))
+    """Return the terms in the order in which they are written: by falling degree, but a positive term first."""
+    terms = sorted(e.terms, key=lambda term: (-len(term[1]), [_sort_key(f) for f in term[1]]))
     if terms[0][0] < 0:  # 4 - h rather than -h + 4
         first = next((k for k, (c, _) in enumerate(terms) if c > 0), 0)
         terms.insert(0, terms.pop(first))
     return terms
 
 
-def _key(factor: Factor) -> str:
+def _sort_key(factor: Factor) -> str:
     return _factor(factor).lstrip("(")
 
 
@@ -61,12 +61,12 @@ def _addend(factor: Factor) -> str:
 
 
 def _operand(factor: Factor) -> str:
-    """Return a factor of a product."""
+    """Return a factor of a product, in parentheses if it is an infix operation."""
     infix = isinstance(factor, Apply) and factor.form in ("//", "%", "/")
     return f"({_factor(factor)})" if infix else _factor(factor)
 
 
-@lru_cache(maxsize=512)  # a term is spelled where terms are put in order, and again where it is written
+@lru_cache(maxsize=512)  # each factor is spelled twice: to sort the terms, and to write them
 def _factor(factor: Factor) -> str:
     if isinstance(factor, str):
         return factor
@@ -78,7 +78,7 @@ def _factor(factor: Factor) -> str:
 
 
 def _dividend(e: Sum) -> str:
-    """Return what stands before ``//`` or ``%``, which bind from the left like ``*``."""
+    """Return the left operand of ``//``, ``%`` or ``/``, in parentheses if it is a sum, negative or a remainder."""
     if len(e.terms) > 1 or (e.terms and e.terms[0][0] < 0):
         return f"({_spelled(e)})"
     if e.terms and any(isinstance(f, Apply) and f.form == "%" for f in e.terms[0][1]):
@@ -87,7 +87,10 @@ def _dividend(e: Sum) -> str:
 
 
 def _divisor(e: Sum) -> str:
-    """Return what stands after ``//``, ``%`` or ``/``: a number, or a power of one factor that is no quotient."""
+    """Return the right operand of ``//``, ``%`` or ``/``.
+
+    It needs parentheses unless it is a number, or a power of one factor that is not an infix operation.
+    """
     if not e.terms:
         return "0"
     (c, factors), *others = e.terms
@@ -97,12 +100,12 @@ def _divisor(e: Sum) -> str:
 
 
 def spell_coordinate(e: Extent, facts: Facts, names: Mapping[str, str]) -> str:
-    """Return a coordinate of the normal form as text; *names* are those of the digits."""
+    """Return a coordinate of the normal form as text; *names* has a name for each digit."""
     return spell(fold(e, facts, names))
 
 
 def axis_names(rank: int, taken: Collection[str]) -> tuple[str, ...]:
-    """Return what the axes of a coordinate are called: by a letter whose names are not *taken* by dims.
+    """Return a name for each axis of a coordinate: a letter and a number.  No name is in *taken*, the dims' names.
 
     >>> axis_names(2, ()), axis_names(2, {"i1"})
     (('i0', 'i1'), ('o0', 'o1'))

@@ -1,4 +1,4 @@
-"""A coordinate that declarations compute with and that stays as it is written: nothing is simplified."""
+"""A coordinate for declared maps that records expressions as the declaration writes them, without simplifying."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from symlayout.language.readable import Apply, Sum, atom, fold_fixed, number
 
 
 class Literal(Arithmetic):
-    """A sum over coordinates and dims, with floors and remainders as they are asked for."""
+    """An unsimplified sum over coordinates and dims, with floors and remainders where ``//`` and ``%`` are applied."""
 
     __slots__ = ("e", "facts")
 
     def __init__(self, e: Sum, facts: Facts) -> None:
         self.e, self.facts = e, facts
 
-    def _other(self, other: Any) -> Sum:
+    def _sum_of(self, other: Any) -> Sum:
         return literal(other, self.facts).e
 
     def __add__(self, other: Any) -> Literal:
-        return Literal(self.e + self._other(other), self.facts)
+        return Literal(self.e + self._sum_of(other), self.facts)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Literal:
-        return Literal(self.e + -self._other(other), self.facts)
+        return Literal(self.e + -self._sum_of(other), self.facts)
 
     def __rsub__(self, other: Any) -> Literal:
-        return Literal(self._other(other) + -self.e, self.facts)
+        return Literal(self._sum_of(other) + -self.e, self.facts)
 
     def __mul__(self, other: Any) -> Literal:
-        return Literal(self.e * self._other(other), self.facts)
+        return Literal(self.e * self._sum_of(other), self.facts)
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Any) -> Literal:
-        divisor = self._other(other)
+        divisor = self._sum_of(other)
         return self if divisor == number(1) else Literal(atom(Apply("//", (self.e, divisor))), self.facts)
 
     def __mod__(self, other: Any) -> Literal:
-        divisor = self._other(other)
+        divisor = self._sum_of(other)
         return Literal(Sum(()) if divisor == number(1) else atom(Apply("%", (self.e, divisor))), self.facts)
 
 
 def literal(value: Any, facts: Facts) -> Literal:
-    """Return *value*, a literal or an extent of *facts*, as a literal."""
+    """Return *value*, a `Literal` or an extent of *facts*, as a `Literal`."""
     if isinstance(value, Literal):
         return value
     e: Extent = value
