@@ -45,17 +45,17 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.out is None:
         raise argparse.ArgumentError(None, "say where to write: -o DIR")
     arguments.subject = subject.expand(arguments.subject)  # so that the comment says what was read
-    of = subject.elements(arguments)
+    storage = subject.elements(arguments)
     (t,) = subject.read(arguments)
     t = subject.bind(t, arguments.dims)
-    if of.halves and arguments.element_size:
-        raise argparse.ArgumentError(None, f"--element-size and --dtype {of} are two element sizes")
-    size = 1 if of.halves else arguments.element_size or (4 if t.dtype is None else t.dtype.itemsize)
+    if storage.halves and arguments.element_size:
+        raise argparse.ArgumentError(None, f"--element-size and --dtype {storage} are two element sizes")
+    size = 1 if storage.halves else arguments.element_size or (4 if t.dtype is None else t.dtype.itemsize)
     words = ["symlayout", "emit", *arguments.subject, "--name", arguments.name]
-    words += ["--dtype", str(of)] if of.halves else ["--element-size", str(size)]
+    words += ["--dtype", str(storage)] if storage.halves else ["--element-size", str(size)]
     words += ["--dims", arguments.dims] if arguments.dims else []
     words += ["--output", arguments.output] if arguments.output else []
-    unit = Unit(t, arguments.name, size, f"{shlex.join(words)} -o .", of)
+    unit = Unit(t, arguments.name, size, f"{shlex.join(words)} -o .", storage)
     return _written(arguments.out, emit([unit]))
 
 

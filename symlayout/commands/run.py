@@ -51,16 +51,16 @@ def run(arguments: argparse.Namespace) -> Report:
     """Run."""
     if (arguments.subject + arguments.input).count("-") > 1:
         raise argparse.ArgumentError(None, "standard input can stand for one thing only")
-    of = subject.elements(arguments)
+    storage = subject.elements(arguments)
     (t,) = subject.read(arguments)
     arrays = [_load(path) for path in arguments.input]
     arrays = [_typed(a, leaf.dtype) for a, leaf in zip(arrays, t.leaves(), strict=False)] + arrays[len(t.leaves()) :]
     dims, memory = subject.parse_dims(arguments.dims), bytes_of(arguments.memory)
     if arguments.out != "-" and len(arrays) == len(t.leaves()) and sum(array.nbytes for array in arrays) > memory:
-        if of.halves:
-            raise ArrayError(f"arrays of {of} are computed at once\n  help: allow them a larger --memory")
+        if storage.halves:
+            raise ArrayError(f"arrays of {storage} are computed at once\n  help: allow them a larger --memory")
         return _in_blocks(t, arrays, dims, arguments)
-    kernel = sl.compile(t, dtype=str(of) if of.halves else None, strict=arguments.strict)
+    kernel = sl.compile(t, dtype=str(storage) if storage.halves else None, strict=arguments.strict)
     result = kernel(*arrays, dims=dims)
     data = {"shape": list(result.shape), "dtype": str(result.dtype), "out": arguments.out}
     if arguments.out == "-":

@@ -1,10 +1,10 @@
-"""Compute a tensor block by block, from and to arrays that do not fit in memory.
+"""Compute a tensor block by block, from and to arrays that are larger than memory.
 
-Anything with a shape, a dtype and slices will do: memory-mapped files, zarr arrays, HDF5 data sets.  A block of the
-output reads of each input only the box that `IndexMap.image` gives, and one kernel serves all blocks: it has where
-a block and its boxes begin as dims.
+An array is anything with a shape, a dtype and slices: a memory-mapped file, a zarr array, an HDF5 data set.  A block
+of the output reads one box of each input, which `IndexMap.image` returns.  One kernel computes all blocks: the
+positions of a block and its boxes are dims.
 
-Left out: threads, and a step between the elements of a box, so that of ``x[::2]`` a box has all that lies between.
+Blocks are computed one after another.  A box has no step: for ``x[::2]`` it includes the elements between.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import check_dtype, element_type
 
 Box = tuple[tuple[int, int], ...]  # a half-open range for each axis
-Sliceable = Any  # has shape, dtype, and slices as NumPy's
+Sliceable = Any  # an object with shape, dtype and NumPy's slices
 
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
 class Blockwise:
-    """A tensor of known sizes, to be computed block by block.
+    """A tensor with known extents that is computed block by block.
 
     Parameters
     ----------
     y : Tensor
-        What is computed.
+        The tensor to compute.
     shapes : sequence of shape
-        One for each input, in order of first use.
+        The shape of each input, in order of first use.
     dims : mapping, optional
-        Dims that the shapes do not determine.
+        Values of dims that the shapes do not determine.
     strict : bool
-        Raise where no kernel can be compiled, instead of computing in NumPy with a warning.
+        Raise if no C kernel can be built, instead of computing in NumPy with a warning.
 
     Raises
     ------
     ShapeError
-        The shapes do not fit, with the kind that a kernel has.
+        The shapes do not fit, with the kind that a call of the kernel has.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Blockwise:
         self._leaves, self._strict = y.leaves(), strict
 
     def boxes(self, block: Box) -> list[Box]:
-        """Return what the elements of a block of the output read: one box for each input, which may be empty."""
+        """Return the box of each input that a block of the output reads.  A box may be empty."""
         read = {image.source: image.box for image in self.tensor.index_map.image(block)}
         found = []
         for leaf in self._leaves:
@@ -81,7 +81,7 @@ class Blockwise:
         return found
 
     def compute(self, block: Box, boxes: Sequence[Box], arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
-        """Return the elements of *block*, from those of the *boxes* that it reads."""
+        """Return the elements of *block*; *arrays* has the elements of each of its *boxes*."""
         dims = {f"at{k}": low for k, (low, _) in enumerate(block)}
         dims |= {f"count{k}": high - low for k, (low, high) in enumerate(block)}
         for number, box in enumerate(boxes):
@@ -90,19 +90,22 @@ class Blockwise:
 
     @cached_property
     def _kernel(self) -> sl.Kernel:
-        """The kernel of any block, from boxes that have all that it reads; the rest of an input is not there."""
-        whole = {}
+        """The kernel of every block.
+
+        It reads boxes.  A pad around each box stands for the rest of the input, which the block does not read.
+        """
+        padded = {}
         for number, leaf in enumerate(self.tensor.leaves()):
             counts = [sl.dim(f"box{number}_{k}", max=n) for k, n in enumerate(leaf.shape)]
             starts = [sl.dim(f"from{number}_{k}", max=n) for k, n in enumerate(leaf.shape)]
             box = sl.tensor(counts, leaf.dtype, f"box{number}")
             around = [(a, n - a - m) for a, m, n in zip(starts, counts, leaf.shape, strict=True)]
-            whole[leaf.key] = sl.pad(box, around) if leaf.rank else box
+            padded[leaf.key] = sl.pad(box, around) if leaf.rank else box
         starts = [sl.dim(f"at{k}", max=n) for k, n in enumerate(self.shape)]
         stops = [
             start + sl.dim(f"count{k}", max=n) for k, (start, n) in enumerate(zip(starts, self.shape, strict=True))
         ]
-        return sl.compile(self.tensor.replace(whole)[tuple(map(slice, starts, stops))], strict=self._strict)
+        return sl.compile(self.tensor.replace(padded)[tuple(map(slice, starts, stops))], strict=self._strict)
 
 
 def apply_chunked(
@@ -114,35 +117,35 @@ def apply_chunked(
     progress: TextIO | None = sys.stderr,
     strict: bool = False,
 ) -> Sliceable:
-    """Write the elements of *y* to *out*, block by block, and return it.
+    """Compute *y* block by block into *out*, and return *out*.
 
     Parameters
     ----------
     y : Tensor
-        What is computed.
+        The tensor to compute.
     *sources : array
-        Its inputs in order of first use: anything with a shape, a dtype and slices, such as memory-mapped files and
-        zarr arrays.
+        Its inputs in order of first use.  Each has a shape, a dtype and slices, as memory-mapped files and zarr arrays
+        have.
     out : array, optional
-        What takes slices, of the result's shape and dtype; where it has ``chunks``, a block is whole chunks, if that
-        fits.  Without it the result is a NumPy array.
+        An array with slices and with the result's shape and dtype.  If it has ``chunks``, a block consists of whole
+        chunks where *memory* allows.  By default the result is a new NumPy array.
     dims : mapping, optional
-        Dims that the shapes do not determine.
+        Values of dims that the shapes do not determine.
     memory : int or str
-        How many bytes a block and what it reads may take together, as ``"1.5GB"`` or ``"512MiB"``.
+        The most bytes for a block and its boxes together: an int, or text such as ``"1.5GB"`` or ``"512MiB"``.
     progress : text stream, optional
-        Where a bar is drawn, if it is a terminal.
+        The stream for a progress bar.  The bar appears only on a terminal.
     strict : bool
-        Raise where no kernel can be compiled, instead of computing in NumPy with a warning.
+        Raise if no C kernel can be built, instead of computing in NumPy with a warning.
 
     Raises
     ------
     ArrayError
-        The dtypes differ, *out* has another one, or *memory* is less than one element needs.
+        The dtypes of the inputs and of *out* differ, or *memory* is too small for a single element.
     FormatError
-        *memory* is no number of bytes.
+        *memory* is not a number of bytes.
     ShapeError
-        A shape does not fit, with the kind that a kernel has.
+        A shape does not fit, with the kind that a call of the kernel has.
 
     Examples
     --------
@@ -173,16 +176,16 @@ def apply_chunked(
             read = [np.asarray(_read(source, box, dtypes[0])) for source, box in zip(sources, boxes, strict=True)]
             out[tuple(slice(*ends) for ends in block)] = blockwise.compute(block, boxes, read)
             for array in (*sources, out):
-                _let_go(array)
+                _release_pages(array)
             advance(_count(block) * dtypes[0].itemsize)
     return out
 
 
 def split(blockwise: Blockwise, chunks: tuple[int, ...], most: int) -> list[Box]:
-    """Return blocks that cover the output, each with at most *most* elements in itself and what it reads.
+    """Return blocks that cover the output; each block and its boxes have at most *most* elements together.
 
-    Blocks end at multiples of *chunks*, as long as that is possible.  The axis to be cut is the one that leaves the
-    least to be read: where the map is a transpose, it is the one that keeps the boxes narrow too.
+    The blocks end at multiples of *chunks* where *most* allows that.  At each step, the axis is halved that makes the
+    cost least; for a transpose, this keeps the boxes as narrow as the blocks.
     """
     shape = blockwise.shape
     if 0 in shape:
@@ -190,7 +193,7 @@ def split(blockwise: Blockwise, chunks: tuple[int, ...], most: int) -> list[Box]
     steps = list(shape)
 
     def cost(sizes: Sequence[int]) -> int:
-        """Return the elements of a block and of its boxes, each with a copy: the most of three places."""
+        """Return the elements of a block, its boxes and a copy of each: the most of a first, middle and last block."""
         found = []
         for place in (0, 1, 2):
             starts = [(n - 1) * place // 2 // s * s for s, n in zip(sizes, shape, strict=True)]
@@ -204,16 +207,16 @@ def split(blockwise: Blockwise, chunks: tuple[int, ...], most: int) -> list[Box]
 
     needed = cost(steps)
     while needed > most:
-        whole = [halves(k, unit) for k, unit in enumerate(chunks) if steps[k] > unit]
-        candidates = whole or [halves(k, 1) for k, step in enumerate(steps) if step > 1]
+        at_chunks = [halves(k, unit) for k, unit in enumerate(chunks) if steps[k] > unit]
+        candidates = at_chunks or [halves(k, 1) for k, step in enumerate(steps) if step > 1]
         if not candidates:
-            raise ArrayError(f"one element and what it reads are {needed} elements, memory is for {most}")
+            raise ArrayError(f"one element and what it reads take {needed} elements, memory is for {most}")
         needed, steps = min(((cost(sizes), sizes) for sizes in candidates), key=lambda found: found[0])
     return list(itertools.product(*(list(_ranges(n, step)) for n, step in zip(shape, steps, strict=True))))
 
 
 def bytes_of(memory: int | str) -> int:
-    """Return a number of bytes: an int as it is, a text such as ``"256MB"`` or ``"1.5GiB"`` by its unit.
+    """Return *memory* in bytes: a positive int, or text with a unit such as ``"256MB"`` or ``"1.5GiB"``.
 
     >>> bytes_of("1.5kB"), bytes_of("2MiB"), bytes_of(7)
     (1500, 2097152, 7)
@@ -235,14 +238,14 @@ def _count(box: Box) -> int:
 
 
 def _read(source: Sliceable, box: Box, dtype: np.dtype[Any]) -> Any:
-    """Return the elements of a box; of an empty one none are asked for."""
+    """Return the elements of a box.  *source* is not read for an empty box."""
     if _count(box) == 0:
         return np.empty([high - low for low, high in box], dtype)
     return source[tuple(slice(*ends) for ends in box)]
 
 
-def _let_go(array: Sliceable) -> None:
-    """Let the system take back the pages of a file that is mapped: what was written stays in the file."""
+def _release_pages(array: Sliceable) -> None:
+    """Return the memory of a mapped file's pages to the system.  What was written stays in the file."""
     mapped = getattr(array, "_mmap", None)
     if isinstance(mapped, mmap.mmap) and getattr(array, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
         mapped.madvise(mmap.MADV_DONTNEED)
@@ -250,7 +253,7 @@ def _let_go(array: Sliceable) -> None:
 
 @contextmanager
 def _progress(stream: TextIO | None, total: int) -> Iterator[Callable[[int], None]]:
-    """Give what notes that more bytes are written, with a bar if *stream* is a terminal."""
+    """Yield a function that counts written bytes; it advances a progress bar if *stream* is a terminal."""
     if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""A tensor of dask arrays, as a dask array: each chunk of it is a task that reads what it needs."""
+"""Compute a tensor of dask arrays as a dask array.  Each chunk is one task that reads only the boxes it needs."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from symlayout.interop.chunked import Blockwise, Box
 
 
 def apply_dask(y: sl.Tensor, *sources: Any, chunks: Any = "auto", dims: Mapping[Any, int] | None = None) -> Any:
-    """Return *y* of dask arrays, lazily, as a dask array.
+    """Return *y* as a lazy dask array.
 
     Parameters
     ----------
     y : Tensor
-        What is computed.
+        The tensor to compute.
     *sources : dask.array.Array
-        Its inputs in order of first use; other arrays become dask arrays.
+        Its inputs in order of first use.  Other arrays are converted to dask arrays.
     chunks : as in `dask.array.from_array`
         The chunks of the result.
     dims : mapping, optional
-        Dims that the shapes do not determine.
+        Values of dims that the shapes do not determine.
 
     Raises
     ------
     ArrayError
-        There are not as many arrays as inputs, or of several dtypes.
+        The number of arrays is not that of the inputs, or the arrays have several dtypes.
     ShapeError
-        A shape does not fit, with the kind that a kernel has.
+        A shape does not fit, with the kind that a call of the kernel has.
 
     Examples
     --------
@@ -56,11 +56,11 @@ def apply_dask(y: sl.Tensor, *sources: Any, chunks: Any = "auto", dims: Mapping[
         block = tuple((ends[axis][k], ends[axis][k + 1]) for axis, k in enumerate(number))
         boxes = blockwise.boxes(block)
         read = [array[tuple(slice(*pair) for pair in box)] for array, box in zip(arrays, boxes, strict=True)]
-        made = dask.delayed(_computed)(blockwise, block, boxes, read)
+        made = dask.delayed(_compute_block)(blockwise, block, boxes, read)
         blocks[number] = da.from_delayed(made, [high - low for low, high in block], dtype)
     return da.block(blocks.tolist()) if blocks.ndim else blocks[()]
 
 
-def _computed(blockwise: Blockwise, block: Box, boxes: list[Box], read: list[np.ndarray[Any, Any]]) -> Any:
-    """Return the elements of a block: the body of a task."""
+def _compute_block(blockwise: Blockwise, block: Box, boxes: list[Box], read: list[np.ndarray[Any, Any]]) -> Any:
+    """Return the elements of a block.  This is the body of a task."""
     return blockwise.compute(block, boxes, [np.asarray(a) for a in read])

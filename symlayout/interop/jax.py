@@ -1,4 +1,4 @@
-"""A tensor as a function of JAX: compiled forward, gradient by the adjoint, shapes under ``jit`` and ``jax.export``."""
+"""Make a tensor a JAX function: a compiled kernel, its gradient, and shapes under ``jit`` and ``jax.export``."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from symlayout.maps.compose_chain import Window
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import fill_element
 
-Array = Any  # a jax.Array, or what stands for one while JAX traces
+Array = Any  # a jax.Array, or a tracer
 
 
 @jax.tree_util.register_static
 @dataclass(frozen=True)
 class _Sizes:
-    """The dims of a call, which are no arrays and yet pass from a function to its gradient."""
+    """The dims of a call.  They are not arrays, and pass from a function to its gradient as static data."""
 
     dims: tuple[tuple[str, Size], ...]
 
 
 def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
-    """Return *y* as a function of JAX arrays, one for each input of *y* in order of first use.
+    """Return *y* as a function of JAX arrays, one for each input in order of first use.
 
-    It calls the compiled kernel on the host (`jax.pure_callback`), under ``jit``, ``vmap`` and ``grad``.  Dims that the
-    shapes do not determine are passed by name, as ints.
+    The function calls the compiled kernel on the host by `jax.pure_callback`.  It works under ``jit``, ``vmap`` and
+    ``grad``.  Dims that the shapes do not determine are passed by name, as ints.
 
-    Where sizes are symbols of `jax.export`, for which XLA has no callbacks, or *native* is true, the index map itself
-    becomes operations of XLA: a gather, on any device, slower than the kernel.  The shape of the result is then the
-    tensor's expression, and that the sizes meet what the tensor requires is up to the caller.
+    With symbolic sizes of `jax.export`, XLA has no callbacks.  Then, or if *native* is true, the index map becomes XLA
+    operations: a gather, which runs on any device and is slower than the kernel.  The result's shape is the tensor's
+    expression.  With symbolic sizes the caller must ensure the requirements; they are not checked.
 
     Parameters
     ----------
     y : Tensor
-        What the function computes.
+        The tensor that the function computes.
     native : bool
         Whether to compute in XLA for known sizes too.
 
     Raises
     ------
     ArrayError
-        Of the function: a wrong number of arrays, or of several element types.
+        The function got a wrong number of arrays, or arrays of several element types.
     ShapeError
-        Of the function: shapes that do not fit, with the kind that a kernel has.
+        The function got shapes that do not fit, with the kind that a call of the kernel has.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
     numbers = [k for k, leaf in enumerate(leaves) if leaf.dtype is None or leaf.dtype.kind in "fc"]
     backward = {k: sl.compile(sl.adjoint(y, leaves[k])) for k in numbers}
 
-    def moved(sizes: _Sizes, *arrays: Array) -> Array:
+    def run_kernel(sizes: _Sizes, *arrays: Array) -> Array:
         free = {name: n for name, n in sizes.dims if name in shape.free}
         ranks = [leaf.rank for leaf in leaves]
         return _callback(functools.partial(forward, dims=free), shape.of(dict(sizes.dims)), ranks, arrays)
@@ -83,10 +83,13 @@ def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
                 found.append(np.zeros(shape.of(dims, leaf), jax.dtypes.float0))
         return tuple(found)
 
-    transposed = jax.custom_vjp(moved, nondiff_argnums=(0,))
-    transposed.defvjp(lambda sizes, *arrays: (moved(sizes, *arrays), None), lambda sizes, _, dy: gradients(sizes, dy))
+    differentiable = jax.custom_vjp(run_kernel, nondiff_argnums=(0,))
+    differentiable.defvjp(
+        lambda sizes, *arrays: (run_kernel(sizes, *arrays), None),
+        lambda sizes, _, dy: gradients(sizes, dy),
+    )
 
-    def called(*arrays: Array, **dims: int) -> Array:
+    def call_checked(*arrays: Array, **dims: int) -> Array:
         arrays = tuple(jax.numpy.asarray(a) for a in arrays)
         if len(arrays) != len(leaves):
             raise ArrayError(f"{y.name} takes {len(leaves)} arrays, got {len(arrays)}")
@@ -95,17 +98,17 @@ def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
         shapes = [a.shape for a in arrays]
         known = all(type(n) is int for s in shapes for n in s)
         if known:
-            y.bind(bind_shapes(y, shapes, dims))  # so that an error has its kind
+            y.bind(bind_shapes(y, shapes, dims))  # raises a ShapeError for shapes that do not fit
         sizes = shape.dims(shapes, dims)
         if native or not known:
             return _gathered(y, shape, sizes, dict(zip((leaf.key for leaf in leaves), arrays, strict=True)))
-        return transposed(_Sizes(tuple(sizes.items())), *arrays)
+        return differentiable(_Sizes(tuple(sizes.items())), *arrays)
 
-    return called
+    return call_checked
 
 
 def _summing(adjoint: sl.Kernel, dims: dict[str, Size]) -> Callable[..., Any]:
-    """Return the kernel of a gradient, in which short floats add up in float32."""
+    """Return the kernel of a gradient.  It adds bfloat16 and float8 elements in float32."""
 
     def summed(dy: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
         short = dy.dtype.kind not in "fc"
@@ -118,7 +121,7 @@ def _summing(adjoint: sl.Kernel, dims: dict[str, Size]) -> Callable[..., Any]:
 def _callback(
     kernel: Callable[..., Any], shape: tuple[Size, ...], ranks: Sequence[int], arrays: Sequence[Array]
 ) -> Array:
-    """Return what *kernel* writes for the arrays; axes in front of their *ranks* are vmap's."""
+    """Return the result of *kernel*, call_checked on the host.  Axes of an array beyond its rank in *ranks* are vmap's."""
 
     def on_host(*given: Any) -> np.ndarray[Any, Any]:
         hosted = [np.asarray(a) for a in given]
@@ -133,7 +136,7 @@ def _callback(
 
 
 def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays: dict[str, Array]) -> Array:
-    """Return the elements of *y* by the index map, in XLA."""
+    """Return the elements of *y*, gathered by XLA as the index map says."""
     jnp, extents = jax.numpy, shape.of(dims)
     (dtype,) = {a.dtype for a in arrays.values()}
     values = {name: n if isinstance(n, int) else jnp.asarray(n) for name, n in dims.items()}
@@ -152,7 +155,7 @@ def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays:
         if read.leaf is None:
             found = jnp.full(extents, fill_element(read.fill, dtype), dtype)
         elif any(isinstance(n, int) and n == 0 for n in arrays[read.leaf.key].shape):
-            found = jnp.zeros(extents, dtype)  # where the guards put their fills
+            found = jnp.zeros(extents, dtype)  # an empty source: the guards replace every element by a fill
         else:
             coords = [jnp.broadcast_to(value(e, read.facts), extents) for e in read.coords]
             found = arrays[read.leaf.key].at[tuple(coords)].get(mode="fill", fill_value=0)

@@ -1,7 +1,7 @@
-"""From the shapes of arrays to the shape of a result, on sizes that need not be ints.
+"""Compute the shape of a result from the shapes of its inputs, where the sizes may be symbols of another library.
 
-The sizes of `torch.SymInt` and of ``jax.export`` are symbols of those libraries.  Here the dims are solved for once, as
-polynomials; then only ``+ - * // %`` are applied to whatever the sizes are.
+Such sizes are `torch.SymInt` and the symbolic dimensions of ``jax.export``.  The dims are solved for once, as
+polynomials in the inputs' extents.  Then only ``+ - * // %``, minimum and maximum are applied to the sizes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from symlayout.errors import ShapeError
 from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 from symlayout.tensors.chain import Tensor
 
-Size = Any  # an int, or what stands for one
+Size = Any  # an int, or a symbolic integer of another library
 
-_SIZE = "@"  # the first character of a name that is no dim's
+_SIZE = "@"  # the first character of the symbol of an input's extent; no dim begins with it
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """What has to hold of the sizes: ``value == 0``, ``value >= 0`` or ``value % modulus == 0``."""
+class SizeRequirement:
+    """A requirement on sizes: ``value == 0``, ``value >= 0`` or ``value % modulus == 0``, by *relation*.
+
+    *relation* is "zero", "nonnegative" or "divides"; *rule* is the requirement as text.
+    """
 
     relation: str
     value: Size
@@ -37,7 +40,7 @@ class ShapeFunction:
     Parameters
     ----------
     minimum, maximum : functions of two sizes
-        Those of the library that the sizes are from.
+        The minimum and maximum of the sizes' library.
 
     Attributes
     ----------
@@ -70,7 +73,7 @@ class ShapeFunction:
         self.free = tuple(name for name in t.facts.dims if name not in known)
 
     def _solve(self, equation: Extent, known: set[str]) -> bool:
-        """Find a dim from ``equation == 0``; False if there is none, or more than one."""
+        """Add a step that solves ``equation == 0`` for its only unknown dim; return False if it has none or several."""
         unknown = [n for n in names_of(equation) if n[0] != _SIZE and n not in known]
         if len(unknown) != 1 or not isinstance(equation, Poly) or unknown[0] not in self.t.facts.dims:
             return False
@@ -82,12 +85,12 @@ class ShapeFunction:
         return True
 
     def dims(self, shapes: Sequence[Sequence[Size]], given: Mapping[str, Size] | None = None) -> dict[str, Size]:
-        """Return the dims, from one shape per input, in order of first use, and from what is *given*.
+        """Return the value of each dim, from the shape of each input in order of first use and the dims in *given*.
 
         Raises
         ------
         ShapeError
-            ``rank`` for a shape with another number of axes, ``unbound_dim`` for one that nothing determines.
+            ``rank`` if a shape has the wrong number of axes, ``unbound_dim`` if nothing determines a dim.
         """
         values: dict[str, Size] = dict(given or {})
         for number, (leaf, shape) in enumerate(zip(self.t.leaves(), shapes, strict=True)):
@@ -102,29 +105,30 @@ class ShapeFunction:
         return {name: values[name] for name in self.t.facts.dims}
 
     def of(self, dims: Mapping[str, Size], t: Tensor | None = None) -> tuple[Size, ...]:
-        """Return the shape of the tensor, or of another *t* in its dims, such as an input."""
+        """Return the shape of the tensor, or of *t*, another tensor in the same dims such as an input."""
         t = t or self.t
         return tuple(self._extent(e, t.facts, dims) for e in t.extents)
 
-    def demands(self, dims: Mapping[str, Size], shapes: Sequence[Sequence[Size]]) -> list[Demand]:
-        """Return what has to hold of the dims and of the shapes that they were taken from."""
+    def requirements(self, dims: Mapping[str, Size], shapes: Sequence[Sequence[Size]]) -> list[SizeRequirement]:
+        """Return the requirements on the dims, and on the shapes that the dims were solved from."""
         found = []
         for leaf, shape in zip(self.t.leaves(), shapes, strict=True):
             for axis, (size, expected) in enumerate(zip(shape, self.of(dims, leaf), strict=True)):
                 rule = f"axis {axis} of {leaf.name} is {leaf.facts.spell(leaf.extents[axis])}"
-                found.append(Demand("zero", size - expected, 0, rule))
+                found.append(SizeRequirement("zero", size - expected, 0, rule))
         for name, dim in self.t.facts.dims.items():
             if dim.min is not None:
-                found.append(Demand("nonnegative", dims[name] - dim.min, 0, f"{name} >= {dim.min}"))
+                found.append(SizeRequirement("nonnegative", dims[name] - dim.min, 0, f"{name} >= {dim.min}"))
             if dim.max is not None:
-                found.append(Demand("nonnegative", dim.max - dims[name], 0, f"{name} <= {dim.max}"))
+                found.append(SizeRequirement("nonnegative", dim.max - dims[name], 0, f"{name} <= {dim.max}"))
             if dim.multiple_of != 1:
-                found.append(Demand("divides", dims[name], dim.multiple_of, f"{name} % {dim.multiple_of} == 0"))
-        return found + [self._demand(r, dims) for r in self.t.facts.requirements]
+                rule = f"{name} % {dim.multiple_of} == 0"
+                found.append(SizeRequirement("divides", dims[name], dim.multiple_of, rule))
+        return found + [self._requirement(r, dims) for r in self.t.facts.requirements]
 
-    def _demand(self, r: Requirement, dims: Mapping[str, Size]) -> Demand:
+    def _requirement(self, r: Requirement, dims: Mapping[str, Size]) -> SizeRequirement:
         value, modulus = (self._extent(e, self.t.facts, dims) for e in (r.value, r.modulus))
-        return Demand(r.relation, value, modulus, f"{r.where}: {r}")
+        return SizeRequirement(r.relation, value, modulus, f"{r.where}: {r}")
 
     def _extent(self, e: Extent, facts: Facts, dims: Mapping[str, Size]) -> Size:
         return self.evaluate(fold_fixed(e, facts), dims)
@@ -133,7 +137,7 @@ class ShapeFunction:
         return self.evaluate(Sum(tuple((c, monomial) for monomial, c in terms_of(e).items())), values)
 
     def evaluate(self, e: Sum, values: Mapping[str, Size]) -> Size:
-        """Return a folded expression, with its names replaced by *values*."""
+        """Return the value of a folded expression, where its names have *values*."""
         total: Size = 0
         for coefficient, factors in e.terms:
             term: Size = coefficient
@@ -155,4 +159,5 @@ class ShapeFunction:
 
 
 def _size(number: int, axis: int) -> str:
+    """Return the symbol of the extent of input *number* on *axis*."""
     return f"{_SIZE}{number}.{axis}"

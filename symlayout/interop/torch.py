@@ -1,4 +1,4 @@
-"""A tensor as an operator of PyTorch: compiled forward, gradient by the adjoint, shapes under ``torch.compile``."""
+"""Make a tensor a PyTorch operator: a compiled kernel, its gradient, and shapes under ``torch.compile``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symlayout.maps.adjoint_map import Adjoint
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import element_type
 
-# Element types that NumPy has not: the integers of their size, and their names in ml_dtypes.
+# Element types that NumPy lacks: an integer type of the same size, and the name in ml_dtypes.
 _BITS = {
     torch.bfloat16: (torch.int16, "bfloat16"),
     torch.float8_e4m3fn: (torch.uint8, "float8_e4m3fn"),
@@ -26,23 +26,24 @@ _BITS = {
 
 
 def custom_op(name: str, y: sl.Tensor) -> Any:
-    """Return *y* as an operator of PyTorch, which is also ``torch.ops.<namespace>.<name>`` from then on.
+    """Return *y* as a PyTorch operator, and register it as ``torch.ops.<namespace>.<name>``.
 
-    It takes a CPU tensor for each input of *y*, in order of first use, of any strides, and an int for each dim that
-    the shapes do not determine; it returns a new contiguous tensor.  It can be differentiated, twice where fills are
-    0, and stands in ``torch.compile`` and ``torch.export`` with dynamic shapes.  What *y* requires becomes a guard.
+    The operator takes a CPU tensor with any strides for each input of *y*, in order of first use, and then an int for
+    each dim that the shapes do not determine.  It returns a new contiguous tensor.  It is differentiable, and twice
+    differentiable if all fills are 0.  It works in ``torch.compile`` and ``torch.export`` with dynamic shapes; the
+    requirements of *y* become PyTorch's guards.
 
     Parameters
     ----------
     name : str
-        ``"namespace::name"``; each name once in a process.
+        ``"namespace::name"``.  Each name can be registered once in a process.
     y : Tensor
-        What the operator computes.
+        The tensor that the operator computes.
 
     Raises
     ------
     FormatError
-        *name* has another form, or a dim to be passed has a name that PyTorch's schemas do not take.
+        *name* has another form, or a dim that must be passed has a name that PyTorch's schemas do not allow.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def custom_op(name: str, y: sl.Tensor) -> Any:
 
 
 class _Operator:
-    """The operators of one tensor: its own, and one for the gradient of each input."""
+    """The operators of one tensor: one that computes it, and one for the gradient of each input."""
 
     def __init__(self, name: str, y: sl.Tensor) -> None:
         self.leaves = y.leaves()
@@ -64,33 +65,35 @@ class _Operator:
         self.fills = any(c.fill and c.fill.value != 0 for n in y.nodes() if n.declared for c in n.declared.cases)
         for dim in self.shape.free:
             if not re.fullmatch(r"[A-Za-z]\w*", dim, re.ASCII):
-                raise FormatError(f"dim {dim} has to be passed, and its name is none for an argument")
+                raise FormatError(f"dim {dim} must be an argument, but PyTorch does not allow this name for one")
         kernel = sl.compile(y)
         tensors = [f"Tensor x{k}" for k in range(len(self.leaves))]
         schema = f"({', '.join([*tensors, *(f'SymInt {dim}' for dim in self.shape.free)])}) -> Tensor"
         make = functools.partial(torch.library.custom_op, mutates_args=(), device_types="cpu")
 
         def forward(*arguments: Any) -> torch.Tensor:
-            arrays, free = self._split(arguments)
-            return _called(kernel, arrays, free, self._checked([a.shape for a in arrays], free))
+            arrays, free = self._tensors_and_dims(arguments)
+            return _run(kernel, arrays, free, self._checked_shape([a.shape for a in arrays], free))
 
         self.forward: Any = make(name, forward, schema=schema)
         self.forward.register_fake(self._fake)
         self.forward.register_autograd(self._backward, setup_context=self._save)
-        self.gradients = [self._gradient(f"{name}_grad{k}", sl.adjoint(y, leaf), k, make) for k, leaf in self._real(y)]
+        self.gradients = [
+            self._gradient(f"{name}_grad{k}", sl.adjoint(y, leaf), k, make) for k, leaf in self._real_inputs(y)
+        ]
 
-    def _real(self, y: sl.Tensor) -> list[tuple[int, sl.Tensor]]:
-        """Return the inputs that have a gradient, with their numbers: those of floats and complex numbers."""
+    def _real_inputs(self, y: sl.Tensor) -> list[tuple[int, sl.Tensor]]:
+        """Return the inputs that can have a gradient, floats and complex numbers, each with its number."""
         return [(k, leaf) for k, leaf in enumerate(self.leaves) if leaf.dtype is None or leaf.dtype.kind in "fc"]
 
     def _gradient(self, name: str, adjoint: Adjoint, number: int, make: Any) -> Any:
-        """Return the operator from the cotangent of the result, and all dims, to that of input *number*."""
+        """Return the operator from the cotangent of the result and the value of each dim to that of input *number*."""
         names, kernel = list(self.shape.t.facts.dims), sl.compile(adjoint)
 
         def transposed(dy: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
             values = dict(zip(names, dims, strict=True))
-            wide = dy.float() if dy.dtype in _BITS else dy  # as PyTorch, sums of short floats are made in float32
-            return _called(kernel, [wide], values, self.shape.of(values, adjoint.leaf)).to(dy.dtype)
+            wide = dy.float() if dy.dtype in _BITS else dy  # add bfloat16 and float8 in float32, as PyTorch does
+            return _run(kernel, [wide], values, self.shape.of(values, adjoint.leaf)).to(dy.dtype)
 
         def fake(dy: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
             return dy.new_empty(self.shape.of(dict(zip(names, dims, strict=True)), adjoint.leaf))
@@ -112,45 +115,45 @@ class _Operator:
         operator.register_autograd(backward, setup_context=save)
         return operator
 
-    def _split(self, arguments: Sequence[Any]) -> tuple[list[torch.Tensor], dict[str, Any]]:
-        """Return the tensors and the dims that are passed."""
+    def _tensors_and_dims(self, arguments: Sequence[Any]) -> tuple[list[torch.Tensor], dict[str, Any]]:
+        """Split the arguments of a call into the tensors and the dims."""
         count = len(self.leaves)
         return list(arguments[:count]), dict(zip(self.shape.free, arguments[count:], strict=True))
 
-    def _checked(self, shapes: Sequence[Sequence[int]], free: dict[str, Any]) -> tuple[int, ...]:
-        """Return the shape of the result for known sizes; `ShapeError` with the kind of the rule that they break."""
+    def _checked_shape(self, shapes: Sequence[Sequence[int]], free: dict[str, Any]) -> tuple[int, ...]:
+        """Return the result's shape for known sizes; raise `ShapeError` if they break a requirement."""
         bound = self.shape.t.bind(bind_shapes(self.shape.t, [tuple(shape) for shape in shapes], free))
         return bound.shape
 
     def _fake(self, *arguments: Any) -> torch.Tensor:
-        """Return a result without elements, for sizes that may be symbols."""
-        tensors, free = self._split(arguments)
+        """Return a tensor with the shape of the result and no data, for sizes that may be symbols."""
+        tensors, free = self._tensors_and_dims(arguments)
         shapes = [x.shape for x in tensors]
         sizes = [n for shape in shapes for n in shape] + list(free.values())
         if all(type(n) is int for n in sizes):
-            return tensors[0].new_empty(self._checked(shapes, free))
+            return tensors[0].new_empty(self._checked_shape(shapes, free))
         dims = self.shape.dims(shapes, free)
-        for demand in self.shape.demands(dims, shapes):
-            value = demand.value % demand.modulus if demand.relation == "divides" else demand.value
-            holds = value >= 0 if demand.relation == "nonnegative" else value == 0
-            torch._check(holds, lambda rule=demand.rule: f"symlayout: {rule} does not hold")
+        for r in self.shape.requirements(dims, shapes):
+            value = r.value % r.modulus if r.relation == "divides" else r.value
+            holds = value >= 0 if r.relation == "nonnegative" else value == 0
+            torch._check(holds, lambda rule=r.rule: f"symlayout: {rule} does not hold")
         return tensors[0].new_empty(self.shape.of(dims))
 
     def _save(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        tensors, free = self._split(inputs)
+        tensors, free = self._tensors_and_dims(inputs)
         ctx.dims = list(self.shape.dims([x.shape for x in tensors], free).values())
 
     def _backward(self, ctx: Any, dy: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         count = len(self.leaves)
         found: list[torch.Tensor | None] = [None] * (count + len(self.shape.free))
-        for (k, _), gradient in zip(self._real(self.shape.t), self.gradients, strict=True):
+        for (k, _), gradient in zip(self._real_inputs(self.shape.t), self.gradients, strict=True):
             if ctx.needs_input_grad[k]:
                 found[k] = gradient(dy, ctx.dims)
         return tuple(found)
 
 
-def _called(kernel: sl.Kernel, tensors: list[torch.Tensor], dims: dict[str, Any], shape: Sequence[int]) -> torch.Tensor:
-    """Return the kernel's result in a new tensor, whose memory it writes."""
+def _run(kernel: sl.Kernel, tensors: list[torch.Tensor], dims: dict[str, Any], shape: Sequence[int]) -> torch.Tensor:
+    """Return the result of the kernel in a new tensor of *shape*."""
     dtypes = {x.dtype for x in tensors}
     if len(dtypes) > 1:
         raise ArrayError(f"the tensors have element types {', '.join(sorted(map(str, dtypes)))}")

@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: from a composed map to a kernel and its calls."""
+"""Lower a composed map to a kernel, and call the kernel on arrays."""

@@ -1,7 +1,7 @@
-"""Calls of a kernel: what is checked of the arrays.
+"""Check the arrays of a kernel's call.
 
-The shapes, strides and types of a call make a *plan*, once.  Each call checks what a plan cannot know: that *out* is
-writeable and shares no memory with an input.
+What follows from the shapes, strides and element types of the arrays is a *plan*, which is made once.  What depends
+on the arrays themselves is checked at each call: *out* is writeable and shares no memory with an input.
 """
 
 from __future__ import annotations
@@ -21,16 +21,23 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-_WORK = 100_000  # of NumPy's search for an element in common: milliseconds
+_MAX_WORK = 100_000  # candidates in NumPy's search for a shared element; as many take milliseconds
 GRAIN = 1 << 21
-"""Bytes of output below which no thread of its own is worth it: to wake one takes as long as to write them."""
+"""The least bytes of output for each thread: to wake a thread takes as long as to write them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a call with given shapes, strides and dtypes comes to, all checks of them done.
+    """The checked call of a kernel for given shapes, strides and dtypes.
 
-    *native* is None where NumPy computes the result, with *dims*; *fills* has the bytes of the fills.
+    Attributes
+    ----------
+    shape, dtype : of the result.
+    arguments : the integers that the C function takes before its arrays.
+    native : the compiled kernel; None if NumPy computes the result.
+    fills : the bytes of all fills; None if there are none.
+    dims : the value of each dim.
+    threads : the number of threads, at least 1.
     """
 
     shape: tuple[int, ...]
@@ -42,7 +49,7 @@ class Plan:
     threads: int
 
     def check(self, out: Array, inputs: list[Array]) -> None:
-        """Raise unless *out* can be written: of the shape and dtype, and memory of its own."""
+        """Raise unless *out* has the result's shape and dtype, is writeable and shares no memory."""
         if out.shape != self.shape:
             raise ShapeError(f"out= has shape {out.shape}, the result has {self.shape}", "size_mismatch")
         if out.dtype != self.dtype:
@@ -55,7 +62,7 @@ class Plan:
             raise ArrayError("out= overlaps itself: two of its elements are one place in memory")
 
     def run(self, native: CompiledKernel, inputs: list[Array], out: Array) -> None:
-        """Have *native* write *out*, which has been checked."""
+        """Call *native* to write *out*.  *out* has passed `check`."""
         try:
             native(self.arguments, [_memory(a) for a in inputs], _memory(out), self.fills, self.threads)
         except PreconditionFailed as error:
@@ -63,7 +70,7 @@ class Plan:
 
 
 def check_threads(threads: Any) -> int:
-    """Return the number of threads; `ShapeError` unless it is an integer from 1."""
+    """Return *threads* as an int; raise `ShapeError` unless it is an integer of at least 1."""
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise ShapeError(f"threads = {shown(threads)} is not an integer", "attr_dtype")
     if (n := int(threads.__index__())) < 1:
@@ -72,14 +79,17 @@ def check_threads(threads: Any) -> int:
 
 
 def worthwhile(threads: int, nbytes: int) -> int:
-    """Return on how many of *threads* to write *nbytes*: no more than there are processors, each with enough to do."""
+    """Return how many of *threads* to use for *nbytes* of output.
+
+    The result is at most the number of processors, and each thread has at least `GRAIN` bytes.
+    """
     if threads == 1 or nbytes < 2 * GRAIN:
         return 1
     return min(threads, nbytes // GRAIN, processors())
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -98,15 +108,18 @@ def _memory(a: Array) -> Any:
 
 
 def _share_memory(a: Array, b: Array) -> bool:
-    """Return whether an element of *a* may be one of *b*: exactly, unless strides make that too hard to say."""
+    """Return whether *a* and *b* share an element; True if the strides make that too hard to decide."""
     try:
-        return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=_WORK)  # type: ignore[arg-type]  # any number will do
+        return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=_MAX_WORK)  # type: ignore[arg-type]  # typed as -1 or 0 only
     except np.exceptions.TooHardError:
         return True
 
 
 def _overlaps_itself(a: Array) -> bool:
-    """Return whether two elements may share memory; strides that nest, as all views of arrays have, may not."""
+    """Return whether two elements of *a* may share memory.
+
+    They do not if each stride is at least the extent in memory of the axes with smaller strides.
+    """
     reach = a.itemsize
     for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
         if stride < reach:

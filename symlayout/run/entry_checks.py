@@ -1,8 +1,7 @@
-"""What a kernel computes and checks on entry: dims, their preconditions, and what follows from them.
+"""The prelude of a kernel: the locals that it computes on entry, and the preconditions that it checks.
 
-Here extents, which are polynomials in solved symbols, become expressions of the backend in the kernel's
-parameters.  A symbol that is derived (a quotient, a ceiling, a maximum) becomes a local of the prelude
-when it is first needed.
+An extent, a polynomial in solved symbols, becomes an expression of the backend in the kernel's parameters.  A defined
+symbol (a quotient, a floor, a maximum) becomes a local of the prelude when it is first needed.
 """
 
 from __future__ import annotations
@@ -18,29 +17,29 @@ from symlayout_codegen.ir.nest import Local, Precondition
 
 
 class Prelude:
-    """The names of one kernel, and the steps that make and check their values.
+    """The names of one kernel, and the steps that compute and check their values.
 
     Attributes
     ----------
     steps : locals and preconditions, in order of evaluation.
-    positive, nonnegative : expressions of proved sign, wherever the kernel computes.
+    positive, nonnegative : expressions whose sign is proved wherever the kernel evaluates them.
     """
 
     def __init__(self, facts: Facts) -> None:
         self.steps: list[Local | Precondition] = []
         self.positive: set[Expr] = set()
         self.nonnegative: set[Expr] = set()
-        self._entry = facts  # what holds on entry
-        self._facts = facts  # what holds where the kernel computes
-        self._meaning = facts  # what the symbols stand for
+        self._entry = facts  # facts on entry
+        self._facts = facts  # facts where the kernel computes; signs are proved from these
+        self._definitions = facts  # facts that define every symbol in use
         self._identifiers: dict[str, str] = {}
 
-    def within(self, facts: Facts, meaning: Facts) -> None:
-        """From now on prove signs from *facts*, which hold in all loops; *meaning* has every symbol's definition."""
-        self._facts, self._meaning = facts, meaning
+    def use_facts(self, facts: Facts, definitions: Facts) -> None:
+        """From now on, prove signs from *facts*, which hold in all loops, and look up symbols in *definitions*."""
+        self._facts, self._definitions = facts, definitions
 
-    def demand(self) -> None:
-        """Check the bounds of the dims and the requirements."""
+    def check_requirements(self) -> None:
+        """Add preconditions for the bounds of the dims and for the requirements."""
         for name, dim in self._entry.dims.items():
             value: Expr = NamedInt(self.identifier(name))
             if dim.min is not None:
@@ -57,25 +56,25 @@ class Prelude:
             else:
                 self._check(value, ">=" if r.relation == "nonnegative" else "==", r.kind, str(r))
 
-    def demand_multiple(self, e: Extent, of: int) -> None:
-        """Check that *of* divides an extent, unless that is known."""
-        if exact_quotient(self._facts.reduce(e), of) is None:
-            rule = f"({self._facts.spell(e)}) % {of} == 0"
-            self._check(FloorMod(self.expr(e), IntLiteral(of)), "==", "non_divisible", rule)
+    def check_multiple(self, e: Extent, divisor: int) -> None:
+        """Add a precondition that *divisor* divides the extent *e*, unless that is known."""
+        if exact_quotient(self._facts.reduce(e), divisor) is None:
+            rule = f"({self._facts.spell(e)}) % {divisor} == 0"
+            self._check(FloorMod(self.expr(e), IntLiteral(divisor)), "==", "non_divisible", rule)
 
     def _check(self, value: Expr, relation: str, kind: str, rule: str) -> None:
         self.steps.append(Precondition(value, relation, kind, rule))
 
     def local(self, name: str, value: Expr) -> Expr:
-        """Return *value* by a name of its own, close to *name*; a literal as it is."""
-        if isinstance(value, IntLiteral):
+        """Add a local for *value*, named after *name*, and return it; a literal is returned as it is."""
+        if isinstance(value, Literal):
             return value
         identifier = self.identifier(name)
         self.steps.append(Local(identifier, value))
         return NamedInt(identifier)
 
     def expr(self, e: Extent) -> Expr:
-        """Return an extent as an expression of the backend, with its signs noted where proved."""
+        """Return an extent as an expression of the backend; record its sign if it is proved."""
         top, bottom = self._facts.to_user(e)
         if bottom == 1 and len(terms_of(top)) <= len(terms_of(e)):
             e = top  # the user's dims are shorter to read than the solved ones
@@ -88,16 +87,16 @@ class Prelude:
         return made
 
     def _name(self, name: str) -> Expr:
-        """Return a symbol by its identifier; one that is derived becomes a local first."""
+        """Return the name of a symbol in the kernel; a defined symbol first becomes a local."""
         if name in self._identifiers:
             return NamedInt(self._identifiers[name])
-        if name in self._meaning.quotients:
-            top, bottom = self._meaning.quotients[name]
+        if name in self._definitions.quotients:
+            top, bottom = self._definitions.quotients[name]
             return self.local(name, FloorDiv(self.expr(top), self.divisor(bottom)))
-        if name in self._meaning.definitions:
-            return self.local(name, self._definition(self._meaning.definitions[name]))
-        if is_digital(name, self._meaning):
-            raise InconclusiveError(f"{self._meaning.spell(symbol(name))} is the same for all loops")
+        if name in self._definitions.definitions:
+            return self.local(name, self._definition(self._definitions.definitions[name]))
+        if is_digital(name, self._definitions):
+            raise InconclusiveError(f"{self._definitions.spell(symbol(name))} is the same for all loops")
         return NamedInt(self.identifier(name))
 
     def _definition(self, d: Definition) -> Expr:
@@ -107,15 +106,15 @@ class Prelude:
         return Maximum(left, self.expr(d.right))
 
     def divisor(self, e: Extent) -> Expr:
-        """Return *e*, or 1 where it is not positive: where that can be, there is no coordinate that needs it."""
+        """Return *e*, or 1 where *e* is not positive: there, an array is empty and nothing is divided."""
         made = self.expr(e)
         return made if self._entry.positive(e) else Maximum(made, IntLiteral(1))
 
     def identifier(self, name: str) -> str:
-        """Return the name in C of a symbol; the same for the same symbol."""
+        """Return the C identifier of a symbol.  Each symbol has one identifier."""
         if name not in self._identifiers:
             plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "v"
-            if name in self._meaning.quotients or name in self._meaning.definitions:
+            if name in self._definitions.quotients or name in self._definitions.definitions:
                 plain = plain if len(plain) <= 16 else "v"
                 plain = re.sub(r"^(\d)", r"v\1", plain)
             taken = set(self._identifiers.values())

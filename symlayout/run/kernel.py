@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-_DEFAULT = np.dtype(np.float32)  # where no element type was named
-_MAX_PLANS = 256  # shapes whose checks one kernel remembers
+_DEFAULT_DTYPE = np.dtype(np.float32)  # the element type of `Kernel.source` if none is given
+_MAX_PLANS = 256  # plans that a kernel keeps; one more clears them all
 _fallback_warned = threading.Event()
 
 
 class Kernel:
-    """A tensor's map as a callable on arrays; made by `compile`.
+    """A tensor's map as a callable on arrays.  `compile` makes one.
 
     Attributes
     ----------
     tensor : Tensor or Adjoint
-        What it computes.
+        The tensor that the kernel computes.
     inputs : list of Tensor
-        Its inputs, in the order in which a call takes them.
+        Its leaves, in the order in which a call takes their arrays.
     index_map : IndexMap
-        The map that it carries out.
+        The tensor's map.
 
     Examples
     --------
@@ -71,62 +71,67 @@ class Kernel:
         self,
         t: Tensor | Adjoint,
         dtype: np.dtype[Any] | None,
-        of: Whole,
+        storage: Whole,
         strict: bool,
         threads: int,
         tune: bool,
         march: str,
     ) -> None:
         self.tensor = t
-        self._of = of
-        self._chain = t = of.chain(t)
+        self._storage = storage
+        self._chain = t = storage.chain(t)
         self._input = t.cotangent if isinstance(t, Adjoint) else t
         self.inputs = self._input.leaves()
-        self._only = self.inputs[0].name if len(self.inputs) == 1 else ""
+        self._only_input = self.inputs[0].name if len(self.inputs) == 1 else ""
         self._dtype = dtype
         self._strict = strict
         self._threads = threads
         self._tune = tune
         self._march = march
         self._tuned: dict[Any, CompiledKernel] = {}
-        self._adds = isinstance(t, Adjoint) and not t.copies
+        self._sums = isinstance(t, Adjoint) and not t.copies
         self._natives: dict[tuple[int, str, bool], CompiledKernel | None] = {}
         self._nests: dict[tuple[str, bool], tuple[Nest, list[object]]] = {}
         self._plans: dict[Any, Plan] = {}
         self._memory: Memory | None = None
-        self._remembered: Call = _nothing
+        self._call_remembered: Call = _no_remembered_call
         self._lock = threading.Lock()
         if dtype is not None and self._native(dtype, strided=False) is not None:
             for fill in self._nest(self._number(dtype), strided=False)[1]:
-                of.fill(fill, dtype)
+                storage.fill(fill, dtype)
 
     @property
     def index_map(self) -> IndexMap:
-        """The map that the kernel carries out, or, for an adjoint, whose transpose it does."""
+        """The map that the kernel computes.  The kernel of an adjoint computes the transpose of this map."""
         return self.tensor.index_map
 
     @property
     def source(self) -> str:
-        """The C of the kernel for contiguous arrays of the compiled element type (float32 if none was named)."""
+        """The C code of the kernel for contiguous arrays of its element type (float32 if `compile` got none)."""
         with held_off:
             from symlayout_codegen.emit.printer import print_kernel
 
-        dtype = self._dtype or _DEFAULT
+        dtype = self._dtype or _DEFAULT_DTYPE
         return print_kernel(self._nest(self._number(dtype), strided=False)[0], dtype.itemsize)
 
     @property
     def schedule(self) -> str:
-        """What was chosen for that kernel, why, and its loops, as text; with ``tune=True`` for the last new shapes."""
-        native = next(reversed(self._tuned.values()), None) or self._native(self._dtype or _DEFAULT, strided=False)
+        """The schedule of the kernel in `source` as text: the choices, their reasons and the loops.
+
+        With ``tune=True`` it is the schedule for the last new shapes.
+        """
+        native = next(reversed(self._tuned.values()), None)
+        if native is None:
+            native = self._native(self._dtype or _DEFAULT_DTYPE, strided=False)
         return "interpreted by NumPy: no compiler" if native is None else native.schedule
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         """Return the tensor and the options: the kernel is built, or loaded from the cache, where it arrives."""
-        return Kernel, (self.tensor, self._dtype, self._of, self._strict, self._threads, self._tune)
+        return Kernel, (self.tensor, self._dtype, self._storage, self._strict, self._threads, self._tune)
 
     def __repr__(self) -> str:
-        dtype = "any element type" if self._dtype is None else str(self._of if self._of.halves else self._dtype)
-        return f"Kernel({self.tensor!r}, {dtype})"
+        elements = self._storage if self._storage.halves else self._dtype
+        return f"Kernel({self.tensor!r}, {'any element type' if self._dtype is None else elements})"
 
     def __call__(
         self,
@@ -143,12 +148,12 @@ class Kernel:
         *arrays : array
             The leaves' arrays in order of first use, with any strides; or pass them by name.
         out : ndarray, optional
-            Where the result goes: of the result's shape and dtype, writeable, and apart from the inputs.  It may be
-            a memory-mapped file.
+            The array to write, with the result's shape and dtype.  It is writeable and shares no memory with an input.
+            It may be a memory-mapped file.
         dims : mapping, optional
             Values of dims that the shapes do not determine.
         threads : int, optional
-            On how many threads to work, instead of what `compile` was told; small arrays take one.
+            The most threads to use, instead of those of `compile`.  Small arrays take one.
 
         Raises
         ------
@@ -156,17 +161,17 @@ class Kernel:
             An array, or *out*, cannot be used.
         ShapeError
             A shape does not fit or a requirement fails, with the kind that construction has.  *out* is
-            untouched then: everything is checked before the first element is written.
+            unchanged then: everything is checked before the first element is written.
         """
         if dims is None and threads is None:
-            done = self._remembered(self._named(arrays, named) if named else arrays, out)
+            done = self._call_remembered(self._single_input(arrays, named) if named else arrays, out)
             if done is not None:
                 return done
         return self._call(arrays, out, dims, threads, named)
 
-    def _named(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the one input, if it was passed by name."""
-        return () if arrays or len(named) != 1 else (named.get(self._only),)
+    def _single_input(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the array of a kernel with a single input, passed by name, as a tuple; () if the call does not fit."""
+        return () if arrays or len(named) != 1 else (named.get(self._only_input),)
 
     def _call(
         self,
@@ -178,7 +183,7 @@ class Kernel:
     ) -> Array:
         dims = {} if dims is None else dim_values(dims)
         given = match_arrays(self._input, arrays, named)
-        inputs = [a if self._of.straight(a) else np.ascontiguousarray(a) for a in given]
+        inputs = [a if self._storage.straight(a) else np.ascontiguousarray(a) for a in given]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
             raise ArrayError(
                 f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
@@ -203,20 +208,20 @@ class Kernel:
             plan.check(out, given)
         if 0 in plan.shape:
             return out
-        if plan.native is None or not self._of.straight(out):
-            np.copyto(out, self._of.interpret(self._chain, inputs, plan.dims))
+        if plan.native is None or not self._storage.straight(out):
+            np.copyto(out, self._storage.interpret(self._chain, inputs, plan.dims))
             return out
         plan.run(plan.native, inputs, out)
         if not dims and threads is None and all(a is b for a, b in zip(inputs, given, strict=True)):
             if self._memory is None:
                 self._memory = memory(self._threads)
-                self._remembered = self._memory.call
+                self._call_remembered = self._memory.call
             self._memory.add(plan, plan.native, inputs, out)
         return out
 
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
         for a in inputs:
-            self._of.check(a)
+            self._storage.check(a)
         dtype = result_type(inputs)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(
@@ -225,26 +230,26 @@ class Kernel:
             )
         if isinstance(self.tensor, Adjoint):
             check_numbers(dtype)
-        values = bind_shapes(self._input, [self._of.tensor_shape(a.shape) for a in inputs], dims)
+        values = bind_shapes(self._input, [self._storage.tensor_shape(a.shape) for a in inputs], dims)
         bound = self._chain.bind(values)
-        shape = self._of.array_shape(tuple(e for e in bound.extents if isinstance(e, int)))
+        shape = self._storage.array_shape(tuple(e for e in bound.extents if isinstance(e, int)))
         strided = not all(a.flags.c_contiguous for a in (*inputs, *([] if out is None else [out])))
         native = None if 0 in shape else self._native(dtype, strided=strided)
         arguments = tuple(values.values())
         fills = None
         if native is not None:
             if strided:
-                arguments += self._of.strides(contiguous_strides(shape) if out is None else element_strides(out))
-                arguments += tuple(s for a in inputs for s in self._of.strides(element_strides(a)))
+                arguments += self._storage.strides(contiguous_strides(shape) if out is None else element_strides(out))
+                arguments += tuple(s for a in inputs for s in self._storage.strides(element_strides(a)))
             held = self._nest(self._number(dtype), strided=strided)[1]
-            fills = np.frombuffer(b"".join(self._of.fill(f, dtype) for f in held), BYTE) if held else None
+            fills = np.frombuffer(b"".join(self._storage.fill(f, dtype) for f in held), BYTE) if held else None
         plan = Plan(shape, dtype, arguments, native, fills, values, worthwhile(threads, prod(shape) * dtype.itemsize))
         if native is None or not self._tune:
             return plan
         return replace(plan, native=self._fastest(plan, native, inputs, strided))
 
     def _fastest(self, plan: Plan, native: CompiledKernel, inputs: list[Array], strided: bool) -> CompiledKernel:
-        """Return the candidate that is the fastest for a plan, timed on its inputs and an output of its own."""
+        """Return the fastest candidate for a plan, timed on *inputs* and a new output."""
         with held_off:
             from symlayout_codegen.jit.tune import tune
 
@@ -254,8 +259,8 @@ class Kernel:
             out = np.empty(plan.shape, plan.dtype)
             at = len(plan.dims)
             given = plan.arguments
-            if strided:  # the output's strides are those of a new array
-                steps = self._of.strides(contiguous_strides(plan.shape))
+            if strided:  # the timed output is a new array with other strides
+                steps = self._storage.strides(contiguous_strides(plan.shape))
                 given = (*given[:at], *steps, *given[at + len(steps) :])
             timed = replace(plan, arguments=given)
             arguments = (*plan.arguments, plan.threads)
@@ -265,30 +270,30 @@ class Kernel:
         return self._tuned[key]
 
     def _number(self, dtype: np.dtype[Any]) -> str:
-        """Return the type in which elements add up, by the backend's name; "" where they only move.
+        """Return the backend's name of the type in which elements are added; "" if the kernel adds none.
 
         Raises
         ------
         CompilerError
             C has no such type.
         """
-        if not self._adds:
+        if not self._sums:
             return ""
         name = f"u{dtype.name.removeprefix('u')}" if dtype.kind in "iu" else dtype.name
         if name not in NUMBERS or not dtype.isnative:
-            raise CompilerError(f"C adds up no elements of dtype {dtype}\n  known: {', '.join(NUMBERS)}, int8 to int64")
+            raise CompilerError(f"C cannot add elements of dtype {dtype}\n  known: {', '.join(NUMBERS)}, int8 to int64")
         return name
 
     def _nest(self, number: str, *, strided: bool) -> tuple[Nest, list[object]]:
         with self._lock:
             if (number, strided) not in self._nests:
-                nest = lower(self._chain, strided=strided, number=number, halves=self._of.halves)
+                nest = lower(self._chain, strided=strided, number=number, halves=self._storage.halves)
                 self._nests[number, strided] = nest
             return self._nests[number, strided]
 
     def _native(self, dtype: np.dtype[Any], *, strided: bool) -> CompiledKernel | None:
-        """Return the compiled kernel, or None where NumPy has to do it (after one warning)."""
-        key = dtype.itemsize, dtype.str if self._adds else "", strided
+        """Return the compiled kernel; None, after one warning in a process, if NumPy computes instead."""
+        key = dtype.itemsize, dtype.str if self._sums else "", strided
         if key in self._natives:
             return self._natives[key]
         with held_off:
@@ -314,8 +319,8 @@ class Kernel:
         return native
 
 
-def _nothing(_arrays: tuple[Any, ...], _out: Array | None) -> None:
-    """Return None: no call is remembered."""
+def _no_remembered_call(_arrays: tuple[Any, ...], _out: Array | None) -> None:
+    """Return None: the kernel remembers no call yet."""
 
 
 def compile(
@@ -328,41 +333,43 @@ def compile(
     tune: bool = False,
     march: str | None = None,
 ) -> Kernel:
-    """Return a kernel that computes *t*: one for all shapes that meet ``t.requires``.
+    """Return a kernel that computes *t*, for all shapes that meet ``t.requires``.
 
     Parameters
     ----------
     t : Tensor or Adjoint
-        The kernel of an adjoint takes the cotangent ``dy``.  Sums are of integers, which wrap, or of floats or
-        complex numbers in the machine's byte order; NumPy computes those for which C has no type.
+        The tensor to compute.  The kernel of an adjoint takes the cotangent ``dy``.  It adds integers, which wrap, and
+        floats and complex numbers in the machine's byte order.  NumPy adds the types that C does not have.
     dims : mapping, optional
-        Dims to fix; the kernel is specialised on them.
+        Dims to fix.  The kernel is specialised for these values.
     dtype : dtype_like, optional
-        The element type; without it the kernel serves every element type, compiled for the sizes it meets.
-        ``"uint4x2"`` and ``"int4x2"`` are 4-bit integers, two to a byte along the last axis, the first in the low
-        half: arrays of shape ``(..., n)`` and type uint8 hold tensors of shape ``(..., 2*n)``.
+        The element type.  Without it the kernel takes every element type, and is compiled for each element size at
+        the first call.  ``"uint4x2"`` and ``"int4x2"`` are 4-bit integers, two in each byte along the last axis, the
+        first in the low half: an array of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.
     strict : bool
-        Raise where there is no compiler or it fails, instead of computing in NumPy with a warning.
+        Raise if no C kernel can be built, instead of computing in NumPy with a warning.
     threads : int
-        On how many threads a call works, at most, unless it says otherwise.
+        The most threads that a call uses, at least 1.  A call can override it.
     tune : bool
-        Time the candidate schedules on the first call with new shapes, or now where all dims have values, and
-        take the fastest; the answer is kept in the cache. ``k.schedule`` says what was chosen and why.
+        Time the candidate schedules and take the fastest: at the first call with new shapes, or now if all dims have
+        values.  The choice is kept in the cache; ``k.schedule`` explains it.
     march : str, optional
         The instruction set to compile for: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"`` (or ``"v2"``, ...) or
-        ``"native"``, all that this processor has.  Without it the environment variable ``SYMLAYOUT_MARCH`` decides,
-        else it is ``"native"``.
+        ``"native"``, which is everything that this processor has.  The default is the environment variable
+        ``SYMLAYOUT_MARCH``, or else ``"native"``.
 
     Raises
     ------
     ProcessorError
-        *march*, or ``SYMLAYOUT_MARCH``, is unknown, or this processor lacks instructions of it.
-    CompilerError, InconclusiveError
-        With *strict*: the C could not be built, or not be shown to be right.
+        *march*, or ``SYMLAYOUT_MARCH``, is unknown, or this processor lacks some of its instructions.
+    CompilerError
+        With *strict*: there is no C compiler, or it fails.
+    InconclusiveError
+        With *strict*: the reads are not shown to be inside their sources.
     ArrayError
-        *dtype* is no element type, is not the tensor's, or cannot hold a fill.
+        *dtype* is not an element type, is not the tensor's, or cannot hold a fill.
     ShapeError
-        A dim's value is out of bounds or breaks a requirement; *threads* is not an integer from 1.
+        A dim's value is out of bounds or breaks a requirement; *threads* is not an integer of at least 1.
 
     Examples
     --------
@@ -383,13 +390,13 @@ def compile(
     packed = nibbles(dtype)
     chosen = BYTE if packed else t.dtype if dtype is None else element_type(dtype)
     differs = t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("=")
-    if differs and not packed:  # which compare for themselves
+    if differs and not packed:  # `Nibbles.chain` compares a packed type
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
     kernel = Kernel(t, chosen, packed or WHOLE, strict, check_threads(threads), tune, choose(march))
     if strict and chosen is None:
-        kernel._native(_DEFAULT, strided=False)
+        kernel._native(_DEFAULT_DTYPE, strided=False)
     if tune and chosen is not None and not kernel._input.facts.dims:
-        kernel(*(np.zeros(kernel._of.array_shape(int_extents(leaf)), chosen) for leaf in kernel._input.leaves()))
+        kernel(*(np.zeros(kernel._storage.array_shape(int_extents(leaf)), chosen) for leaf in kernel._input.leaves()))
     return kernel

@@ -1,8 +1,8 @@
-"""From the normal form to a nest of loops.
+"""Lower a composed map to a nest of loops.
 
-Strides, offsets and guards are the composed map, linearised; its digits become loops, its guards
-and windows the nest's, and what is left as a floor is carried.  Every read is inside its source
-when this returns: `normalise` has proved it.  For an adjoint the same pieces have their faces swapped.
+The digits of the map become loops.  Its coordinates, times the strides, become offsets; its guards and windows become
+those of the nest; a floor that no split removes becomes a carried digit.  Every read is inside its source when `lower`
+returns: `normalise` has proved it.  The nest of an adjoint has the same pieces with the two faces swapped.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
 from symlayout.maps.composed_map import index_map_of
 from symlayout.maps.split_digits import Box, divisor, output_box, refine, where
 from symlayout.run.entry_checks import Prelude
-from symlayout.run.lowered_piece import Part, halve
+from symlayout.run.lowered_piece import Part, part_in_bytes
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.element_types import same_fill
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, mul
 from symlayout_codegen.ir.nest import Add, AffineForm, Carried, Digit, Nest, NestGuard, NestPiece, NestWindow
 
-_MOST_APART = 2
-View = Callable[[Read], Read]
-PARAMETER = "@"  # the first character of a name that is no dim's
+_MOST_SHARED_AXES = 2  # axes in `Piece.apart`
+View = Callable[[Read], Read]  # from a read to the part of it that one piece copies or fills
+PARAMETER = "@"  # the first character of a kernel parameter that is not a dim
 
 
 def lower(
@@ -40,21 +40,22 @@ def lower(
     number: str = "float32",
     halves: bool = False,
 ) -> tuple[Nest, list[object]]:
-    """Return the nest of *t* and its fill values, by number.
+    """Return the nest of *t*, and its fill values in the order of their numbers in the nest.
 
     Parameters
     ----------
     name : str
-        What the kernel is called.
+        The kernel's name.
     strided : bool
         False: all arrays are contiguous in row-major order.  True: the strides of the output and of
         each source, in elements, are parameters after the dims.
     number : str
-        In what the terms of an adjoint add up, by the name that `symlayout_codegen.ir.nest.Add` has for it.
+        The type in which an adjoint adds, by its name in `symlayout_codegen.ir.nest.Add`.
     halves : bool
-        Elements are half a byte, and the last axis of the tensor and of each source, of extent 2, is the place in the
-        byte (see `Nibbles.chain`).  Strides are in bytes then, and those of the last two axes are no parameters:
-        bytes follow each other.  Where the halves of each byte stay together the nest is one of bytes.
+        Elements are half a byte.  The last axis of the tensor and of each source has extent 2 and is the place in the
+        byte (see `Nibbles.chain`).  Strides are in bytes, and the strides of the last two axes are not parameters: the
+        bytes along an axis are contiguous.  If the map keeps the two halves of each byte together, the nest moves
+        bytes.
 
     Raises
     ------
@@ -65,25 +66,25 @@ def lower(
         return _Lowering(t, strided, number).nest(name)
     if (in_bytes := _in_bytes(t, strided)) is not None:
         return in_bytes.nest(name)
-    (elements,) = t.inputs  # what is not shown of pairs may be shown of single ones
+    (elements,) = t.inputs  # the chain before `paired`: here each half is an element
     return _Lowering(elements, strided, number, "halves").nest(name)
 
 
 def _in_bytes(t: Tensor, strided: bool) -> _Lowering | None:
-    """Return what lowers *t* to moves of whole bytes, if that is shown to be possible."""
+    """Return the lowering of *t* to moves of whole bytes; None unless the halves of each byte stay together."""
     try:
         lowering = _Lowering(t, strided, "", "bytes")
     except InconclusiveError:
         return None
-    return lowering if lowering.halve() else None
+    return lowering if lowering.use_bytes() else None
 
 
 class _Lowering:
-    """One call of `lower`: the names and fills that its pieces share.
+    """The state of one call of `lower`: the names and fills that its pieces share.
 
-    The map is that of the tensor ``t``.  It goes from the array *output* to the *sources*: from the tensor to its
-    leaves, or, transposed, from a leaf to the cotangent.  With the *form* "bytes" or "halves" the sources have a last
-    axis of the two halves of a byte; the output has it with "bytes" alone.
+    The kernel writes ``output`` and reads ``sources``: a tensor and its leaves, or, for an adjoint, a leaf and the
+    cotangent.  With the *form* "bytes" or "halves", the sources have a last axis for the two halves of a byte; with
+    "bytes", the output has it too.
     """
 
     def __init__(self, t: Tensor | Adjoint, strided: bool, number: str, form: str = "") -> None:
@@ -97,41 +98,41 @@ class _Lowering:
         self.facts = self.t.facts
         self.prelude = Prelude(self.facts)
         self.nonempty: tuple[NestWindow, ...] = ()
-        self.strides: list[str] = []  # those that are parameters
+        self.strides: list[str] = []  # the strides that are parameters
         self.output_strides = self._strides(self.output.extents, "out", [1] if form == "halves" else [2, 1])
         self.source_strides = [self._strides(s.extents, f"src{k}", [2, 1]) for k, s in enumerate(self.sources)]
         try:
             self.box: Box | None = output_box(self.t)
-        except ShapeError:  # the output is always empty
+        except ShapeError:  # the output has no elements for any dims
             self.box = None
         reads = [] if self.box is None else self._reads(self.box)
         self.index_map = index_map_of(self.t, reads)
         self.parts = [] if self.box is None else self._parts(self.box, reads)
-        self.covered = self._covered([read for read in reads if self._is_ours(read)])
+        self.covered = self._covered([read for read in reads if self._reads_output_leaf(read)])
 
-    def halve(self) -> bool:
-        """Move bytes from now on, if the halves of each stay together."""
-        whole = [halve(part, digit_name(self.t.rank - 1)) for part in self.parts]
-        if None in whole:
+    def use_bytes(self) -> bool:
+        """Replace the parts by parts in bytes; return False, with nothing done, if one has no such form."""
+        in_bytes = [part_in_bytes(part, digit_name(self.t.rank - 1)) for part in self.parts]
+        if None in in_bytes:
             return False
-        self.parts = [part for part in whole if part is not None]
+        self.parts = [part for part in in_bytes if part is not None]
         return True
 
     def nest(self, name: str) -> tuple[Nest, list[object]]:
         dims = tuple(self.prelude.identifier(n) for n in self.facts.dims)
         parameters = dims + tuple(map(self.prelude.identifier, self.strides))
-        self.prelude.demand()
+        self.prelude.check_requirements()
         if self.form == "halves":
-            self.prelude.demand_multiple(self.output.extents[-1], 2)
+            self.prelude.check_multiple(self.output.extents[-1], 2)
         background = None
         if self.adjoint is not None and not self.covered:
             background = self._background()
             self.nonempty = self._nonempty()
         pieces = tuple(map(self._piece, self.parts))
         if background is not None or self.form == "halves":
-            background, pieces = self._apart(background, pieces)
+            background, pieces = self._with_axes(background, pieces)
         counted = slice(-1 if self.form == "bytes" else None)
-        # Products of the extents, not of their expanded sums: they are shorter, and may still add to the prelude.
+        # A size is a product of extents, shorter than the expanded sum.  It may still add locals to the prelude.
         sizes = [None if self.strided else self._size(s.extents[counted]) for s in self.sources]
         output_size = self._size(self.output.extents[counted])
         nest = Nest(
@@ -156,7 +157,7 @@ class _Lowering:
         return mul(*(self.prelude.expr(e) for e in extents))
 
     def _strides(self, extents: Sequence[Extent], array: str, halves: list[Extent]) -> list[Extent]:
-        """Return the strides of *array* in elements; those of half bytes end with *halves* where it is strided."""
+        """Return the strides of *array* in elements.  The last ones of a strided array of half bytes are *halves*."""
         strides: list[Extent] = []
         if self.strided:
             names = [f"{PARAMETER}{array}_stride{k}" for k in range(len(extents))]
@@ -180,16 +181,16 @@ class _Lowering:
         return facts.reduce(total)
 
     def _source(self, read: Read) -> int | None:
-        """Return the number of the array that is read, None for a piece that is all fill."""
+        """Return the number of the source that is read; None if the read is a fill."""
         if read.leaf is None:
             return None
         return 0 if self.adjoint is not None else [leaf.key for leaf in self.leaves].index(read.leaf.key)
 
-    def _needed(self, box: Box, read: Read) -> list[Extent]:
-        """Return the offset in the output, that in the source, and the values of the windows."""
+    def _expressions(self, box: Box, read: Read) -> list[Extent]:
+        """Return the offset in the output, the offset in the source, and the values of windows and guards."""
         windows = (*box.windows, *read.windows, *(g.window for g in read.guards))
         written, fetched = (read.coords, box.coords) if self.adjoint is not None else (box.coords, read.coords)
-        # A copy fills where guards fail, so the place that it writes must be right without the facts of the read.
+        # A copy writes a fill where its guards fail: the output offset may use only facts that hold there too.
         output = self._offset(written, self.output_strides, box.facts if self.adjoint is None else read.facts)
         source = self._source(read)
         offset = 0 if source is None else self._offset(fetched, self.source_strides[source], read.facts)
@@ -201,17 +202,18 @@ class _Lowering:
     def _parts(
         self, box: Box, reads: Sequence[Read], signs: Facts | None = None, *, divided: bool = True
     ) -> list[Part]:
-        """Return what *reads* over *box* write and read; in two boxes, if it may be *divided*, by a divisor's sign.
+        """Return the parts of *reads* over *box*.
 
-        Where a divisor is not positive, an array is empty, and nothing but fills is written: there, floors are carried.
-        The kernel takes the signs of its expressions from *signs*, the facts of the box that was divided.
+        If *divided* and the sign of a divisor is not known, *box* is divided in two: one where the divisor is
+        positive, and one where it is not.  In the second one an array is empty, only fills are written, and floors
+        are carried.  The kernel takes the signs of its expressions from *signs*, the facts of the whole box.
         """
         sums = self.adjoint is not None and not self.adjoint.copies
         found: list[Part] = []
         for read, view in self._views(reads):
-            needed = partial(self._needed_of, view)
-            refined, fetched = refine(self.t, read.path, needed, row_major=sums, start=(box, read))
-            extent = divisor(refined, fetched, needed) if divided else None
+            expressions = partial(self._expressions_of, view)
+            refined, fetched = refine(self.t, read.path, expressions, row_major=sums, start=(box, read))
+            extent = divisor(refined, fetched, expressions) if divided else None
             if extent is not None:
                 return [
                     part
@@ -223,11 +225,11 @@ class _Lowering:
         return found
 
     def _views(self, reads: Sequence[Read]) -> Iterator[tuple[Read, View]]:
-        """Yield each read with how it is to be seen; what is filled around several with the first of them."""
+        """Yield each read with its view.  A fill that surrounds several reads comes once, with the first of them."""
         seen: set[tuple[int, ...]] = set()
         for read in reads:
             if self.adjoint is not None:
-                if self._is_ours(read):
+                if self._reads_output_leaf(read):
                     yield read, lambda r: r
                 continue
             first, guards = 0, 0
@@ -240,24 +242,24 @@ class _Lowering:
                 first, guards = branch.steps, branch.guards
             yield read, Read.within
 
-    def _needed_of(self, view: View, box: Box, read: Read) -> list[Extent]:
-        return self._needed(box, view(read))
+    def _expressions_of(self, view: View, box: Box, read: Read) -> list[Extent]:
+        return self._expressions(box, view(read))
 
-    def _is_ours(self, read: Read) -> bool:
-        """Return whether an adjoint writes what is read: an element of its leaf."""
+    def _reads_output_leaf(self, read: Read) -> bool:
+        """Return whether *read* reads the leaf that the adjoint writes."""
         return read.leaf is not None and read.leaf.key == self.output.key
 
     def _part(self, box: Box, read: Read, signs: Facts) -> Part:
-        output, offset, *_ = self._needed(box, read)
+        output, offset, *_ = self._expressions(box, read)
         windows, guards = (*box.windows, *read.windows), read.guards
-        if self.adjoint is not None:  # fills are constants: only where all guards hold does an element go through
+        if self.adjoint is not None:  # fills are constants without gradient: only elements inside all guards count
             windows, guards = (*windows, *(g.window for g in guards)), ()
         apart = self._axes(box, read) if self.adjoint is not None or self.form == "halves" else {}
         source = self._source(read)
         return Part(signs, read.facts, box.extents, output, offset, source, windows, guards, read.fill, apart)
 
     def _piece(self, part: Part) -> NestPiece:
-        self.prelude.within(part.box, part.facts)  # which know the splits' quotients too
+        self.prelude.use_facts(part.box, part.facts)  # these facts have the quotients of the splits too
         numbers: dict[str, int] = {name: k for k, name in enumerate(part.digits)}
         digits = tuple(
             Digit(self._digit_name(name), self.prelude.expr(e), f"{self._place(name)} < {part.box.spell(e)}")
@@ -281,10 +283,13 @@ class _Lowering:
             fill=self._fill(part.fill) if part.source is None and part.fill is not NOTHING else None,
         )
 
-    # ------------------------------------------------------------------ of an adjoint
+    # ------------------------------------------------------------------ adjoints
 
     def _covered(self, reads: Sequence[Read]) -> bool:
-        """Return whether each element of the leaf is read exactly once: at most once, by as many as there are."""
+        """Return whether each element of the leaf is read exactly once.
+
+        It is if each is read at most once, and the tensor has as many elements as the leaf.
+        """
         if self.adjoint is None or not self.adjoint.copies or len(reads) != 1:
             return False
         (read,) = reads
@@ -292,7 +297,7 @@ class _Lowering:
         return whole and same_size(self.t.extents, self.output.extents, self.facts)
 
     def _background(self) -> NestPiece:
-        """Return the piece that makes all of the output zero."""
+        """Return the piece that fills the output with zeros."""
         digits = tuple(
             Digit(f"i{k}", self.prelude.expr(self.facts.reduce(e)), f"output axis {k} < {self.facts.spell(e)}")
             for k, e in enumerate(self.output.extents)
@@ -301,9 +306,9 @@ class _Lowering:
         return NestPiece(digits, face, None, None, fill=self._fill(0))
 
     def _axes(self, box: Box, read: Read) -> dict[int, str]:
-        """Return the axes of the output whose coordinate is one digit of the box over its whole extent, with the digit.
+        """Return the output axes whose coordinate is a single digit with the axis's extent, with that digit.
 
-        The other coordinates are inside the output, so that elements differ wherever this one does.
+        Elements with different values of such a digit are at different places in the output.
         """
         whole: dict[int, str] = {}
         written = box.coords if self.adjoint is None else read.coords
@@ -314,23 +319,21 @@ class _Lowering:
                 whole[axis] = name
         return whole
 
-    def _apart(
-        self, background: NestPiece | None, pieces: Sequence[NestPiece]
-    ) -> tuple[NestPiece | None, tuple[NestPiece, ...]]:
-        """Return the pieces with what tells their elements apart: axes of the output on which each has one digit.
+    def _with_axes(self, background: NestPiece | None, pieces: Sequence[NestPiece]) -> tuple[NestPiece | None, tuple[NestPiece, ...]]:
+        """Return the pieces with `Piece.apart` set: output axes on which each piece has a single digit.
 
-        Of half bytes it tells bytes apart, which lie along the last axis.
+        With half bytes, the last axis does not count: two elements share a byte there.
         """
         extents = self.output.extents[:-1] if self.form == "halves" else self.output.extents
         split = [axis for axis, e in enumerate(extents) if e != 1 and all(axis in part.apart for part in self.parts)]
-        shared = split[:_MOST_APART]
+        shared = split[:_MOST_SHARED_AXES]
         if background is not None:
             background = replace(background, apart=tuple(shared))  # it has one digit for each axis
         found = [tuple(list(part.digits).index(part.apart[axis]) for axis in shared) for part in self.parts]
         return background, tuple(replace(p, apart=apart) for p, apart in zip(pieces, found, strict=True))
 
     def _nonempty(self) -> tuple[NestWindow, ...]:
-        """Return the condition under which what is known inside the map holds: that the cotangent is not empty."""
+        """Return the window "the cotangent is not empty": only then do the facts inside the map hold."""
         count = self.facts.reduce(product(self.t.extents))
         if self.facts.positive(count):
             return ()
@@ -363,7 +366,7 @@ class _Lowering:
         self.fills.append(value)
         return len(self.fills) - 1
 
-    # ------------------------------------------------------------------ words
+    # ------------------------------------------------------------------ comments in the C
 
     def _digit_name(self, name: str) -> str:
         return "i" + name.replace(DIGIT, "_").strip("_")

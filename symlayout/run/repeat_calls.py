@@ -1,7 +1,7 @@
-"""What is remembered of the checks of a call, so that the next one like it takes no time.
+"""Remember the checks of a call, so that the next call with the same shapes is fast.
 
-A call that is remembered was made with success: its plan holds for all arrays of the same shapes, strides and types.
-What is left to check of them has a good part of a microsecond, in Python, or of 100 ns in C (`Trampolined`).
+Only a call that succeeded is remembered.  Its plan holds for all arrays of the same shapes, strides and types.  The
+remaining checks of each call take less than a microsecond in Python (`Remembered`) or 100 ns in C (`Trampolined`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Call = Callable[..., Array | None]
 
-_MOST = 256  # calls that are remembered
+_MAX_CALLS = 256  # remembered calls; one more clears them all
 
 
 class Memory(Protocol):
@@ -31,21 +31,21 @@ class Memory(Protocol):
     def call(self, arrays: tuple[Any, ...], out: Array | None, /) -> Array | None:
         """Return the result, in *out* or in a new array.
 
-        None, with nothing done, where no such call is remembered, or *out* may share memory with an input.
+        Return None, with nothing done, if no such call is remembered or *out* may share memory with an input.
         """
 
     def add(self, plan: Plan, native: CompiledKernel, inputs: list[Array], out: Array) -> None:
-        """Remember the call that *native* has done for *inputs* and *out*, by *plan*."""
+        """Remember the call of *native* for *inputs* and *out*, which *plan* describes."""
 
 
 def memory(threads: int) -> Memory:
-    """Return where a kernel keeps its calls, which are made on up to so many threads."""
+    """Return a memory for the calls of a kernel that uses at most *threads* threads."""
     calls = trampoline.calls() if threads == 1 else None
     return Remembered() if calls is None else Trampolined(calls)
 
 
 class Trampolined:
-    """The calls in C, one thread each."""
+    """Calls that are remembered and made in C.  Each uses one thread."""
 
     def __init__(self, calls: Any) -> None:
         self._calls = calls(np.ndarray, np.empty)
@@ -61,7 +61,11 @@ class Trampolined:
 
 
 class Remembered:
-    """The calls in Python: of contiguous arrays by their shapes, of one array also by its strides and *out*'s."""
+    """Calls that are remembered in Python.
+
+    The key is the shapes of contiguous arrays.  For a single strided array, it also has the strides of the array and
+    of *out*.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Any, Call] = {}
@@ -82,7 +86,7 @@ class Remembered:
 
     def add(self, plan: Plan, native: CompiledKernel, inputs: list[Array], out: Array) -> None:
         """See `Memory`."""
-        if len(self._known) >= _MOST:
+        if len(self._known) >= _MAX_CALLS:
             self._known.clear()
         shapes = tuple([a.shape for a in inputs])
         if all(a.flags.c_contiguous for a in (out, *inputs)):
@@ -90,15 +94,15 @@ class Remembered:
         elif len(inputs) == 1 and (a := inputs[0]).size:
             made = remember_view(plan, native, a.ndim)
             self._known[a.shape, a.strides, out.strides] = made
-            if out.flags.c_contiguous:  # as a new array is
+            if out.flags.c_contiguous:  # a new array has the same strides
                 self._known[a.shape, a.strides, None] = made
 
 
 def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
-    """Return *plan* as a function of one input, or of a tuple of several, with the shapes of *inputs*; and of *out*.
+    """Return *plan* as a function ``(arrays, out)``, for contiguous inputs with the shapes of *inputs*.
 
-    What is left to check takes no time: it has a good part of a microsecond.  The function returns None, with nothing
-    done, where a type or *out* is not as planned, or *out* may share memory with an input.
+    *arrays* is one array, or a tuple if there are several inputs.  The function returns None, with nothing done, if an
+    element type or *out* is not as planned, or *out* may share memory with an input.  It checks nothing else.
     """
     if len(inputs) > 1 or plan.threads > 1:
         several = _several(plan, native, inputs)
@@ -106,11 +110,11 @@ def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
     shape, dtype, empty, ndarray = plan.shape, plan.dtype, np.empty, np.ndarray
     address, char = native.from_buffer, native.char
     fills = () if plan.fills is None else (native.pointer(plan.fills),)
-    size, behind = inputs[0].nbytes, -prod(shape) * dtype.itemsize
-    alone = partial(native.function, 0, 1, *plan.arguments)
+    size, out_size = inputs[0].nbytes, prod(shape) * dtype.itemsize
+    single_thread = partial(native.function, 0, 1, *plan.arguments)
 
     def one(a: Array, out: Array | None) -> Array | None:
-        if a.dtype is not dtype and a.dtype != dtype:  # most types are one object each
+        if a.dtype is not dtype and a.dtype != dtype:  # equal dtypes are usually one object: "is" is faster
             return None
         if out is None:
             out = empty(shape, dtype)
@@ -118,11 +122,11 @@ def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
             return None
         try:
             source, target = address(char, a), address(char, out, True)
-        except (ValueError, BufferError):  # an array that is not contiguous, or *out* is read-only
+        except (ValueError, BufferError):  # an array is not contiguous, or *out* is read-only
             return None
-        if behind < target - source < size:
+        if -out_size < target - source < size:  # the two overlap in memory
             return None
-        if status := alone(source, target, *fills):
+        if status := single_thread(source, target, *fills):
             raise _failure(plan, native, status)
         return out
 
@@ -130,11 +134,11 @@ def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
 
 
 def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
-    """Return `remember`'s function of a tuple of inputs, on any number of threads."""
+    """Return the function of `remember` for a tuple of inputs, on any number of threads."""
     shape, dtype = plan.shape, plan.dtype
     address, char = native.from_buffer, native.char
     fills = () if plan.fills is None else (native.pointer(plan.fills),)
-    sizes, behind = [a.nbytes for a in inputs], -prod(shape) * dtype.itemsize
+    sizes, out_size = [a.nbytes for a in inputs], prod(shape) * dtype.itemsize
 
     def several(arrays: tuple[Array, ...], out: Array | None) -> Array | None:
         if out is None:
@@ -148,7 +152,7 @@ def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
                 if a.dtype is not dtype and a.dtype != dtype:
                     return None
                 source = address(char, a)
-                if behind < target - source < size:
+                if -out_size < target - source < size:
                     return None
                 sources.append(source)
         except (ValueError, BufferError):
@@ -161,7 +165,10 @@ def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
 
 
 def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
-    """Return the same function of one input of *rank*; the caller has checked its strides, and those of *out*."""
+    """Return the function of `remember` for one input of *rank*, with any strides.
+
+    The caller checks that the strides of the input and of *out* are those of the plan.
+    """
     shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
     fills = () if plan.fills is None else (pointer(plan.fills),)
     first, first_out = _first(rank), _first(len(shape))
@@ -175,7 +182,7 @@ def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
             return None
         if np.may_share_memory(a, out):
             return None
-        # A view of one element is contiguous, and its address is what the buffer of the whole would begin with.
+        # Only a contiguous array gives its address: a view of the first element is contiguous and has the same address.
         if status := native.run((*plan.arguments, pointer(a[first]), pointer(out[first_out]), *fills), plan.threads):
             raise _failure(plan, native, status)
         return out
@@ -184,7 +191,7 @@ def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
 
 
 def _first(rank: int) -> tuple[Any, ...]:
-    """Return the index of the first element, as a view."""
+    """Return an index that makes a view of the first element."""
     return (*[0] * (rank - 1), slice(1)) if rank else (...,)
 
 

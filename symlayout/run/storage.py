@@ -1,9 +1,9 @@
-"""How elements lie in arrays: one in each place, or two of half a byte in each byte.
+"""How elements are stored in arrays: whole, or as two halves of each byte.
 
-An array of bytes of the shape ``(..., n)`` holds a tensor of half bytes of the shape ``(..., n, 2)``, whose last
-coordinate is the place in the byte, the low half first; to the user this is one of shape ``(..., 2*n)``.  A chain on
-such tensors is the chain itself between two maps, `joined` before it and `paired` after it.  All that follows from its
-map, C included, follows from the composed one.
+An array of bytes with the shape ``(..., n)`` stores a tensor of half bytes with the shape ``(..., n, 2)``.  The last
+coordinate is the place in the byte: 0 is the low half.  The user sees the shape ``(..., 2*n)``.  So a chain on half
+bytes is the user's chain with `joined` before it and `paired` after it, and its kernel is derived from that
+composed map like any other.
 """
 
 from __future__ import annotations
@@ -26,45 +26,48 @@ BYTE = np.dtype(np.uint8)
 
 
 class Whole:
-    """Elements of any type of NumPy's, one in each place of an array."""
+    """Storage for elements of any NumPy type: one array element for each."""
 
     halves = False
 
     def chain(self, t: Tensor | Adjoint) -> Tensor | Adjoint:
-        """Return *t* as a map between arrays."""
+        """Return the tensor that maps the input arrays to the output array, for *t*, which the user declared."""
         return t
 
     def check(self, a: Array) -> None:
-        """Raise `ArrayError` if *a* has no such elements."""
+        """Raise `ArrayError` if *a* does not store such elements."""
 
     def tensor_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape in `chain` of an array's *shape*."""
+        """Return the shape, in the tensor of `chain`, of an array of *shape*."""
         return shape
 
     def array_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape of the array for a *shape* in `chain`."""
+        """Return the shape of the array that stores a tensor of *shape* of `chain`."""
         return shape
 
     def strides(self, strides: tuple[int, ...]) -> tuple[int, ...]:
-        """Return those of an array's *strides*, in elements, that a kernel takes."""
+        """Return the strides that a kernel takes as parameters, from an array's *strides* in elements."""
         return strides
 
     def straight(self, a: Array) -> bool:
-        """Return whether a kernel can walk *a*: no stride is a part of an element, as in a field of a structure."""
+        """Return whether a kernel can read *a*: each stride is a whole number of elements.
+
+        It is not for a view of one field of a structured array, for example.
+        """
         return not any(s % a.itemsize for s in a.strides)
 
     def fill(self, value: Any, dtype: np.dtype[Any]) -> bytes:
-        """Return a fill as the kernel takes it; `ArrayError` if the type cannot hold it."""
+        """Return the bytes of a fill as a kernel takes them; raise `ArrayError` if the type cannot hold the value."""
         return fill_element(value, dtype).tobytes()
 
     def interpret(self, t: Tensor | Adjoint, arrays: Sequence[Array], dims: Mapping[str, int]) -> Array:
-        """Return what `chain` makes of *arrays*, by NumPy."""
+        """Return the result of the tensor of `chain` on *arrays*, computed by NumPy."""
         return interpret(t, *arrays, dims=dims)
 
 
 @dataclass(frozen=True, slots=True)
 class Nibbles(Whole):
-    """Elements of half a byte, of 16 values from *least* on, two in each byte of an array of uint8."""
+    """Storage for elements of half a byte with the values *least* to *least* + 15: two in each byte of uint8."""
 
     name: str
     least: int
@@ -75,17 +78,17 @@ class Nibbles(Whole):
         return self.name
 
     def chain(self, t: Tensor | Adjoint) -> Tensor:
-        """Return *t* on the half bytes of its inputs, with those of the result, all of shapes ``(..., n, 2)``.
+        """Return *t* on half bytes: its leaves and its result have shapes ``(..., n, 2)``.
 
         Raises
         ------
         ArrayError
-            It is an adjoint, of another element type, or has a fill that this one cannot hold.
+            *t* is an adjoint, has another element type, or has a fill that half a byte cannot hold.
         ShapeError
-            ``non_divisible`` if the last extent of an input or of the result is odd, ``rank`` if there is none.
+            ``non_divisible`` if the last extent of a leaf or of the result is odd; ``rank`` if one has no axes.
         """
         if isinstance(t, Adjoint):
-            raise ArrayError(f"elements of {self} do not add up\n  help: take the adjoint of one element a byte")
+            raise ArrayError(f"a kernel cannot add elements of {self}\n  help: use int8 or uint8, one element a byte")
         if t.dtype is not None and t.dtype.name != self.name.removesuffix("x2"):
             raise ArrayError(f"dtype {self} is not the tensor's {t.dtype}")
         for case in (case for node in t.nodes() if node.declared is not None for case in node.declared.cases):
@@ -97,14 +100,14 @@ class Nibbles(Whole):
         return paired(t.replace({leaf.key: joined(_in_bytes(leaf)) for leaf in t.leaves()}))
 
     def check(self, a: Array) -> None:
-        """Raise `ArrayError` if *a* is not of bytes."""
+        """Raise `ArrayError` if *a* is not an array of uint8."""
         if a.dtype != BYTE:
             raise ArrayError(
                 f"elements of {self} are two to a byte of uint8, the array has {a.dtype}\n  help: pass a.view('uint8')"
             )
 
     def tensor_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return *shape* with an axis for the halves."""
+        """Return *shape* with a last axis of extent 2 for the halves."""
         return (*shape, 2)
 
     def array_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -112,22 +115,23 @@ class Nibbles(Whole):
         return shape[:-1]
 
     def strides(self, strides: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the strides but for that of the last axis, which is 1."""
+        """Return the strides without that of the last axis, which is 1."""
         return strides[:-1]
 
     def straight(self, a: Array) -> bool:
-        """Return whether the bytes of *a* follow each other along its last axis."""
+        """Return whether *a* is contiguous along its last axis."""
         return a.ndim == 0 or a.shape[-1] <= 1 or a.strides[-1] == 1
 
     def fill(self, value: Any, dtype: np.dtype[Any]) -> bytes:
-        """Return a byte of two fills; `ArrayError` if the type cannot hold the value."""
+        """Return a byte with the fill in both halves; raise `ArrayError` if half a byte cannot hold the value."""
         made = fill_element(value, np.dtype(np.int64))
         if not self.least <= made < self.least + 16:
             raise ArrayError(f"fill {shown(value)} is no {self}\n  help: fill with {self.least} to {self.least + 15}")
-        return bytes([int(made) % 16 * 17])
+        half = int(made) % 16
+        return bytes([half | half << 4])
 
     def interpret(self, t: Tensor | Adjoint, arrays: Sequence[Array], dims: Mapping[str, int]) -> Array:
-        """Return the bytes that `chain` makes of *arrays*."""
+        """Return the bytes of the result of the tensor of `chain` on *arrays*, computed by NumPy."""
         halves = [np.stack([a & 15, a >> 4], axis=-1).astype(np.int8) for a in arrays]
         low, high = np.moveaxis(interpret(t, *halves, dims=dims).astype(BYTE) & 15, -1, 0)
         return np.asarray(low | high << 4)
@@ -135,30 +139,30 @@ class Nibbles(Whole):
 
 WHOLE = Whole()
 NIBBLES = {made.name: made for made in (Nibbles("uint4x2", 0), Nibbles("int4x2", -8))}
-"""The element types of half a byte, by name."""
+"""The storage of each element type of half a byte, by name."""
 
 
 def nibbles(dtype: Any) -> Nibbles | None:
-    """Return the element type of half a byte that *dtype* names, if it names one."""
+    """Return the storage of *dtype* if it is the name of an element type of half a byte, else None."""
     return NIBBLES.get(dtype) if isinstance(dtype, str) else None
 
 
 @core_operation
 def paired(x: Operand) -> Declared:
-    """Return *x* with the last axis cut in pairs, which become a new last axis."""
+    """Return *x* with its last axis cut into pairs: ``(..., 2*n)`` becomes ``(..., n, 2)``."""
     *lead, n = x.shape
     return index_map((*lead, x.divide(n, 2), 2), lambda *o: (*o[:-2], 2 * o[-2] + o[-1]))
 
 
 @core_operation
 def joined(x: Operand) -> Declared:
-    """Return *x* without its last axis of pairs, which go on in the axis before: the inverse of `paired`."""
+    """Return *x* with its last two axes as one, the inverse of `paired`: ``(..., n, 2)`` becomes ``(..., 2*n)``."""
     *lead, n, _ = x.shape
     return index_map((*lead, 2 * n), lambda *o: (*o[:-1], o[-1] // 2, o[-1] % 2))
 
 
 def _in_bytes(leaf: Tensor) -> Tensor:
-    """Return the input *leaf* as it lies in an array of bytes."""
+    """Return *leaf* as its array of bytes stores it: ``(..., 2*n)`` becomes ``(..., n, 2)``."""
     facts = leaf.facts.fork()
     count = facts.divide(leaf.extents[-1], 2, "non_divisible", leaf.name)
     extents = (*(facts.reduce(e) for e in leaf.extents[:-1]), facts.reduce(count), 2)

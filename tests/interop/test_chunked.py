@@ -101,7 +101,7 @@ def test_blocks_end_where_chunks_do() -> None:
 
 
 def test_memory_is_enough_for_an_element() -> None:
-    with pytest.raises(ArrayError, match=r"one element and what it reads are 4 elements, memory is for 3"):
+    with pytest.raises(ArrayError, match=r"one element and what it reads take 4 elements, memory is for 3"):
         apply_chunked(sl.transpose(sl.tensor("N, M", name="x")), np.zeros((4, 4)), memory=31)
 
 

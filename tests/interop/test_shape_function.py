@@ -76,7 +76,7 @@ def largest(a: object, b: object) -> Size:
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_shapes_and_demands_are_those_of_binding(name: str) -> None:
+def test_shapes_and_requirements_are_those_of_binding(name: str) -> None:
     y = CHAINS[name]()
     known, opaque = ShapeFunction(y), ShapeFunction(y, smallest, largest)
     given = {"r": 3} if name == "free" else {}
@@ -94,8 +94,8 @@ def test_shapes_and_demands_are_those_of_binding(name: str) -> None:
             "nonnegative": lambda v, m: v >= 0,
             "divides": lambda v, m: v % m == 0,
         }
-        demands = opaque.demands(dims, wrapped)
-        fits = all(holds[d.relation](number(d.value), number(d.modulus)) for d in demands)
+        required = opaque.requirements(dims, wrapped)
+        fits = all(holds[d.relation](number(d.value), number(d.modulus)) for d in required)
         try:
             expected = y.bind(bound(y, shapes, given)).shape
         except ShapeError:

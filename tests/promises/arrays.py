@@ -151,7 +151,7 @@ def kernels() -> list[sl.Kernel]:
 def in_python(kernel: sl.Kernel) -> None:
     """Have the kernel remember its calls as it does where there is no trampoline."""
     kernel._memory = Remembered()
-    kernel._remembered = kernel._memory.call
+    kernel._call_remembered = kernel._memory.call
 
 
 def refusals(counts: Counter[str]) -> None:
