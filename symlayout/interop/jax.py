@@ -121,7 +121,7 @@ def _summing(adjoint: sl.Kernel, dims: dict[str, Size]) -> Callable[..., Any]:
 def _callback(
     kernel: Callable[..., Any], shape: tuple[Size, ...], ranks: Sequence[int], arrays: Sequence[Array]
 ) -> Array:
-    """Return the result of *kernel*, call_checked on the host.  Axes of an array beyond its rank in *ranks* are vmap's."""
+    """Return the result of *kernel*, called on the host.  Axes in front of an array's *ranks* are those of vmap."""
 
     def on_host(*given: Any) -> np.ndarray[Any, Any]:
         hosted = [np.asarray(a) for a in given]
