@@ -1,1 +1,1 @@
-"""The commands of the command line, a module each: ``add_arguments``, and ``run``, which gives a `Report`."""
+"""The commands of the command line.  Each is a module with ``add_arguments``, and ``run``, which returns a `Report`."""

@@ -1,8 +1,9 @@
 """Time the kernel beside memcpy, NumPy and the other installed libraries that can compute the chain.
 
-All results are compared first, bit for bit. The contenders then take turns, and the median of the rounds is
-printed with its quartiles as a multiple of memcpy's of the same round. Dims that are not given are
-chosen so that the larger side has about 1 MiB. An operation of a framework is run by that framework.
+All results are first compared bit for bit. Then the kernel, memcpy and the others run in turns, in rounds. For each
+of them, the median time is printed, and the quartiles of its time divided by that of memcpy in the same round. Dims
+that are not given get values for which the larger of input and output has about 1 MiB. An operation of a framework is
+compared with that framework only.
 
 for example:
   symlayout bench "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" --dtype uint8
@@ -32,20 +33,24 @@ from symlayout.language.grammar_trees import Step
 from symlayout.language.parse import evaluate, parse_step
 from symlayout.show import small_sizes
 
-TARGET_BYTES = 1 << 20
-LARGEST_BYTES = 1 << 32
+TARGET_BYTES = 1 << 20  # of the larger of input and output, where the dims are chosen
+LARGEST_BYTES = 1 << 32  # of the larger of input and output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     subject.add_arguments(parser)
-    parser.add_argument("--dims", metavar="NAME=INT,...", help="sizes to measure")
-    parser.add_argument("--seconds", type=float, default=2.0, help="time to spend measuring (default: 2)")
-    parser.add_argument("--peers", metavar="NAME,...", help=f"of {', '.join(RIVALS)} (default: the installed ones)")
+    parser.add_argument("--dims", metavar="NAME=INT,...", help="values of dims; the others are chosen")
+    parser.add_argument("--seconds", type=float, default=2.0, help="seconds to spend on measuring (default: 2)")
+    parser.add_argument(
+        "--peers",
+        metavar="NAME,...",
+        help=f"the libraries to compare with: {', '.join(RIVALS)} (default: the installed ones)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Measure."""
+    """Return the times of the kernel and of the peers."""
     names = list(RIVALS) if arguments.peers is None else arguments.peers.split(",")
     if unknown := [name for name in names if name not in RIVALS]:
         raise FormatError(f"--peers: {unknown[0]!r:.80} is not a peer\n  known: {', '.join(RIVALS)}")
@@ -56,7 +61,7 @@ def run(arguments: argparse.Namespace) -> Report:
     bound, chosen = enlarged(subject.bind(t, arguments.dims), dtype.itemsize)
     dims |= chosen
     if (needed := _bytes(bound, dtype.itemsize)) > LARGEST_BYTES:
-        raise ShapeError(f"one side has {needed} bytes, more than {LARGEST_BYTES}", "overflow")
+        raise ShapeError(f"the input or the output has {needed} bytes, more than {LARGEST_BYTES}", "overflow")
     (leaf, *more) = bound.leaves()
     if more:
         raise ShapeError(f"bench takes chains of one input, not {1 + len(more)}", "length_mismatch")
@@ -101,7 +106,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def enlarged(t: sl.Tensor, itemsize: int) -> tuple[sl.Tensor, dict[str, int]]:
-    """Return *t* with its dims bound so that its larger side has about `TARGET_BYTES`, and the dims."""
+    """Return *t* bound to dims for which the larger of input and output has about `TARGET_BYTES`, and the dims."""
     bound, values = small_sizes.small(t) if t.facts.dims else (t, {})
     growing = True
     while growing:
@@ -125,11 +130,14 @@ def _progress(rounds: int) -> None:
     print(f"\r{rounds} rounds ", end="", file=sys.stderr)
 
 
-# --- who else can do it ------------------------------------------------------------------------
+# --- peers -------------------------------------------------------------------------------------
 
 
 def _chain(words: Sequence[str], dims: Mapping[str, int], shape: tuple[int, ...]) -> Chain | Move | None:
-    """Return what *words* say, for the peers; None for a model, or for several steps of which one is a framework's."""
+    """Return the chain of *words* for the peers.
+
+    None for a model, and for several steps with an operation of a framework among them.
+    """
     if words[0].endswith(subject.MODELS):
         return None
     steps = [parse_step(word) for word in words[1:]]
@@ -157,7 +165,7 @@ def _evaluated(step: Step, dims: Mapping[str, int]) -> tuple[list[Any], dict[str
 
 
 def _peers(names: Sequence[str], chain: Chain | Move, task: Task) -> dict[str, Call]:
-    """Return the calls of those of *names* that are installed and can compute *chain*; say which cannot."""
+    """Return a call for each peer in *names* that is installed and can compute *chain*; report those that cannot."""
     if isinstance(chain, Move):
         names = [name for name in names if name == OF_FRAMEWORK[chain.verb.partition(":")[0]]]
     calls = {}
@@ -165,7 +173,7 @@ def _peers(names: Sequence[str], chain: Chain | Move, task: Task) -> dict[str, C
         try:
             call = RIVALS[name](task)
             call()
-        except Exception as error:  # each library has errors of its own for what it does not support
+        except Exception as error:  # each library raises its own errors for what it does not support
             print(f"{name} is left out: {str(error).splitlines()[0]:.100}", file=sys.stderr)
             continue
         calls[name] = call

@@ -1,12 +1,12 @@
-"""Look after the compiled kernels that are kept between runs.
+"""List, verify or remove the compiled kernels in the cache.
 
-An entry that does not verify is never loaded: it is compiled again when it is needed.
+A kernel is loaded from the cache only if its files are unchanged; else it is compiled again.
 
 for example:
-  symlayout cache            where it is, and what is in it, oldest first
-  symlayout cache verify     check every entry; exit status 1 if one is not what was kept
-  symlayout cache prune --max-bytes 100M     remove what does not verify, and the oldest beyond that size
-  symlayout cache prune --all
+  symlayout cache            print the folder and its entries, oldest first
+  symlayout cache verify     check every entry; exit status 1 if one has changed
+  symlayout cache prune --max-bytes 100M     remove changed entries, and the oldest until 100 MiB are left
+  symlayout cache prune --all     remove all entries
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("action", nargs="?", choices=("list", "verify", "prune"), default="list")
-    parser.add_argument("--all", action="store_true", help="prune: remove sound entries too")
-    parser.add_argument("--max-bytes", type=_bytes, metavar="SIZE", help="prune: keep at most this, such as 100M")
+    parser.add_argument("--all", action="store_true", help="prune: remove all entries, also unchanged ones")
+    parser.add_argument("--max-bytes", type=_bytes, metavar="SIZE", help="prune: the most bytes to keep, such as 100M")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Look after the cache."""
+    """Return what the cache contains, and what was refused or removed."""
     if (arguments.all or arguments.max_bytes is not None) and arguments.action != "prune":
         raise argparse.ArgumentError(None, "--all and --max-bytes are for prune")
     root = store.cache_root()
@@ -68,11 +68,11 @@ def _unwanted(entries: list[Entry], refused: list[Entry], limit: int | None) -> 
 
 
 def _remove(entry: Entry) -> bool:
-    """Remove one entry, whatever it is; return whether it is gone."""
+    """Remove one entry, a folder or any other file; return whether it is gone."""
     try:
         store.discard(entry.path)
     except FileNotFoundError:
-        return True  # another process was faster
+        return True  # another process has removed it
     except OSError:
         return False
     return True
@@ -84,8 +84,8 @@ def _line(entry: Entry) -> str:
 
 
 def _bytes(text: str) -> int:
-    """Return the number of bytes that *text* names, such as ``100M``."""
+    """Return the number of bytes of a size such as ``100M``, which is 100 MiB."""
     found = re.fullmatch(r"([0-9]{1,15})([KMG]?)", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 100M")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 100M")
     return int(found[1]) * _UNITS[found[2]]

@@ -1,4 +1,4 @@
-"""What is in the folder where compiled kernels are kept."""
+"""List the entries of the cache, the folder of compiled kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symlayout_codegen.jit.cache import SOURCE
 
 
 def state(root: Path) -> str:
-    """Return in words whether the folder is used; it is if the words begin with ``ready``."""
+    """Return in words whether the folder is used as the cache.  It is if the words begin with ``ready``."""
     try:
         status = root.lstat()
     except FileNotFoundError:
@@ -30,18 +30,18 @@ def state(root: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One kept kernel.
+    """One kernel in the cache.
 
     Attributes
     ----------
     path : Path
-        Its folder, which the key names.
+        Its folder, named by the key.
     size : int
-        The bytes of its files.
+        The size of its files, in bytes.
     made : float
-        When it was made, in seconds of the epoch.
+        When it was made, in seconds since 1970.
     kernel : str
-        The map that it carries out, as its C text says.
+        The kernel's map, from the comment in its C text.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class Entry:
 
 
 def entries(root: Path) -> list[Entry]:
-    """Return the entries of the folder, the oldest first; nothing of a folder that is not used."""
+    """Return the entries of the folder, the oldest first; none if the folder is not used."""
     if not state(root).startswith("ready"):
         return []
     found = [_entry(path) for path in root.iterdir() if re.fullmatch(r"[0-9a-f]{64}", path.name)]
@@ -59,7 +59,7 @@ def entries(root: Path) -> list[Entry]:
 
 
 def _entry(path: Path) -> Entry | None:
-    """Return what stands at *path*, whatever it is; None if it was removed just now.  Links are not followed."""
+    """Return the entry at *path*, also if it is not a folder; None if it is gone.  Links are not followed."""
     try:
         status = path.lstat()
         if not stat.S_ISDIR(status.st_mode):
@@ -71,7 +71,7 @@ def _entry(path: Path) -> Entry | None:
 
 
 def _title(source: Path) -> str:
-    """Return what the header of a C text says that the kernel is."""
+    """Return the kernel's map from the comment at the top of a C text; "" if there is none."""
     try:
         if not stat.S_ISREG(source.lstat().st_mode):
             return ""

@@ -1,7 +1,7 @@
-"""The command line: ``symlayout COMMAND ...``; each command is a module of `symlayout.commands`.
+"""The command line ``symlayout COMMAND ...``.  Each command is a module of `symlayout.commands`.
 
-Exit status: 0 what was asked holds, 1 it does not or cannot be done, 2 the command line is wrong,
-130 interrupted.
+Exit status: 0 the claim holds, or the work is done; 1 the claim does not hold, or the work cannot be done;
+2 the command line is wrong; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ for example:
   symlayout show "H,W" "pad(1)" "flip(0)" --svg map.svg
   symlayout help explain
 
-exit status: 0 it holds, 1 it does not or cannot be done, 2 the command line is wrong
+exit status: 0 the claim holds, or the work is done; 1 the claim does not hold, or the work cannot be done;
+             2 the command line is wrong
 """
 HOLDS, FAILS, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are as short as all others."""
+    """An argument parser that prints its errors without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Print *message* and leave with status 2."""
@@ -65,7 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser.parse_args([_guarded(word) for word in words])
         arguments.right, arguments.commands = right, COMMANDS
         if right and arguments.command != "prove":
-            raise argparse.ArgumentError(None, f"-- is for prove, which compares; {arguments.command} does not")
+            raise argparse.ArgumentError(
+                None, f"-- separates the two sides of prove; {arguments.command} does not take it"
+            )
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             with nullcontext() if arguments.command == "bench" else progress(arguments.command, sys.stderr):
@@ -78,14 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leaving:  # argparse: --help and its own errors
         return leaving.code if isinstance(leaving.code, int) else USAGE
     except BrokenPipeError:
-        # Nobody reads on: what Python still holds for standard output goes nowhere.
+        # The reader of standard output is gone: discard what Python still buffers for it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILS
     except KeyboardInterrupt:
         return INTERRUPTED
     except (SymlayoutError, OSError, MemoryError) as error:
         return _refuse(error, "\n  ".join([str(error), *getattr(error, "__notes__", ())]), as_json)
-    except Exception as error:  # a defect of ours is still one message and not a screen of source
+    except Exception as error:  # a defect of symlayout: print one message instead of a traceback
         if os.environ.get("SYMLAYOUT_TRACEBACK"):
             raise
         defect = f"{error}\n  help: this is a defect of symlayout; SYMLAYOUT_TRACEBACK=1 shows where it is"
@@ -116,7 +119,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the words before ``--`` and the steps after it, which argparse would run together."""
+    """Return the words before ``--`` and the steps after it.  argparse would join the two."""
     if "--" not in words:
         return words, []
     at = words.index("--")
@@ -125,7 +128,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _guarded(word: str) -> str:
-    """Return *word* so that argparse takes a shape such as ``-1,3`` for no option."""
+    """Return *word* with a space before a leading minus: argparse would take the shape ``-1,3`` for an option."""
     return f" {word}" if re.match(r"-\d", word) else word
 
 
@@ -139,15 +142,15 @@ def _print(report: Report, as_json: bool) -> None:
 
 
 def _refuse(error: Exception, message: str, as_json: bool) -> int:
-    """Print what went wrong, with its type and kind, and return the exit status."""
+    """Print an error with its type and kind, and return the exit status."""
     name, kind = type(error).__name__, getattr(error, "kind", None)
     if isinstance(error, OSError) and error.strerror:
         message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if as_json:
         data = {"error": {"type": name, "kind": kind, "message": message}}
         print(json.dumps(data, indent=2, ensure_ascii=True), flush=True)
-    said = f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": ")
-    paint.write(said, sys.stderr, paint.ERROR)
+    text = f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": ")
+    paint.write(text, sys.stderr, paint.ERROR)
     return FAILS
 
 
@@ -159,5 +162,5 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning without the place in our own source that it came from."""
+    """Print a warning without its source line."""
     print(f"{category.__name__}: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Print a shell's completion: commands, options, operations and files.
+"""Print the completion script for a shell: it completes commands, options, operations and files.
 
 for example:
   symlayout completion bash > ~/.local/share/bash-completion/completions/symlayout
@@ -21,7 +21,7 @@ from symlayout.frontends import registry
 
 SHELLS = ("bash", "zsh", "fish")
 
-# A step is an operation, and a model is a file.  In bash, what stands before a colon is a word of its own.
+# A word may be a step, which begins with an operation, or a model, which is a file.  In bash, a colon ends a word.
 _STEPS = {
     "bash": """_symlayout_steps_or_files() {
     local line=${COMP_LINE:0:COMP_POINT} before= step
@@ -41,18 +41,18 @@ end""",
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("shell", choices=SHELLS, help="which shell")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Print the script."""
+    """Return the script."""
     script = make(arguments.shell, arguments.commands)
     return Report(script, {"script": script})
 
 
 def make(shell: str, commands: Mapping[str, ModuleType]) -> str:
     """Return the completion script of *shell* for *commands*."""
-    import shtab  # here only: 0.1 s
+    import shtab  # here, because the import takes 0.1 s
 
     steps = " ".join([*CORE_OPS, *registry.names()])
     name = "_symlayout_steps_or_files"
@@ -64,13 +64,13 @@ def make(shell: str, commands: Mapping[str, ModuleType]) -> str:
     }
 
     class Completed(argparse.ArgumentParser):
-        """A parser whose arguments say to shtab what may stand for them."""
+        """A parser that tells shtab how to complete each argument."""
 
         def add_argument(self, *names: str, **options: Any) -> argparse.Action:
             action = super().add_argument(*names, **options)
             for kind, complete in kinds.items():
                 if kind in str(action.metavar):
-                    action.complete = complete  # type: ignore[attr-defined]  # where shtab looks for it
+                    action.complete = complete  # type: ignore[attr-defined]  # shtab reads this attribute
             if action.metavar == "COMMAND":
                 action.choices = list(commands)
             return action
@@ -83,5 +83,5 @@ def make(shell: str, commands: Mapping[str, ModuleType]) -> str:
         module.add_arguments(described)
         add_common(described)
     script: str = shtab.complete(parser, shell)
-    # Where an argument may be repeated, shtab's zsh completes its first word only: "(*):" is one word, "*:" all words.
+    # For a repeated argument, shtab writes "(*):", with which zsh completes the first word only; "*:" completes all.
     return re.sub(r'"\(\*\)::?', '"*:', script).rstrip("\n")

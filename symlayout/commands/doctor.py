@@ -1,6 +1,6 @@
-"""Say what symlayout finds on this machine: versions, compiler, instruction set, cache, peers for the benchmarks.
+"""Print what symlayout finds on this machine: versions, compiler, instruction set, cache, peers for the benchmarks.
 
-Exit status 1 means that kernels cannot be compiled here; NumPy then computes the results.  It also means that
+Exit status 1 means that no kernel can be compiled here; NumPy then computes the results. It also means that
 SYMLAYOUT_MARCH names an instruction set that is unknown or that the processor lacks; then nothing is compiled.
 
 for example:
@@ -32,11 +32,11 @@ PEERS = ("openvino", "onnx", "onnxruntime", "torch", "tensorflow", "jax", "islpy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments: none."""
+    """Declare no arguments: the command takes none."""
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Examine."""
+    """Return what symlayout finds."""
     needed = {name: _version(name) for name in NEEDED}
     peers = {name: version for name in PEERS if (version := _version(name))}
     march, unusable = _instructions()
@@ -80,13 +80,13 @@ def _version(package: str) -> str | None:
 
 
 def _compiler(march: str | None) -> tuple[str | None, str]:
-    """Return the compiler's command, and what is wrong with it if a kernel does not come out right."""
+    """Return the compiler's command, and a problem; the problem is "" if a test kernel computes the right result."""
     command = None
     try:
         command = " ".join(find_compiler())
         kernel = sl.compile(sl.flip(sl.tensor("n", name="x")), strict=True, march=march or NATIVE)
         if kernel(np.arange(5, dtype=np.int32)).tolist() != [4, 3, 2, 1, 0]:
-            return command, "the compiled kernel computes something else"
+            return command, "the compiled kernel computes a wrong result"
     except CompilerError as error:
         return command, str(error)
     return command, ""

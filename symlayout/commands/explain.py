@@ -1,8 +1,8 @@
-"""Follow one element from the output to the input, or say why each requirement exists.
+"""Trace one element from the output to the input, or print the reason of each requirement.
 
-With --at, the coordinate of the output is taken through each step, with the numbers, to the element
-that is read or to the fill. Without it, each requirement is given with the step that asks for it, the
-rule behind it, and small sizes that break it. Dims that are not given are chosen small.
+With --at, the answer follows an output coordinate through each step to the input element that it reads,
+or to a fill. Without --at, it lists each requirement with the step that states it, the rule behind it,
+and small sizes that break it. Dims that are not given get small values.
 
 for example:
   symlayout explain "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" "transpose(0,3,1,2)" --at 3,0,1,1
@@ -27,22 +27,24 @@ from symlayout.show.trace_element import number_of
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     subject.add_arguments(parser)
-    parser.add_argument("--at", metavar="I,J,...", help="the coordinate of the output to follow; '' for a scalar")
-    parser.add_argument("--dims", metavar="NAME=INT,...", help="sizes, for example H=4,W=6; others are chosen")
+    parser.add_argument("--at", metavar="I,J,...", help="the output coordinate to follow; '' for a scalar")
+    parser.add_argument(
+        "--dims", metavar="NAME=INT,...", help="values of dims, for example H=4,W=6; the others are chosen"
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Explain."""
+    """Return a trace of one element, or the reasons of the requirements."""
     stages = subject.trace(arguments)
     if arguments.at is None:
         if arguments.dims:
-            raise argparse.ArgumentError(None, "--dims are the sizes of a walk: give --at too")
+            raise argparse.ArgumentError(None, "--dims is for the trace of an element: give --at too")
         return requirements(stages)
     return walk(stages, subject.parse_coordinate(arguments.at), subject.parse_dims(arguments.dims))
 
 
 def walk(stages: list[tuple[str, sl.Tensor]], at: tuple[int, ...], dims: dict[str, int]) -> Report:
-    """Return the account of one element; *stages* are the texts of the steps and the tensors after them."""
+    """Return the trace of the element at *at*; *stages* has the text of each step and the tensor after it."""
     t = stages[-1][1]
     subject.check_dims(t, dims)
     found = sl.trace(t, at, dims)
@@ -52,7 +54,7 @@ def walk(stages: list[tuple[str, sl.Tensor]], at: tuple[int, ...], dims: dict[st
         for node in after.nodes():
             place = next((k for k, other in enumerate(nodes) if other is node), None)
             if place is not None and text:
-                labels[place] = f"step {number}, {_called(text, node.name)}"
+                labels[place] = f"step {number}, {_step_name(text, node.name)}"
             elif place is not None:
                 labels.pop(place, None)
     leaves = {leaf.name: leaf for leaf in t.leaves()}
@@ -83,11 +85,11 @@ def walk(stages: list[tuple[str, sl.Tensor]], at: tuple[int, ...], dims: dict[st
 
 
 def requirements(stages: list[tuple[str, sl.Tensor]]) -> Report:
-    """Return why each requirement of the last stage exists."""
+    """Return the reason of each requirement of the last stage."""
     texts, tensors = zip(*stages, strict=True)
     blocks, data = [], []
     for reason in sl.reasons(tensors[-1], tensors):
-        steps = [f"step {k}, {_called(texts[k], reason.operation)}" if k else "the input" for k in reason.stages]
+        steps = [f"step {k}, {_step_name(texts[k], reason.operation)}" if k else "the input" for k in reason.stages]
         rows = [("asked by", "; ".join(steps)), ("because", reason.rule)]
         if reason.breaks:
             rows.append(("else", f"{assignments(reason.breaks)}: {reason.message}"))
@@ -105,10 +107,10 @@ def requirements(stages: list[tuple[str, sl.Tensor]]) -> Report:
                 "message": reason.message,
             }
         )
-    return Report("\n\n".join(blocks) or "nothing is required: all sizes will do", {"requires": data})
+    return Report("\n\n".join(blocks) or "no requirements: every size is valid", {"requires": data})
 
 
-def _called(text: str, operation: str) -> str:
-    """Return what was typed of a step without its arguments, and the core operation behind it."""
+def _step_name(text: str, operation: str) -> str:
+    """Return the name of a step as it was typed, with the core operation behind it."""
     typed = text.partition("(")[0].partition("[")[0] or "index"
     return typed if typed == operation else f"{typed} ({operation})"

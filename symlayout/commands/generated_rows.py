@@ -1,7 +1,7 @@
-"""The kernels of the folder ``generated/``, as rows of text: what a user would type.
+"""The kernels of the folder ``generated/``, as rows of text in the command line's syntax.
 
-Dynamic kernels of the core operations, one function for all shapes; then the worked examples of
-the specifications, with their shapes fixed.
+`DYNAMIC` has kernels of operations for all shapes.  `EXAMPLES` has the worked examples of the frameworks'
+specifications, with fixed shapes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Row:
 
 
 EXAMPLE_SIZES = (1, 4)
-"""The element sizes of the examples, in bytes."""
+"""The element sizes of `EXAMPLES`, in bytes."""
 
 ELEMENT_SIZES = (1, 2, 4, 8)
-"""Those of the dynamic kernels."""
+"""The element sizes of `DYNAMIC`, in bytes."""
 
 DYNAMIC = (
     Row("transpose_nhwc_to_nchw", "N, H, W, C", ("transpose(0, 3, 1, 2)",)),
@@ -110,7 +110,7 @@ EXAMPLES = (
 
 
 def kernels() -> Iterator[tuple[Row, int, str]]:
-    """Yield each kernel of the folder: its row, the size of its elements, and its name in C."""
+    """Yield each kernel of the folder: its row, its element size in bytes, and its name in C."""
     for rows, sizes in ((DYNAMIC, ELEMENT_SIZES), (EXAMPLES, EXAMPLE_SIZES)):
         for row in rows:
             for size in sizes:

@@ -1,4 +1,4 @@
-"""Explain the commands: what each is for, examples, and what it prints with --json.
+"""Print what each command does, examples of it, and what it prints with --json.
 
 for example:
   symlayout help
@@ -41,12 +41,12 @@ A command that fails with status 1 prints
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("topic", nargs="?", metavar="COMMAND", help="one command; by default all")
+    parser.add_argument("topic", nargs="?", metavar="COMMAND", help="the command to explain (default: all)")
     parser.add_argument("--markdown", action="store_true", help="print the reference page")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Explain."""
+    """Return the help of one command or all, or the reference page."""
     commands = {command.name: command for command in describe_all(arguments.commands)}
     if arguments.markdown:
         page = markdown(list(commands.values()))
@@ -91,7 +91,7 @@ def markdown(commands: list[Described]) -> str:
 
 
 def _shell(example: str) -> str:
-    """Return an example with what follows the command as a comment."""
+    """Return an example with the explanation after it as a shell comment."""
     command, gap, comment = example.partition("    ")
     return f"{command}{gap and '    # '}{comment.strip()}"
 
@@ -110,7 +110,7 @@ def _table(schema: Schema) -> str:
 
 
 def _rows(schema: Schema, prefix: str) -> Iterator[str]:
-    """Yield a row for each key of an object, those of objects inside it after it."""
+    """Yield a row for each key of an object.  The rows of a nested object follow that of its key."""
     for key, value in schema.get("properties", {}).items():
         optional = "" if key in schema["required"] else " (optional)"
         yield f"| `{prefix}{key}`{optional} | {_type(value)} | {value.get('description', '')} |"
@@ -138,7 +138,7 @@ def _type(schema: Schema) -> str:
 
 
 def _keys(schema: Schema) -> list[str]:
-    """Return the keys of an answer with their meaning, in lines; alternatives one after another."""
+    """Return a line for each key of an answer, with its meaning.  Alternative answers follow one after another."""
     lines = []
     for variant in schema.get("anyOf", [schema]):
         lines += [f"{variant['description']}:"] if "description" in variant else []

@@ -1,4 +1,4 @@
-"""Print the output shape, what must hold for it and which step asks for that, and the bounds of each extent.
+"""Print the output shape, its requirements with the steps that state them, and the bounds of each extent.
 
 for example:
   symlayout infer "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)"
@@ -23,11 +23,13 @@ from symlayout.tensors.requirements import origins
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     subject.add_arguments(parser)
-    parser.add_argument("--solve", metavar="SHAPE", help="which inputs give this output shape; ? is any extent")
+    parser.add_argument(
+        "--solve", metavar="SHAPE", help="find the input shapes that give this output shape; ? is any extent"
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Infer."""
+    """Return the shape, its requirements and bounds."""
     stages = subject.trace(arguments)
     texts, tensors = zip(*stages, strict=True)
     t = tensors[-1]
@@ -52,12 +54,12 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def name_of_step(number: int, text: str) -> str:
-    """Return how a step is referred to: its place in the chain and what was typed, without the arguments."""
+    """Return the name of a step in answers: its number in the chain, and its text without the arguments."""
     return f"step {number}: {text.partition('(')[0].partition('[')[0] or 'index'}" if number else "the input"
 
 
 def solution_rows(solution: sl.Solution) -> list[tuple[str, str]]:
-    """Return a solution for people."""
+    """Return a solution as rows of text."""
     rows = [("solve", solution.status.value + (f": {solution.reason}" if solution.reason else ""))]
     rows += [(name, wording.shape(extents)) for name, extents in solution.inputs.items()]
     values = [f"{dim} = {value}" for dim, value in solution.dims.items() if dim != value]
@@ -69,7 +71,7 @@ def solution_rows(solution: sl.Solution) -> list[tuple[str, str]]:
 
 
 def solution_data(solution: sl.Solution) -> Mapping[str, Any]:
-    """Return a solution for programs."""
+    """Return a solution as JSON data."""
     points = solution.points
     return {
         "status": solution.status.value,

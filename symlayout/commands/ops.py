@@ -1,4 +1,4 @@
-"""List the operations: core ones by their name, those of frameworks as framework:Name.
+"""List the operations: core operations by name, and those of frameworks as framework:Name.
 
 for example:
   symlayout ops
@@ -21,7 +21,7 @@ from symlayout.frontends import registry
 
 @dataclass(frozen=True, slots=True)
 class _Op:
-    """How an operation is called, and the first line of its text."""
+    """An operation: its name, its parameters, and the first line of its docstring."""
 
     name: str
     parameters: list[str]
@@ -30,12 +30,12 @@ class _Op:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("words", nargs="*", metavar="WORD", help="list only names that contain all of these")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="list only the names that contain every WORD")
     parser.add_argument("--markdown", action="store_true", help="print the page of all operations, with examples")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """List."""
+    """Return the operations, or the page of all operations."""
     if arguments.markdown:
         page = ops_page.markdown()
         return Report(page, {"markdown": page})

@@ -1,7 +1,8 @@
-"""Prove that one chain of operations equals another on the same input, or the identity.
+"""Prove that one chain of operations equals another on the same input, or equals the identity.
 
-Exit status 0 is PROVED; 1 is REFUTED, with the smallest dims and the coordinate where the two
-sides differ, or UNKNOWN.  What stands after -- is the right side; without it the right side is the input.
+The steps after -- are the right side. Without them, the right side is the input itself.
+Exit status 0 is PROVED. Exit status 1 is UNKNOWN, or REFUTED with the smallest dims and the coordinate where
+the two sides differ.
 
 for example:
   symlayout prove "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" "batch_to_space([2,2], [[1,1],[1,1]])"
@@ -20,12 +21,12 @@ from symlayout.show import wording
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments; the right side is split off before these are parsed."""
+    """Declare the command's arguments.  `command_line.main` splits off the right side before they are parsed."""
     subject.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Prove."""
+    """Return the verdict, with the witness or the derivation."""
     left, right = subject.read(arguments, arguments.right)
     proof = sl.prove_equal(left, right)
     witness = proof.witness

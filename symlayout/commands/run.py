@@ -1,7 +1,7 @@
-"""Compute a chain on arrays: one compiled kernel, or NumPy where there is no compiler.
+"""Compute a chain on arrays, by a compiled kernel, or by NumPy where there is no compiler.
 
-Arrays are .npy files; - is standard input or output.  The result is written whole or not at all.  Files are mapped,
-and what exceeds --memory is computed block by block.
+Arrays are .npy files; - is standard input or output. Arrays larger than --memory are computed block by block.
+After an error, the output file is unchanged.
 
 for example:
   symlayout run "N,C,2*h,2*w" "space_to_depth(2)" -i image.npy -o blocks.npy
@@ -37,18 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subject.add_arguments(parser)
     parser.add_argument(
         "-i", "--input", action="append", required=True, metavar="FILE",
-        help="an input array; again for each further input, in order of first use",
+        help="the array of an input; repeat -i for each input, in order of first use",
     )  # fmt: skip
-    parser.add_argument("-o", "--out", required=True, metavar="FILE", help="where the result goes")
+    parser.add_argument("-o", "--out", required=True, metavar="FILE", help="the file for the result")
     parser.add_argument("--dims", metavar="NAME=INT,...", help="dims that the arrays do not determine")
     parser.add_argument(
-        "--memory", metavar="SIZE", default="256MB", help="what the arrays may take at a time (default 256MB)"
+        "--memory", metavar="SIZE", default="256MB", help="the most bytes of arrays at a time (default: 256MB)"
     )
-    parser.add_argument("--strict", action="store_true", help="fail where no kernel can be compiled")
+    parser.add_argument("--strict", action="store_true", help="fail if no kernel can be compiled")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Run."""
+    """Compute the result and write it."""
     if (arguments.subject + arguments.input).count("-") > 1:
         raise argparse.ArgumentError(None, "standard input can stand for one thing only")
     storage = subject.elements(arguments)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> Report:
     dims, memory = subject.parse_dims(arguments.dims), bytes_of(arguments.memory)
     if arguments.out != "-" and len(arrays) == len(t.leaves()) and sum(array.nbytes for array in arrays) > memory:
         if storage.halves:
-            raise ArrayError(f"arrays of {storage} are computed at once\n  help: allow them a larger --memory")
+            raise ArrayError(f"arrays of {storage} are not computed in blocks\n  help: allow a larger --memory")
         return _in_blocks(t, arrays, dims, arguments)
     kernel = sl.compile(t, dtype=str(storage) if storage.halves else None, strict=arguments.strict)
     result = kernel(*arrays, dims=dims)
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.out == "-":
         if arguments.json:
             raise argparse.ArgumentError(None, "--json and -o - would share standard output")
-        stream = io.BytesIO()  # NumPy asks a file for its position, which a pipe has not
+        stream = io.BytesIO()  # NumPy asks a file for its position; a pipe has none
         np.lib.format.write_array(stream, result, allow_pickle=False)
         sys.stdout.buffer.write(stream.getbuffer())
         return Report("", data)
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def _in_blocks(t: sl.Tensor, arrays: list[Any], dims: dict[str, int], arguments: argparse.Namespace) -> Report:
-    """Compute from files to a file, block by block."""
+    """Compute the result from mapped files to a file, block by block."""
     shape = t.bind(bind_shapes(t, [array.shape for array in arrays], dims)).shape
     dtype = arrays[0].dtype
 
@@ -97,7 +97,7 @@ def _in_blocks(t: sl.Tensor, arrays: list[Any], dims: dict[str, int], arguments:
 
 
 def _typed(array: Any, declared: np.dtype[Any] | None) -> Any:
-    """Return an array of a type of ml_dtypes, such as bfloat16, as it was declared: a file has its size only."""
+    """Return an array of raw bytes with its declared type: .npy files keep no name for types such as bfloat16."""
     if declared is None or array.dtype.kind != "V" or array.dtype.names or array.itemsize != declared.itemsize:
         return array
     return array.view(declared)
@@ -109,7 +109,7 @@ _OF_A_HEADER = (  # what NumPy raises as it parses one, and makes an array of th
 
 
 def _load(path: str) -> Any:
-    """Return the array in the .npy file *path*, mapped where it is a file; nothing is unpickled."""
+    """Return the array of the .npy file *path*, mapped unless it is standard input.  Nothing is unpickled."""
     try:
         with np.errstate(over="raise"):  # of the product of the extents
             if path == "-":

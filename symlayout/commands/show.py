@@ -1,8 +1,8 @@
-"""Print the index map, the digits that it becomes, and a picture on small dims.
+"""Print the index map, its digits, and a picture for small dims.
 
-The picture shows for each output element the number of the element that it reads, in row-major
-order, and a dot where it is fill. Dims that are not given are chosen small. With --svg it is drawn
-to a file, with the chain and the loops; --at marks one element on both sides.
+For each output element, the picture has the row-major number of the element that it reads, or a dot for
+a fill. Dims that are not given get small values. With --svg the picture is also written to a file, with
+the chain and the loops; --at marks one output element and the element that it reads.
 
 for example:
   symlayout show "N,C,2*h,2*w" "space_to_depth(2)"
@@ -29,26 +29,28 @@ from symlayout.tensors.chain import Tensor
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     subject.add_arguments(parser)
-    parser.add_argument("--dims", metavar="NAME=INT,...", help="dims of the picture, for example H=4,W=6")
-    parser.add_argument("--svg", metavar="FILE", type=Path, help="also draw the picture to FILE")
-    parser.add_argument("--at", metavar="I,J,...", help="a coordinate of the output to mark in the drawing")
+    parser.add_argument(
+        "--dims", metavar="NAME=INT,...", help="values of dims, for example H=4,W=6; the others are chosen"
+    )
+    parser.add_argument("--svg", metavar="FILE", type=Path, help="also draw the picture into FILE")
+    parser.add_argument("--at", metavar="I,J,...", help="an output coordinate to mark in the SVG")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Show."""
-    arguments.subject = subject.expand(arguments.subject)  # so that the drawing says what was read
+    """Return the map, its digits and the picture."""
+    arguments.subject = subject.expand(arguments.subject)  # so that the SVG's metadata has the words of standard input
     (t,) = subject.read(arguments)
     given = subject.parse_dims(arguments.dims)
     subject.check_dims(t, given)
     at = None if arguments.at is None else subject.parse_coordinate(arguments.at)
     drawn = picture(t, given, at, made_by=_command(arguments))
-    digits, without = _digits(t)
+    digits, reason = _digits(t)
     chosen = assignments(drawn.dims)
     rows = [
         ("shape", wording.shape(t.shape)),
         ("requires", "\n".join(map(wording.words, t.requires)) or "nothing"),
         ("map", str(t.index_map)),
-        ("digits", without or "\n".join(digits)),
+        ("digits", reason or "\n".join(digits)),
         ("picture", (f"{chosen}\n" if chosen else "") + drawn.text),
     ]
     seen = cells(t.subs(drawn.dims))
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def _digits(t: Tensor) -> tuple[list[str], str]:
-    """Return the digits of *t*; or none, and why."""
+    """Return the digits of *t*, and ""; or no digits, and why there are none."""
     try:
         return wording.digits(t), ""
     except InconclusiveError as error:

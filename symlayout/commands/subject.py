@@ -1,4 +1,4 @@
-"""What a command is about: ``SHAPE STEP...`` or ``MODEL [STEP...]`` from the command line to a tensor."""
+"""Build the tensor that a command is about from its words: ``SHAPE STEP...`` or ``MODEL [STEP...]``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx")
-MAX_STDIN = 1 << 20
-_MOST_MEANT = 5  # names that an error suggests
+MAX_STDIN = 1 << 20  # characters that are read from standard input
+_MOST_SUGGESTED = 5  # names that an error suggests
 CORE_OPS: tuple[str, ...] = (
     "transpose", "moveaxis", "swapaxes", "reshape", "ravel", "squeeze", "expand_dims",
     "pad", "flip", "roll", "tile", "repeat", "broadcast_to", "window", "resize_nearest",
@@ -30,25 +30,25 @@ CORE_OPS: tuple[str, ...] = (
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add the arguments that say what the command is about."""
+    """Declare the arguments that name the tensor of the command."""
     parser.add_argument(
         "subject",
         nargs="+" if required else "*",
         metavar="SHAPE STEP... | MODEL",
         help="a shape such as 'N, 2*h, W' and operations on it, or an OpenVINO .xml or .onnx file; "
-        "- stands for the lines of standard input",
+        "- reads them from standard input, one a line",
     )
     parser.add_argument("--dtype", metavar="TYPE", help="element type of the input, for example uint8")
-    parser.add_argument("--output", metavar="NAME", help="which output of a MODEL that has several")
+    parser.add_argument("--output", metavar="NAME", help="the output to take of a MODEL with several outputs")
 
 
 def read(arguments: argparse.Namespace, *chains: Sequence[str]) -> list[sl.Tensor]:
-    """Return `build` of what the command line says."""
+    """Return the tensors of the command line, as `build` does."""
     return build(arguments.subject, *chains, dtype=arguments.dtype, output=arguments.output)
 
 
 def elements(arguments: argparse.Namespace) -> Whole:
-    """Return how the elements lie in arrays; where that is two to a byte, ``--dtype`` no longer says so."""
+    """Return how the elements of ``--dtype`` are stored.  A type of half a byte is then removed from *arguments*."""
     if (packed := nibbles(arguments.dtype)) is not None:
         arguments.dtype = None
     return packed or WHOLE
@@ -57,23 +57,23 @@ def elements(arguments: argparse.Namespace) -> Whole:
 def build(
     words: Sequence[str], *chains: Sequence[str], dtype: str | None = None, output: str | None = None
 ) -> list[sl.Tensor]:
-    """Return the tensor of *words*, then for each of *chains* its steps applied to the same input.
+    """Return the tensor of *words*, and for each of *chains* its steps applied to the same input.
 
     A name means the same dim in all of them.
 
     Raises
     ------
     FormatError
-        A shape, a step or a model that cannot be read.
+        A shape, a step or a model cannot be read.
     ShapeError
-        An operation that does not fit.
+        An operation does not fit its input's shape.
     """
     start, x, steps, others, dims = _begin(words, chains, dtype, output)
     return [apply(start, steps, dims), *(apply(x, chain, dims) for chain in others)]
 
 
 def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
-    """Return the tensor at the beginning, under no text, and then each step: its text, and the tensor after it."""
+    """Return the tensor before the steps, with the text "", and for each step its text and the tensor after it."""
     start, _, steps, _, dims = _begin(arguments.subject, (), arguments.dtype, arguments.output)
     found = [("", start)]
     for step in steps:
@@ -84,7 +84,7 @@ def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
 def _begin(
     words: Sequence[str], chains: Sequence[Sequence[str]], dtype: str | None, output: str | None
 ) -> tuple[sl.Tensor, sl.Tensor, list[Step], list[list[Step]], dict[str, Any]]:
-    """Return the tensor that *words* begin with, its only input, the steps of *words* and of *chains*, and the dims."""
+    """Return the first tensor of *words*, its only leaf, the steps of *words*, those of *chains*, and the dims."""
     first, *rest = expand(words)
     steps = [parse_step(word) for word in rest]
     others = [[parse_step(word) for word in expand(chain)] for chain in chains]
@@ -103,7 +103,7 @@ def _begin(
 
 
 def expand(words: Sequence[str]) -> list[str]:
-    """Return *words* with ``-`` replaced by the lines of standard input; ``#`` starts a comment line."""
+    """Return *words* with ``-`` replaced by the lines of standard input.  Lines that begin with ``#`` are comments."""
     expanded: list[str] = []
     for word in words:
         if word != "-":
@@ -120,7 +120,7 @@ def expand(words: Sequence[str]) -> list[str]:
 
 
 def apply(x: sl.Tensor, steps: Sequence[Step], dims: Mapping[str, Any]) -> sl.Tensor:
-    """Return *x* after *steps*, whose names are *dims*."""
+    """Return *x* after *steps*; *dims* has the dim of each name in them."""
     for step in steps:
         try:
             x = _apply_step(x, step, dims)
@@ -160,12 +160,12 @@ def _apply_step(x: sl.Tensor, step: Step, dims: Mapping[str, Any]) -> sl.Tensor:
 
 
 def find(name: str) -> Callable[..., Any]:
-    """Return the operation called *name*: a framework's with a colon, else a core one.
+    """Return the operation *name*: a framework's operation if it has a colon, else a core operation.
 
     Raises
     ------
     UnknownOpError
-        There is none.
+        No operation has this name.
     """
     if name in CORE_OPS:
         function: Callable[..., Any] = getattr(sl, name)
@@ -173,12 +173,12 @@ def find(name: str) -> Callable[..., Any]:
     if ":" in name:
         return registry.find(name)
     meant = nearest(name[:80], [*CORE_OPS, *registry.names()])
-    said = f"the nearest are {', '.join(meant)}" if meant else f"there are {', '.join(CORE_OPS)}"
-    raise UnknownOpError(f"no core operation is called {name!r:.80}\n  help: {said}")
+    hint = f"the nearest are {', '.join(meant)}" if meant else f"core operations are {', '.join(CORE_OPS)}"
+    raise UnknownOpError(f"no core operation is called {name!r:.80}\n  help: {hint}")
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return those of *known* that somebody who wrote *name* may have meant: the same in other letters, or nearly so.
+    """Return the names of *known* that are most similar to *name*, up to case, punctuation and framework.
 
     >>> nearest("spacetodepth", ["space_to_depth", "onnx:SpaceToDepth", "flip"])
     ['space_to_depth', 'onnx:SpaceToDepth']
@@ -189,11 +189,11 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
     names = list(known)
     close = difflib.get_close_matches(plain(name), {plain(op) for op in names}, n=3, cutoff=0.6)
-    return [op for match in close for op in names if plain(op) == match][:_MOST_MEANT]
+    return [op for match in close for op in names if plain(op) == match][:_MOST_SUGGESTED]
 
 
 def _arguments(step: Step, signature: inspect.Signature) -> str:
-    """Return the lines that say where a step has an argument that its operation does not, and which there are."""
+    """Return lines for an error: the position of an unknown argument in a step, and the arguments that exist."""
     parameters = list(signature.parameters)[1:]
     unknown = [key for key, _ in step.keywords if key not in parameters]
     found = re.search(rf"\b{unknown[0]}\s*=", step.text) if unknown else None
@@ -203,12 +203,12 @@ def _arguments(step: Step, signature: inspect.Signature) -> str:
 
 
 def parse_dims(text: str | None) -> dict[str, int]:
-    """Return the values that ``--dims`` gives: ``"H=224, W=224"`` is ``{"H": 224, "W": 224}``.
+    """Return the values of ``--dims``: ``"H=224, W=224"`` is ``{"H": 224, "W": 224}``.
 
     Raises
     ------
     FormatError
-        Not a list of ``name=integer``.
+        *text* is not a list of ``name=integer``.
     """
     step = parse_step(f"dims({text or ''})")
     values = {key: evaluate(tree, {}) for key, tree in step.keywords}
@@ -218,33 +218,33 @@ def parse_dims(text: str | None) -> dict[str, int]:
 
 
 def parse_coordinate(text: str) -> tuple[int, ...]:
-    """Return the coordinate that ``--at`` gives.
+    """Return the coordinate of ``--at``.
 
     >>> parse_coordinate("0,1,2"), parse_coordinate("(3,)"), parse_coordinate("")
     ((0, 1, 2), (3,), ())
     """
     inner = re.fullmatch(r"\s*[(\[]?\s*((?:\d{1,18}\s*(?:,\s*\d{1,18}\s*)*,?)?)\s*[)\]]?\s*", text, re.ASCII)
     if inner is None:
-        raise argparse.ArgumentError(None, f"--at {text!r:.80} is no coordinate: write --at 0,1,2")
+        raise argparse.ArgumentError(None, f"--at {text!r:.80} is not a coordinate: write --at 0,1,2")
     return tuple(int(part) for part in inner[1].split(",") if part.strip())
 
 
 def bind(t: sl.Tensor, text: str | None) -> sl.Tensor:
-    """Return *t* with the dims of ``--dims`` bound; `FormatError` for a name that it does not have."""
+    """Return *t* with the dims of ``--dims`` bound; raise `FormatError` for a name that is not a dim of *t*."""
     values = parse_dims(text)
     check_dims(t, values)
     return t.subs(values) if values else t
 
 
 def check_dims(t: sl.Tensor, values: Mapping[str, int]) -> None:
-    """Raise `FormatError` for a name in *values* that is no dim of *t*."""
+    """Raise `FormatError` if a name in *values* is not a dim of *t*."""
     if unknown := sorted(values.keys() - t.facts.dims.keys()):
         known = ", ".join(t.facts.dims) or "none"
         raise FormatError(f"--dims: {', '.join(unknown)} is not a dim here\n  known: {known}")
 
 
 def _is_entry(value: Any) -> bool:
-    """Return whether *value* can be one entry of a list that is written without its brackets."""
+    """Return whether *value* can be an entry of a list without brackets, as in ``transpose(0, 2, 1)``."""
     return value is None or not isinstance(value, (list, tuple, str, bool, float))
 
 

@@ -1,4 +1,4 @@
-"""Time calls that take turns, so that what disturbs the machine disturbs all of them alike."""
+"""Time calls in turns, so that other load on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 Call = Callable[[], Any]
 
-_SAMPLE_SECONDS = 2e-4  # a sample repeats a shorter call until it takes about this long
+_SAMPLE_SECONDS = 2e-4  # a sample repeats a shorter call for about this many seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The quartiles of a sample.
+    """The quartiles of a sample, printed as ``median (low-high)``.
 
     >>> print(Spread.of([3.0, 1.0, 2.0, 5.0, 4.0]))
     3.00 (2.00-4.00)
@@ -43,18 +43,18 @@ def take_turns(
     before: Call | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, list[float]]:
-    """Return the seconds of one call, by name and round; in a round each of *calls* has its turn.
+    """Return the seconds of a call of each of *calls* in each of its rounds.
 
-    The first of *calls* has its turn in every round.  Another stays away once it has had *least* turns and
-    its share of the time, so that a slow one does not take the others'.
+    In a round, the calls run one after another.  The first of *calls* runs in every round.  Any other stops after
+    *least* rounds and its share of *seconds*, so that a slow call does not take the time of the others.
 
     Parameters
     ----------
-    calls : what to time.
-    seconds : how long all of them may take together, beyond *least* rounds.
+    calls : the functions to time, by name.
+    seconds : the time for all of them together, if that allows *least* rounds.
     least, most : bounds of the number of rounds.
-    before : what happens before each call, untimed; then a sample is a single call.
-    progress : told the number of each finished round.
+    before : a function to call, untimed, before each call.  With it, a sample is a single call.
+    progress : a function to call with the number of each finished round.
     """
     repeats = {name: 1 if before else max(1, round(_SAMPLE_SECONDS / _sample(call, 1))) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
@@ -78,7 +78,7 @@ def take_turns(
 
 
 def ratios(times: Mapping[str, Sequence[float]], base: str) -> dict[str, Spread]:
-    """Return for each name the quartiles, over its rounds, of its time by that of *base* in the same round."""
+    """Return for each name the quartiles, over its rounds, of its time divided by that of *base* in the same round."""
     return {
         name: Spread.of([t / b for t, b in zip(taken, times[base], strict=False)])
         for name, taken in times.items()

@@ -198,7 +198,7 @@ def test_a_name_is_one_dim_on_both_sides(symlayout: Command) -> None:
 def test_only_prove_has_a_right_side(symlayout: Command) -> None:
     done = symlayout("infer", "N", "--", "flip(0)")
     assert done.status == 2
-    assert "-- is for prove" in done.err
+    assert "-- separates the two sides of prove" in done.err
 
 
 # --- show ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the command line consists of, as data: for completion, the reference page and its tests."""
+"""Describe the commands and their arguments as data, for the reference page and its tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An argument of a command: ``names`` begin with ``-``, or it is positional and has none."""
+    """An argument of a command.  ``names`` has its flags; it is empty for a positional argument."""
 
     names: tuple[str, ...]
     metavar: str
@@ -21,7 +21,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A command: its name, its text in paragraphs, the examples in it, its arguments."""
+    """A command: its name, the first line of its module's docstring, the rest, the examples in it, its arguments."""
 
     name: str
     summary: str
@@ -31,14 +31,14 @@ class Described:
 
 
 class _Recorder(argparse.ArgumentParser):
-    """A parser that keeps what is declared of it."""
+    """A parser that records the arguments that a command declares."""
 
     def __init__(self) -> None:
         super().__init__(add_help=False)
         self.found: list[Option] = []
 
     def add_argument(self, *names: str, **options: Any) -> argparse.Action:
-        """Declare an argument, and keep it."""
+        """Declare an argument, and record it."""
         action = super().add_argument(*names, **options)
         metavar = action.metavar if isinstance(action.metavar, str) else ""
         flags = tuple(name for name in names if name.startswith("-"))
@@ -48,7 +48,7 @@ class _Recorder(argparse.ArgumentParser):
 
 
 def describe(name: str, module: ModuleType) -> Described:
-    """Return what the command *name* is, from its module."""
+    """Return the description of the command *name*, from its module."""
     recorder = _Recorder()
     module.add_arguments(recorder)
     add_common(recorder)
@@ -59,7 +59,7 @@ def describe(name: str, module: ModuleType) -> Described:
 
 
 def describe_all(commands: Mapping[str, ModuleType]) -> list[Described]:
-    """Return `describe` of each command."""
+    """Return the description of each command."""
     return [describe(name, module) for name, module in commands.items()]
 
 

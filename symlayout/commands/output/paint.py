@@ -1,4 +1,4 @@
-"""Print in colours on a terminal: verdicts, headings and the first words of errors; nothing else is changed."""
+"""Print text with colours on a terminal: for verdicts, headings and the first words of errors."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TextIO
 _VERDICTS = (("PROVED", "bold green"), ("REFUTED", "bold red"), ("UNKNOWN", "bold yellow"))
 
 ANSWER = (*((rf"(?m)^{word}\b", style) for word, style in _VERDICTS), (r"(?m)^[a-z][\w:-]*(?=  +\S)", "bold"))
-"""Patterns of an answer, and rich's styles: verdicts, and the headings of columns."""
+"""Patterns in an answer with their styles in rich: verdicts, and headings of rows."""
 
 ERROR = ((r"\A\w+(?=[: ])", "bold red"), (r"(?m)^  (?:in|known|help):", "dim"))
-"""The same of an error: its class, and what leads its further lines."""
+"""Patterns in an error with their styles: its class, and the first words of its further lines."""
 
 
 def wanted(stream: TextIO) -> bool:
-    """Return whether *stream* is a terminal that shows colours, and nobody asked for none (https://no-color.org)."""
+    """Return whether *stream* is a terminal with colours and NO_COLOR is not set (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def write(text: str, stream: TextIO, styles: tuple[tuple[str, str], ...]) -> None:
-    """Print *text*, with the parts that match a pattern in its style where colours are `wanted`."""
+    """Print *text*; if colours are `wanted`, each match of a pattern in *styles* gets its style."""
     if not wanted(stream):
         print(text, file=stream)
         return
-    from rich.console import Console  # for those at a terminal only: 0.1 s
+    from rich.console import Console  # here, because the import takes 0.1 s
     from rich.text import Text
 
     painted = Text(text)

@@ -1,4 +1,4 @@
-"""Show that long work goes on: on a terminal only, after a while, and gone when it ends."""
+"""Show the elapsed time of long work on a terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-_AFTER = 1.0  # seconds before anything is shown
+_AFTER = 1.0  # seconds until the display appears
 
 
 @contextmanager
 def progress(what: str, stream: TextIO, *, after: float = _AFTER) -> Iterator[None]:
-    """Write *what* and the time that passed to *stream* while the block runs, if it is a terminal."""
+    """Show *what* and the elapsed time on *stream* while the block runs, if it is a terminal.
+
+    The display appears *after* seconds, and is removed when the block ends.
+    """
     if not stream.isatty() or os.environ.get("TERM") == "dumb":
         yield
         return
     shown: list[Any] = []
-    timer = threading.Timer(after, lambda start: shown.append(_shown(what, stream, start)), [time.monotonic()])
+    timer = threading.Timer(
+        after, lambda start: shown.append(_started_display(what, stream, start)), [time.monotonic()]
+    )
     timer.daemon = True
     timer.start()
     try:
@@ -31,9 +36,9 @@ def progress(what: str, stream: TextIO, *, after: float = _AFTER) -> Iterator[No
             display.stop()
 
 
-def _shown(what: str, stream: TextIO, start: float) -> Any:
-    """Return a display of rich that has begun, and counts from *start*."""
-    from rich.console import Console  # for those who wait only: 0.1 s
+def _started_display(what: str, stream: TextIO, start: float) -> Any:
+    """Return a running display of rich that counts from the time *start*."""
+    from rich.console import Console  # here, because the import takes 0.1 s
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())

@@ -1,4 +1,4 @@
-"""What a command found: the same facts as text for people and as data for programs."""
+"""The answer of a command, as text for people and as data for programs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of one command.
+    """The answer of one command.
 
     Attributes
     ----------
     text : str
-        For people; printed unless ``--json`` is given.
+        The answer as text, printed unless ``--json`` is given.
     data : mapping
-        For programs; its keys are stable between releases.
+        The answer as JSON data, printed with ``--json``.  Its keys are stable between releases.
     holds : bool
-        Whether what was asked holds: exit status 0, else 1.
+        Whether the exit status is 0; else it is 1.
     """
 
     text: str
@@ -27,7 +27,7 @@ class Report:
 
 
 def columns(rows: Iterable[tuple[str, str]]) -> str:
-    r"""Return rows of a heading and a text of one or more lines, the texts under each other.
+    r"""Return rows as text, each a heading and one or more lines, in two aligned columns.
 
     >>> print(columns([("shape", "(N)"), ("requires", "one\ntwo")]))
     shape     (N)

@@ -1,4 +1,4 @@
-"""What ``--json`` prints, command by command, as JSON Schema: the one source of the reference page and the tests."""
+"""The JSON Schema of what each command prints with ``--json``.  The reference page and the tests are made from it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 Schema = dict[str, Any]
 
 
-def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = None, says: str = "") -> Schema:
+def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = None, description: str = "") -> Schema:
     """Return the schema of an object with these keys and no others."""
-    described = {"description": says} if says else {}
+    described = {"description": description} if description else {}
     properties = {**required, **(optional or {})}
     return {
         "type": "object", **described, "properties": properties, "required": list(required),
@@ -17,24 +17,24 @@ def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = No
     }  # fmt: skip
 
 
-def _list(items: Schema, says: str) -> Schema:
-    return {"type": "array", "description": says, "items": items}
+def _list(items: Schema, description: str) -> Schema:
+    return {"type": "array", "description": description, "items": items}
 
 
-def _map(values: Schema, says: str) -> Schema:
-    return {"type": "object", "description": says, "additionalProperties": values}
+def _map(values: Schema, description: str) -> Schema:
+    return {"type": "object", "description": description, "additionalProperties": values}
 
 
-def _is(type_: str, says: str = "") -> Schema:
-    return {"type": type_, **({"description": says} if says else {})}
+def _is(type_: str, description: str = "") -> Schema:
+    return {"type": type_, **({"description": description} if description else {})}
 
 
 def _or_null(schema: Schema) -> Schema:
     return {**schema, "type": [schema["type"], "null"]}
 
 
-def _one_of(says: str, *values: str) -> Schema:
-    return {"type": "string", "description": says, "enum": list(values)}
+def _one_of(description: str, *values: str) -> Schema:
+    return {"type": "string", "description": description, "enum": list(values)}
 
 
 _INT, _NUMBER, _TEXT = _is("integer"), _is("number"), _is("string")
@@ -45,18 +45,18 @@ _BOUNDS = _list(_or_null(_INT), "the least and the greatest value; null is unbou
 _SIZES = _map(_INT, "the value of each dim")
 _FACTS: dict[str, Schema] = {
     "shape": _SHAPE,
-    "requires": _list(_TEXT, "what must hold, as relations such as H % 2 == 0"),
+    "requires": _list(_TEXT, "the requirements, such as H % 2 == 0"),
     "dims": _map(_BOUNDS, "the bounds of each dim"),
     "dtype": _or_null(_is("string", "the element type; null is any")),
 }
 _WITNESS = _object(
     {
         "dims": _SIZES,
-        "coord": _or_null(_list(_INT, "where the sides differ; null if their shapes do")),
-        "left": _is("string", "what the left side has there"),
-        "right": _is("string", "what the right side has there"),
+        "coord": _or_null(_list(_INT, "where the sides differ; null if their shapes differ")),
+        "left": _is("string", "the element of the left side there, or its shape"),
+        "right": _is("string", "the element of the right side there, or its shape"),
     },
-    says="sizes and a coordinate where the sides differ",
+    description="sizes and a coordinate where the sides differ",
 )
 _STEP = _object(
     {
@@ -64,54 +64,54 @@ _STEP = _object(
         "operation": _is("string", "the core operation"),
         "shape": _INTS,
         "at": _INTS,
-        "source": _is("string", "what is read"),
+        "source": _is("string", "the tensor that is read"),
         "source_shape": _INTS,
         "reads": _INTS,
         "map": _is("string", "the declared map"),
-        "values": _is("string", "its right side with the numbers"),
-        "where": _is("string", "why this case of the map is taken; empty if there is one"),
-        "outside": _list(_INT, "the axes on which the source is left"),
+        "values": _is("string", "the right side of the map, with numbers for its names"),
+        "where": _is("string", "the windows of the case that applies; empty if it has none"),
+        "outside": _list(_INT, "the axes on which the coordinate is outside the source"),
     }
 )
 _REASON = _object(
     {
-        "requires": _is("string", "the relation"),
-        "words": _is("string", "in words"),
-        "asked_by": _list(_TEXT, "the steps that ask for it"),
-        "kind": _is("string", "the kind of the error"),
+        "requires": _is("string", "the requirement"),
+        "words": _is("string", "the requirement in words"),
+        "asked_by": _list(_TEXT, "the steps that state it"),
+        "kind": _is("string", "the kind of the error if it fails"),
         "because": _is("string", "the rule behind it"),
-        "breaks": _map(_INT, "small sizes that break this alone; empty if none were found"),
-        "message": _is("string", "what the operation says of them"),
+        "breaks": _map(_INT, "small sizes that break only this requirement; empty if none were found"),
+        "message": _is("string", "the error for these sizes"),
     }
 )
 _SOLUTION = _object(
     {
         "status": _one_of("how many inputs there are", "unique", "family", "none", "unknown"),
         "dims": _map(_EXTENT, "the value of each dim"),
-        "relations": _list(_TEXT, "what must hold besides"),
+        "relations": _list(_TEXT, "further requirements on the dims"),
         "points": {
             "type": ["array", "null"],
             "description": "all solutions, if they are finitely many",
             "items": _SIZES,
         },
         "inputs": _map(_SHAPE, "the shape of each input"),
-        "reason": _is("string", "why there is none, or what was not decided"),
+        "reason": _is("string", "why there is no input, or what could not be decided"),
     },
-    says="with --solve, the inputs",
+    description="the inputs; only with --solve",
 )
 _CACHE: dict[str, Schema] = {
     "path": _is("string", "the folder"),
     "state": _is("string", "whether it is used"),
-    "entries": _is("integer", "how many kernels are kept"),
-    "bytes": _is("integer", "how large they are together"),
+    "entries": _is("integer", "the number of kernels"),
+    "bytes": _is("integer", "their size together"),
 }
 
 SCHEMAS: dict[str, Schema] = {
     "infer": _object(
         {
             **_FACTS,
-            "bounds": _list(_BOUNDS, "of each axis"),
-            "asked_by": _list(_list(_TEXT, "steps"), "for each requirement the steps that ask for it"),
+            "bounds": _list(_BOUNDS, "the bounds of each extent"),
+            "asked_by": _list(_list(_TEXT, "steps"), "for each requirement the steps that state it"),
         },
         {"solve": _SOLUTION},
     ),
@@ -120,7 +120,7 @@ SCHEMAS: dict[str, Schema] = {
             **_FACTS,
             "dims": _SIZES,
             "index_map": _is("string", "the composed map"),
-            "digits": _list(_TEXT, "the digits that it becomes, with their extents"),
+            "digits": _list(_TEXT, "the digits of the map, with their extents"),
             "picture": {
                 "description": "lists in the output's shape: the row-major number of the element read, -1 is fill"
             },
@@ -141,17 +141,17 @@ SCHEMAS: dict[str, Schema] = {
                     "number": _or_null(_is("integer", "the row-major number of the element")),
                     "fill": _or_null(_is("string", "the fill")),
                 },
-                says="with --at",
+                description="with --at",
             ),
-            _object({"requires": _list(_REASON, "why each requirement exists")}, says="without --at"),
+            _object({"requires": _list(_REASON, "why each requirement exists")}, description="without --at"),
         ]
     },
     "prove": _object(
         {
-            "verdict": _one_of("what was found", "proved", "refuted", "unknown"),
+            "verdict": _one_of("the verdict", "proved", "refuted", "unknown"),
             "left": _object(_FACTS),
             "right": _object(_FACTS),
-            "requires": _list(_TEXT, "for which sizes the claim is made"),
+            "requires": _list(_TEXT, "the requirements of both sides; the claim is about sizes that meet them"),
             "same_requires": _is("boolean", "whether both sides are valid for the same sizes"),
             "witness": _or_null(_WITNESS),
             "explanation": _is("string", "the derivation"),
@@ -159,9 +159,9 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "emit": _object(
         {
-            "folder": _is("string", "where the files are"),
-            "files": _list(_TEXT, "what was written"),
-            "removed": _list(_TEXT, "what an older version had left there"),
+            "folder": _is("string", "the folder of the files"),
+            "files": _list(_TEXT, "the names of the written files"),
+            "removed": _list(_TEXT, "the names of removed files, which an older version wrote"),
         }
     ),
     "run": _object(
@@ -176,12 +176,12 @@ SCHEMAS: dict[str, Schema] = {
             "input": _INTS,
             "output": _INTS,
             "dtype": _is("string", "the element type"),
-            "bytes": _is("integer", "of the larger side"),
+            "bytes": _is("integer", "bytes of the larger of input and output"),
             "dims": _SIZES,
-            "differs": _list(_TEXT, "contenders whose result differs; they are not timed"),
+            "differs": _list(_TEXT, "the names of those whose result differs; they are not timed"),
             "seconds": _map(
                 _object({"median": _is("number"), "least": _is("number"), "rounds": _INT}),
-                "the times of each contender",
+                "the times of the kernel, the interpreter, memcpy and each peer",
             ),
         }
     ),
@@ -192,16 +192,16 @@ SCHEMAS: dict[str, Schema] = {
                     "ops": _list(
                         _object(
                             {
-                                "name": _is("string", "as a step calls it"),
+                                "name": _is("string", "its name in a step"),
                                 "parameters": _list(_TEXT, "its arguments, with their defaults"),
-                                "summary": _is("string", "the first line of its text"),
+                                "summary": _is("string", "the first line of its docstring"),
                             }
                         ),
                         "the operations",
                     )
                 }
             ),
-            _object({"markdown": _is("string", "the page")}, says="with --markdown"),
+            _object({"markdown": _is("string", "the page")}, description="with --markdown"),
         ]
     },
     "doctor": _object(
@@ -213,18 +213,18 @@ SCHEMAS: dict[str, Schema] = {
             "compiler": _object(
                 {
                     "command": _or_null(_is("string", "the C compiler")),
-                    "works": _is("boolean", "whether a kernel came out right"),
-                    "problem": _or_null(_is("string", "what is wrong with it")),
+                    "works": _is("boolean", "whether a test kernel computes the right result"),
+                    "problem": _or_null(_is("string", "why it does not work")),
                 }
             ),
             "instructions": _object(
                 {
                     "march": _or_null(_is("string", "the instruction set that kernels are compiled for")),
                     "processor": _list(_TEXT, "the levels of x86-64 that the processor has"),
-                    "problem": _or_null(_is("string", "why the one that was named cannot be used")),
+                    "problem": _or_null(_is("string", "why SYMLAYOUT_MARCH cannot be used")),
                 }
             ),
-            "trampoline": _is("string", "whether calls that are remembered are made in C, and if not, why"),
+            "trampoline": _is("string", "whether repeated calls are made in C, and if not, why"),
             "cache": _object({"path": _is("string", "the folder"), "state": _is("string", "whether it is used")}),
             "peers": _map(_TEXT, "the versions of the installed peers"),
         }
@@ -236,16 +236,16 @@ SCHEMAS: dict[str, Schema] = {
                 _object({"key": _TEXT, "kernel": _TEXT, "bytes": _INT, "made": _is("number", "seconds since 1970")}),
                 "list: the entries, oldest first",
             ),
-            "refused": _list(_TEXT, "verify, prune: entries that are not what was kept"),
-            "removed": _list(_TEXT, "prune: entries that are gone"),
-            "leftovers": _is("integer", "prune: how much of killed processes was removed"),
+            "refused": _list(_TEXT, "verify, prune: entries whose files have changed"),
+            "removed": _list(_TEXT, "prune: removed entries"),
+            "leftovers": _is("integer", "prune: the number of removed leftovers of killed processes"),
         },
     ),
-    "completion": _object({"script": _is("string", "for the shell to read")}),
+    "completion": _object({"script": _is("string", "the completion script")}),
     "help": {
         "anyOf": [
-            _object({"commands": _map(_is("object"), "what each command is, and the schema of what it prints")}),
-            _object({"markdown": _is("string", "the page")}, says="with --markdown"),
+            _object({"commands": _map(_is("object"), "each command with the schema of what it prints")}),
+            _object({"markdown": _is("string", "the page")}, description="with --markdown"),
         ]
     },
 }
@@ -255,10 +255,10 @@ ERROR: Schema = _object(
         "error": _object(
             {
                 "type": _is("string", "the class, such as ShapeError"),
-                "kind": _or_null(_is("string", "of a ShapeError: the rule that is broken, stable between releases")),
-                "message": _is("string", "as on standard error"),
+                "kind": _or_null(_is("string", "the kind of a ShapeError, stable between releases; else null")),
+                "message": _is("string", "the message, as on standard error"),
             }
         )
     },
-    says="what every command prints instead where it fails with exit status 1",
+    description="what every command prints after an error",
 )

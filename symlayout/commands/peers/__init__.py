@@ -1,1 +1,1 @@
-"""Other libraries as oracles and rivals: each runs a chain that was written once."""
+"""Peers: other libraries that run the same chain, to compare results and times."""

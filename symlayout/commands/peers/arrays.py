@@ -1,4 +1,4 @@
-"""Libraries that compute at once, or under a `jit`: NumPy, torch, jax and TensorFlow."""
+"""Peers that compute eagerly or under a `jit`: NumPy, torch, jax and TensorFlow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symlayout.commands.peers.task import Call, Function, Limits, Task, Verbs, r
 
 
 def numpy(task: Task) -> Call:
-    """Take views as far as they go, then copy into place; no function but `concatenate` writes to it itself."""
+    """Return a call that takes views where it can and then copies the result; `concatenate` writes it directly."""
     task.only_forward()
     verbs: Verbs = {
         "reshape": np.ndarray.reshape,
@@ -41,7 +41,7 @@ def numpy(task: Task) -> Call:
 
 
 def torch(task: Task) -> Call:
-    """Take views as far as they go, then copy into place."""
+    """Return a call that takes views where it can and then copies the result."""
     library = import_module("torch")
     library.set_num_threads(task.threads)
     modes = {"constant": "constant", "edge": "replicate", "reflect": "reflect", "wrap": "circular"}
@@ -79,7 +79,7 @@ def torch(task: Task) -> Call:
 
 
 def jax(task: Task) -> Call:
-    """Run the chain under `jit`, which has no ``out``."""
+    """Return a call of the chain under `jit`.  It has no ``out``."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("JAX_ENABLE_X64", "1")
     if task.threads == 1:
@@ -105,7 +105,7 @@ def jax(task: Task) -> Call:
 
 
 def tensorflow(task: Task) -> Call:
-    """Call the raw operations eagerly; they have no ``out``, and depth only in NHWC, as on any CPU."""
+    """Return a call of the raw operations, eagerly.  They have no ``out``; on a CPU, those of depth take NHWC only."""
     task.only_forward()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -152,19 +152,19 @@ def _into_place(
     task: Task, moves: list[Move], functions: list[Function], x: Any, out: Any, *,
     join: Function, copy: Function, whole: Function, fresh: Callable[[Any], bool],
 ) -> Call:  # fmt: skip
-    """Return the call of a library with views: the last reshape, view or concatenation writes to *out*.
+    """Return the call of a library with views.  It writes the result to *out*.
 
     Parameters
     ----------
     join : concatenates into ``out=``.
     copy : copies its second argument into its first.
-    whole : makes a view contiguous.
-    fresh : tells whether a result is contiguous memory of its own, which is not copied again.
+    whole : returns a contiguous copy of a view.
+    fresh : returns whether a result is a new contiguous array, which needs no copy.
     """
     if out is None:
         run = replay(moves, functions)
         return lambda: whole(run(x))
-    if moves and moves[-1].verb == "reshape":  # what is reshaped is a view of the result, not a copy of the value
+    if moves and moves[-1].verb == "reshape":  # reshape *out* instead, as a view
         moves, functions = moves[:-1], functions[:-1]
         out = out.reshape(moves[-1].shape if moves else task.shape)
     if moves and moves[-1].verb == "concatenate":
@@ -180,7 +180,7 @@ def _fill(name: str, mode: str, value: Any) -> dict[str, Any]:
 
 
 def _reversed_widths(widths: Any, mode: str) -> list[int]:
-    """Return the widths in torch's order; all but constant pads are of the last axes only."""
+    """Return the widths in torch's order, last axis first.  Other modes than constant omit unpadded outer axes."""
     kept = list(widths)
     while mode != "constant" and len(kept) > 1 and tuple(kept[0]) == (0, 0):
         kept.pop(0)

@@ -1,4 +1,4 @@
-"""Libraries that run a model: onnxruntime and OpenVINO, with input and result bound to our memory."""
+"""Peers that run a model, onnxruntime and OpenVINO, with input and result bound to NumPy arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symlayout.commands.peers.task import Call, Limits, Task, Verbs
 
 
 def onnxruntime(task: Task) -> Call:
-    """Run the chain as an ONNX model."""
+    """Return a call of the chain as an ONNX model."""
     task.only_forward()
     helper = import_module("onnx").helper
     library = import_module("onnxruntime")
@@ -72,14 +72,14 @@ def onnxruntime(task: Task) -> Call:
 
 
 def openvino(task: Task) -> Call:
-    """Run the chain as an OpenVINO model.
+    """Return a call of the chain as an OpenVINO model.
 
-    The number of threads is that of the processors which the process may use (`os.sched_setaffinity`):
-    the property ``INFERENCE_NUM_THREADS`` = 1 makes OpenVINO pass over errors of shapes.
+    OpenVINO uses as many threads as the process may use processors (`os.sched_setaffinity`).  Its property
+    ``INFERENCE_NUM_THREADS`` is not set: with 1, OpenVINO ignores errors of shapes.
     """
     task.only_forward()
     if task.out is None:
-        raise UnsupportedError("a result in fresh memory: a request keeps its own")
+        raise UnsupportedError("a new array for each result: an OpenVINO request reuses its own")
     library = import_module("openvino")
     opset = import_module("openvino.opset13")
     pads = {"constant": "constant", "edge": "edge", "reflect": "reflect", "symmetric": "symmetric"}
@@ -130,7 +130,7 @@ def _ints(values: Any) -> Any:
 
 
 def _bounds(key: Any) -> tuple[Any, Any, Any]:
-    """Return where the cuts start and end, and their steps, as ONNX and OpenVINO write them."""
+    """Return the starts, stops and steps of slices, as ONNX and OpenVINO take them."""
     least = np.iinfo(np.int64).min
     steps = [1 if cut.step is None else cut.step for cut in key]
     starts = [
@@ -149,7 +149,7 @@ def _cuts(key: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _blocks(x: Any, block: Any, pairs: Any) -> tuple[Any, Any, Any]:
-    """Return blocks and margins for every axis: 1 and 0 for the batch, and for the axes after the blocked ones."""
+    """Return block sizes and margins for every axis: 1 and 0 for the batch axis and for axes without blocks."""
     rest = [1] * (len(x.shape) - 1 - len(block))
     begin, end = zip(*pairs, strict=True)
     nothing = [0] * len(rest)

@@ -1,8 +1,8 @@
-"""A chain of operations, written once, as a program that any library can run.
+"""Record a chain of operations, written once, as a program that any library can run.
 
 A chain is a function of two arguments, a namespace and a tensor: ``lambda op, x: op.transpose(x, (1, 0))``.  With
-`symlayout` for the namespace it builds a tensor.  With a `CallRecorder` the calls become moves, in the verbs that a
-library has.  Verbs that the library lacks become other verbs: a block operation becomes reshapes and a permutation.
+`symlayout` as the namespace it builds a tensor.  With a `CallRecorder`, the calls become moves in the verbs of a
+library.  A verb that the library lacks becomes others: a block operation becomes reshapes and a permutation.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Pairs = Sequence[tuple[int, int]]
 
 
 class UnsupportedError(Exception):
-    """A library has no such operation, and none that it could be made of."""
+    """A library has neither an operation nor others that it could be made of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One operation of a program: *verb* on the values *inputs* (0 is the source), with *arguments*."""
+    """One operation of a program: *verb* on the values with the numbers *inputs* (0 is the source), and *arguments*."""
 
     verb: str
     inputs: tuple[int, ...]
@@ -48,12 +48,12 @@ class Value:
 
 
 class CallRecorder:
-    """A namespace with the names of NumPy and symlayout that writes down what is called.
+    """A namespace with functions of NumPy and symlayout that records their calls.
 
     Parameters
     ----------
     verbs : mapping
-        The verbs of the library.  A value is a test ``(shape, *arguments) -> bool`` that says where it has the verb.
+        The verbs of the library, each with a test ``(shape, *arguments) -> bool``: does the library support this call?
     """
 
     def __init__(self, verbs: Mapping[str, Callable[..., bool]]) -> None:
@@ -65,14 +65,14 @@ class CallRecorder:
         return verb in self.verbs and self.verbs[verb](x.shape, *arguments)
 
     def record(self, verb: str, x: Value | Sequence[Value], arguments: tuple[Any, ...], shape: Shape) -> Value:
-        """Write a move down and return its value."""
+        """Record a move and return its value."""
         inputs = (x,) if isinstance(x, Value) else tuple(x)
         if not self.has(verb, inputs[0], *arguments):
             raise UnsupportedError(verb)
         self.moves.append(Move(verb, tuple(v.number for v in inputs), arguments, shape))
         return Value(self, len(self.moves), shape)
 
-    # ------------------------------------------------------------------ what every library has
+    # ------------------------------------------------------------------ verbs of every library
 
     def reshape(self, x: Value, shape: Sequence[int]) -> Value:
         """See `numpy.reshape`."""
@@ -107,7 +107,7 @@ class CallRecorder:
         shape = tuple(n * r for n, r in zip(x.shape, reps, strict=True))
         return self.record("tile", x, (tuple(reps),), shape)
 
-    # ------------------------------------------------------------------ what can be said in those
+    # ------------------------------------------------------------------ verbs that other verbs can express
 
     def flip(self, x: Value, axis: int | Sequence[int] | None = None) -> Value:
         """See `numpy.flip`."""
@@ -214,7 +214,7 @@ class CallRecorder:
         blocks = [b] * len(space)
         digits = (*blocks, channels) if mode == "blocks_first" else (channels, *blocks)
         cut = (*x.shape[:depth], *digits, *x.shape[depth + 1 :])
-        first = depth if mode == "blocks_first" else depth + 1  # where the digits of the block stand
+        first = depth if mode == "blocks_first" else depth + 1  # the first axis of the block's digits
         channel = depth + len(space) if mode == "blocks_first" else depth
         place = {a: a if a < depth else a + len(space) for a in range(len(x.shape))} | {depth: channel}
         order = itertools.chain(
@@ -224,12 +224,12 @@ class CallRecorder:
 
 
 def trace(chain: Chain, shape: Shape, verbs: Mapping[str, Callable[..., bool]]) -> list[Move]:
-    """Return *chain* on an array of *shape* as moves in *verbs*, the last of which makes the result.
+    """Return *chain* on an array of *shape* as moves in *verbs*.  The last move makes the result.
 
     Raises
     ------
     UnsupportedError
-        The chain cannot be said in *verbs*.
+        The chain cannot be expressed in *verbs*.
     """
     notes = CallRecorder(verbs)
     chain(notes, Value(notes, 0, shape))
@@ -237,7 +237,7 @@ def trace(chain: Chain, shape: Shape, verbs: Mapping[str, Callable[..., bool]]) 
 
 
 def output_shape(chain: Chain, shape: Shape) -> Shape:
-    """Return the shape of the result.
+    """Return the shape of the result of *chain* on an array of *shape*.
 
     >>> output_shape(lambda op, x: op.transpose(x[:, 1:], (1, 0)), (2, 5))
     (4, 2)

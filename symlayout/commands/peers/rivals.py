@@ -1,4 +1,4 @@
-"""Which peers there are, and those that this environment has."""
+"""The table of peers, and those that are installed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ RIVALS: dict[str, Prepare] = {
     "tensorflow": arrays.tensorflow,
     "jax": arrays.jax,
 }
-"""Each prepares a call of a task, whose result it returns unless that is in the task's ``out``."""
+"""Functions that return a call of a task.  The call returns the result, unless it writes it to the task's ``out``."""
 
 OF_FRAMEWORK = {"onnx": "onnxruntime", "openvino": "openvino", "tensorflow": "tensorflow", "torch": "torch"}
-"""Which of them has the operations of a framework."""
+"""The peer that has the operations of each framework."""
 
 _NEEDS = {"onnxruntime": ("onnx", "onnxruntime")}
 
 
 def installed(names: Iterable[str] = RIVALS) -> list[str]:
-    """Return those of *names* that can be imported."""
+    """Return the peers in *names* whose packages can be imported."""
     return [name for name in names if all(find_spec(part) is not None for part in _NEEDS.get(name, (name,)))]

@@ -1,4 +1,4 @@
-"""What a peer is asked to do, and the replay of a program by the functions of a library."""
+"""A task for a peer, and the replay of a program with the functions of a library."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Limits = Mapping[str, Callable[..., bool]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Run *chain*, or its adjoint, on *source*.
+    """The task to run *chain*, or its adjoint, on *source*.
 
     Attributes
     ----------
     chain : Chain or Move
-        What to compute; a move is one operation that a single framework has, ``"framework:Name"``.
+        The chain to compute.  A `Move` is one operation of a single framework, ``"framework:Name"``.
     source : ndarray
         The input, row-major.
     out : ndarray, optional
-        Where the result goes if the library can write to it; None asks for fresh memory.
+        The array for the result, if the library can write into one; with None, the result is a new array.
     adjoint_of : shape, optional
-        The chain's input shape if *source* is the cotangent of its output.
+        With the adjoint, the chain's input shape; *source* is then the cotangent of its output.
     threads : int
-        How many threads the library may use.
+        The most threads that the library uses.
     """
 
     chain: Chain | Move
@@ -49,18 +49,18 @@ class Task:
     def program(
         self, verbs: Verbs, limits: Limits | None = None, native: Callable[[str], Function] | None = None
     ) -> tuple[list[Move], list[Function]]:
-        """Return the chain in *verbs*, and the function of each move.
+        """Return the chain as moves in *verbs*, and the function of each move.
 
         Parameters
         ----------
-        verbs : the library's functions: of the inputs, then the arguments.
-        limits : of some verbs, where the library has them: a test of the input's shape and the arguments.
-        native : the library's own operation by its name; called as ``f(x, values, keywords)``.
+        verbs : the library's functions.  Each takes the inputs, then the arguments.
+        limits : for some verbs, a test of the input's shape and the arguments: does the library support them?
+        native : returns the framework's operation of a name, to be called as ``f(x, values, keywords)``.
 
         Raises
         ------
         UnsupportedError
-            It cannot be said in them.
+            The chain cannot be expressed in these verbs.
         """
         if isinstance(self.chain, Move):
             if native is None:
@@ -71,13 +71,13 @@ class Task:
         return moves, [verbs[move.verb] for move in moves]
 
     def only_forward(self) -> None:
-        """Raise `UnsupportedError` if the adjoint is asked for."""
+        """Raise `UnsupportedError` if the task is an adjoint."""
         if self.adjoint_of is not None:
             raise UnsupportedError("adjoint")
 
 
 def replay(moves: Sequence[Move], functions: Sequence[Function]) -> Callable[[Any], Any]:
-    """Return *moves* as a function of the source, each carried out by its function: the inputs, then the arguments."""
+    """Return *moves* as a function of the source.  *functions* has the function of each move."""
     if all(move.inputs == (k,) for k, move in enumerate(moves)):
         steps = [(function, move.arguments) for function, move in zip(functions, moves, strict=True)]
 
@@ -98,7 +98,7 @@ def replay(moves: Sequence[Move], functions: Sequence[Function]) -> Callable[[An
 
 
 def agrees(call: Call, out: Array, expected: Array) -> bool:
-    """Return whether the result of *call* has the bytes of *expected*; it is in *out* if no array is returned."""
+    """Return whether the result of *call* has the bytes of *expected*.  If it returns no array, the result is *out*."""
     out.reshape(-1).view(np.uint8).fill(0xA5)
     value = call()
     result = out if value is None or isinstance(value, Mapping) else np.asarray(value)
