@@ -28,7 +28,7 @@ def text(drawn: Cells) -> str:
 
 
 def _shown(grid: Grid) -> str:
-    """Return the coordinates that a grid shows, for each axis of which it leaves some out."""
+    """Return the coordinates that a grid shows, for each axis where some are left out."""
     cut = [(k, axis) for k, axis in enumerate(grid.axes) if len(axis) != grid.shape[k]]
     return "; ".join(f"{', '.join(map(str, axis))} of axis {k}" for k, axis in cut)
 

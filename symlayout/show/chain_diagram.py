@@ -81,8 +81,8 @@ def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) 
 def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: Mapping[str, int]) -> float:
     """Draw the loops of *t* with their upper left corner at (x, y); return the height.
 
-    At the right of each loop stands how many elements one iteration moves in the output and in the source, when
-    the dims have *values*.
+    The text at the right of each loop says how many elements one iteration moves in the output and in the source,
+    where the dims have *values*.
     """
     if (pieces := len(t.index_map.reads)) > _MOST_LOWERED:
         canvas.text(x, y + 12, f"loops: {pieces} nests, one for each piece of the map", "soft")

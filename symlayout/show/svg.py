@@ -109,7 +109,7 @@ def shortened(written: str, most: int) -> str:
 def wrapped(written: str, most: int, lines: int) -> list[str]:
     """Return *written* as at most *lines* lines of at most *most* characters, broken at spaces where possible.
 
-    ``…`` stands for a rest that does not fit.
+    The last line ends in ``…`` if the text does not fit.
 
     >>> wrapped("(i0, i1) -> (i1, i0)", 12, 3)
     ['(i0, i1) ->', '(i1, i0)']
