@@ -67,7 +67,7 @@ class Prelude:
 
     def local(self, name: str, value: Expr) -> Expr:
         """Add a local for *value*, named after *name*, and return it; a literal is returned as it is."""
-        if isinstance(value, Literal):
+        if isinstance(value, IntLiteral):
             return value
         identifier = self.identifier(name)
         self.steps.append(Local(identifier, value))

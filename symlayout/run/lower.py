@@ -27,7 +27,7 @@ from symlayout.tensors.element_types import same_fill
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, mul
 from symlayout_codegen.ir.nest import Add, AffineForm, Carried, Digit, Nest, NestGuard, NestPiece, NestWindow
 
-_MOST_SHARED_AXES = 2  # axes in `Piece.apart`
+_MOST_SHARED_AXES = 2  # axes in `NestPiece.apart`
 View = Callable[[Read], Read]  # from a read to the part of it that one piece copies or fills
 PARAMETER = "@"  # the first character of a kernel parameter that is not a dim
 
@@ -319,8 +319,10 @@ class _Lowering:
                 whole[axis] = name
         return whole
 
-    def _with_axes(self, background: NestPiece | None, pieces: Sequence[NestPiece]) -> tuple[NestPiece | None, tuple[NestPiece, ...]]:
-        """Return the pieces with `Piece.apart` set: output axes on which each piece has a single digit.
+    def _with_axes(
+        self, background: NestPiece | None, pieces: Sequence[NestPiece]
+    ) -> tuple[NestPiece | None, tuple[NestPiece, ...]]:
+        """Return the pieces with `NestPiece.apart` set: output axes on which each piece has a single digit.
 
         With half bytes, the last axis does not count: two elements share a byte there.
         """
