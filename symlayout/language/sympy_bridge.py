@@ -442,7 +442,8 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
             return (sympy.Max if f.form == "max" else sympy.Min)(*parts)
         left, right = parts
         if f.form == "%":
-            return sympy.Mod(left, right, evaluate=False)
+            # An unevaluated Mod keeps the user's form, but Max and Min refuse one of numbers.
+            return sympy.Mod(left, right, evaluate=bool(left.is_number and right.is_number))
         return {"/": lambda q: q, "//": sympy.floor, "ceil_div": sympy.ceiling}[f.form](left / right)
 
     return sympy.Add(*(sympy.Mul(c, *map(factor, factors)) for c, factors in e.terms))
