@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs bench fuzz promises coverage images strict-c clean
+.PHONY: help demo test test-all lint docs bench fuzz promises coverage images strict-c clean
 
 help:
 	@echo "make demo    the examples: OpenVINO models and a photograph"
-	@echo "make test    all tests, with doctests and the README's snippets"
+	@echo "make test    the tests to run while working: no slow ones, samples of long lists of cases, few random examples"
+	@echo "make test-all  all tests, with every case and example"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    the site, in site/"
 	@echo "make dist    sdist and wheel, in dist/; each is installed in a clean environment and used"
@@ -25,8 +26,14 @@ help:
 demo: $(VENV)/demo.stamp
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
+# The tests of one file run in one process, so that they share what the file makes once.
+PARALLEL := -n auto --maxprocesses 8 --dist loadfile
+
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" --hypothesis-profile=quick
+
+test-all: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -q $(PARALLEL)
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ def complaint(compiler: str, flags: list[str], file: Path) -> str:
     """Return what the compiler prints about *file*, or that it fails."""
     with tempfile.TemporaryDirectory() as folder:
         command = [compiler, "-std=c11", *flags, *WARNINGS, "-c", str(file), "-o", str(Path(folder) / "file.o")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     printed = done.stdout + done.stderr
     return printed or (f"status {done.returncode}" if done.returncode else "")
 

@@ -1,7 +1,7 @@
 """Alter certificates and see that the checker shows nothing false: ``python -m tests.fuzz_check --cases 100000``.
 
 One to four places of a claim and its proof are altered and the seal is made again.  What the checker then accepts,
-step by step and as a whole, has to be so at the sizes that are enumerated (`tests.support.watched`).
+step by step and as a whole, has to be so at the sizes that are enumerated (`tests.support.certificates.watched`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import symlayout as sl
 from symlayout.proof.certificate.checker import seal
 from tests.proof.test_claims import CLAIMS, build
-from tests.support.watched import Certificate, UnsoundError, watch
+from tests.support.certificates.watched import Certificate, UnsoundError, watch
 
 OPERATORS = ("+", "-", "*", "//", "%")
 SIDES = ("below", "above", "empty")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
+from symlayout.budgets import Limits
 from symlayout_codegen.limits import limits as backend
 
 
@@ -41,3 +42,8 @@ def test_a_changed_limit_holds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sl.limits, "normal_form_goals", 0)
     with pytest.raises(sl.InconclusiveError, match="within 0 goals"):
         str(sl.pad(t, 1)[1:].index_map)
+
+
+def test_the_limits_of_the_package_are_of_its_class() -> None:
+    assert isinstance(sl.limits, Limits)
+    assert sl.limits.search_terms == Limits().search_terms

@@ -50,7 +50,7 @@ def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Sta
     if len(found) > _MOST_STAGES:
         left_out = len(found) - _MOST_STAGES + 1
         half = _MOST_STAGES // 2
-        found[half:-half] = [Stage("", (f"{left_out} more steps",))]
+        found[half : half + left_out] = [Stage("", (f"{left_out} more steps",))]
     return found
 
 

@@ -17,7 +17,7 @@ from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
 from symlayout.errors import ShapeError
-from tests.support.derivations import identities
+from tests.support.certificates.derivations import identities
 
 H, W, B = symbol("H"), symbol("W"), symbol("b")
 

@@ -13,7 +13,7 @@ from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
 from symlayout.algebra.sample_points import Samples
 from symlayout.errors import InconclusiveError, ShapeError
-from tests.support.derivations import identities
+from tests.support.certificates.derivations import identities
 
 Point = dict[str, int]
 

@@ -205,7 +205,7 @@ def test_integers_of_any_type_are_taken_exactly(block: Any) -> None:
         np.array([True, True, True]),
         np.array([1, 2, 2], "c8"),
         [1, 2, np.bool_(True)],
-        [1, object(), 2],
+        pytest.param([1, object(), 2], id="[1, an object, 2]"),
         [1, H / 2 + 0.5, 2],
     ],
     ids=repr,

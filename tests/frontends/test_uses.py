@@ -166,6 +166,7 @@ def test_results_and_refusals_are_the_same_when_the_arrays_come(op: str) -> None
             check_results(row, row.computed(row.applied(dims)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_bounds_are_the_hull_and_within_what_is_inferred(framework: str) -> None:
     some = [row for row in ROWS[framework] if "partial_shapes" in row.input]

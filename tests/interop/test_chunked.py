@@ -20,6 +20,7 @@ import symlayout as sl
 from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.interop.chunked import Blockwise, apply_chunked, bytes_of, split
 from tests.support.chains import build
+from tests.support.effort import examples
 from tests.support.paths import ROOT
 from tests.support.strategies import Case, cases
 
@@ -82,7 +83,7 @@ def test_no_block_reads_more_than_it_needs(name: str) -> None:
         assert next(reads, None) is None
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases(most_steps=3))
 def test_random_chains_in_small_blocks(case: Case) -> None:
     case = replace(case, dtype="i4", layout="contiguous")

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, reject, settings
 import symlayout as sl
 from symlayout.errors import ArrayError, ShapeError
 from tests.support.chains import build, symbolic
+from tests.support.effort import examples
 from tests.support.strategies import Case, cases
 
 jax: Any = pytest.importorskip("jax", reason="the extra jax is not installed")
@@ -83,7 +84,7 @@ def test_export_keeps_the_expressions() -> None:
         assert np.array_equal(again.call(x), sl.interpret(blocks(), x))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases(most_steps=3))
 def test_the_map_in_xla_is_the_interpreters(case: Case) -> None:
     """The chain has dims for all sizes; what follows from them is computed from the symbolic normal form."""

@@ -215,6 +215,7 @@ def test_an_inverse_wants_the_shape_of_the_output() -> None:
     assert caught.value.kind == "size_mismatch"
 
 
+@pytest.mark.slow
 def test_random_inverses_undo_what_they_say() -> None:
     counts: Counter[str] = Counter()
     for seed in range(70):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 import symlayout as sl
 from symlayout import Verdict
+from symlayout.inverses.properties import is_injective, reads_all
 from symlayout.tensors.declaration import Declared, Operand, index_map
 from tests.support import oracle
 from tests.support.chains import build, symbolic
@@ -80,7 +81,7 @@ CASES: dict[str, tuple[sl.Tensor, Verdict, Verdict]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_is_about_all_sizes(name: str) -> None:
     t, injective, surjective = CASES[name]
-    for found, verdict in ((sl.is_injective(t), injective), (sl.is_surjective(t), surjective)):
+    for found, verdict in ((is_injective(t), injective), (sl.is_surjective(t), surjective)):
         assert found.verdict is verdict, str(found)
         check_witness(t, found)
 
@@ -123,6 +124,7 @@ def check_witness(t: sl.Tensor, found: sl.Finding) -> None:
         assert value not in result
 
 
+@pytest.mark.slow
 def test_random_chains_of_fixed_shapes_are_decided() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
 
@@ -133,7 +135,7 @@ def test_random_chains_of_fixed_shapes_are_decided() -> None:
         numbers = np.arange(1000, 1000 + np.prod(case.shape, dtype=int), dtype="i4").reshape(case.shape)
         made = np.frombuffer(oracle.run(oracle.grid(numbers), case.steps).data(), "i4")
         expected = truth(made[made >= 1000], numbers.size)
-        found = [sl.is_injective(t, budget=1), sl.is_surjective(t, budget=1)]
+        found = [is_injective(t, budget=1), sl.is_surjective(t, budget=1)]
         assert [f.verdict for f in found] == [YES if holds else NO for holds in expected]
         for f in found:
             check_witness(t, f)
@@ -143,6 +145,7 @@ def test_random_chains_of_fixed_shapes_are_decided() -> None:
     assert len(counts) == 4, counts
 
 
+@pytest.mark.slow
 def test_random_chains_of_symbolic_shapes_are_never_decided_wrongly() -> None:
     counts: Counter[Verdict] = Counter()
 
@@ -152,7 +155,7 @@ def test_random_chains_of_symbolic_shapes_are_never_decided_wrongly() -> None:
         dims: dict[str, int] = {}
         steps = [(name, symbolic(k, attributes, dims)) for k, (name, attributes) in enumerate(case.steps)]
         t = build(sl.tensor([sl.dim(f"n{k}") for k in range(len(case.shape))], name="x"), steps)
-        found = [sl.is_injective(t, budget=60), sl.is_surjective(t, budget=60)]
+        found = [is_injective(t, budget=60), sl.is_surjective(t, budget=60)]
         points = [{**dims, **{f"n{k}": n for k, n in enumerate(case.shape)}}]
         rnd = random.Random(case.seed)
         points += [{d.name: rnd.randint(d.nearest(), d.nearest() + 3) for d in t.facts.dims.values()} for _ in range(8)]
@@ -172,7 +175,7 @@ def test_random_chains_of_symbolic_shapes_are_never_decided_wrongly() -> None:
     assert counts[NO] > 3
 
 
-@pytest.mark.parametrize("ask", [sl.is_injective, sl.is_surjective, sl.is_identity, sl.reads_all])
+@pytest.mark.parametrize("ask", [is_injective, sl.is_surjective, sl.is_identity, reads_all])
 def test_a_finding_has_no_truth_value(ask: Callable[[sl.Tensor], sl.Finding]) -> None:
     with pytest.raises(TypeError, match="three values"):
         bool(ask(leaf(H)))
@@ -181,13 +184,13 @@ def test_a_finding_has_no_truth_value(ask: Callable[[sl.Tensor], sl.Finding]) ->
 def test_reads_all_is_about_the_inputs_that_are_named() -> None:
     w = sl.tensor((N, W), name="w")
     t = sl.concatenate([leaf(N, H + 1)[:, 1:], w], 1)
-    assert sl.reads_all(t, "w").verdict is YES
-    refuted = sl.reads_all(t, "x")
+    assert reads_all(t, "w").verdict is YES
+    refuted = reads_all(t, "x")
     assert refuted.verdict is NO
     assert refuted.witness == ("x", (0, 0))
     assert sl.is_surjective(t).verdict is NO
     with pytest.raises(sl.ShapeError) as caught:
-        sl.reads_all(t, "y")
+        reads_all(t, "y")
     assert caught.value.kind == "source"
 
 
@@ -202,11 +205,11 @@ def test_the_identity_is_told_from_what_only_has_its_shape() -> None:
 
 
 def test_an_element_that_is_read_twice_is_named() -> None:
-    refuted = sl.is_injective(sl.tile(leaf(H), 2))
+    refuted = is_injective(sl.tile(leaf(H), 2))
     assert str(refuted) == "REFUTED: H = 1: x[0] is read at (0,) and at (1,)"
     assert refuted.explain() == str(refuted)
     assert str(sl.is_surjective(leaf(H)[1:])) == "REFUTED: H = 1: x[0] is read nowhere"
-    assert str(sl.is_injective(leaf(H)[1:])) == "PROVED: no element is read twice, for all sizes"
+    assert str(is_injective(leaf(H)[1:])) == "PROVED: no element is read twice, for all sizes"
 
 
 def test_few_sizes_do_not_prove() -> None:
@@ -225,12 +228,12 @@ def test_reads_that_are_not_shown_to_be_inside_use_up_the_budget() -> None:
         (n,) = x.shape
         return index_map((n,), lambda i: (i + 1,))
 
-    found = sl.is_injective(beyond(sl.tensor("n", name="x")), budget=7)
+    found = is_injective(beyond(sl.tensor("n", name="x")), budget=7)
     assert (found.verdict, found.searched) == (sl.Verdict.UNKNOWN, 7)
 
 
 @pytest.mark.parametrize(
-    "function", [sl.is_injective, sl.is_surjective, sl.reads_all, sl.is_identity, sl.inverse, sl.interpret, sl.reasons]
+    "function", [is_injective, sl.is_surjective, reads_all, sl.is_identity, sl.inverse, sl.interpret, sl.reasons]
 )
 def test_what_is_no_tensor(function: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match=f"{function.__name__} takes a symlayout tensor, not int"):

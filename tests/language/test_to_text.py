@@ -14,6 +14,7 @@ import symlayout as sl
 from symlayout.language import latex, sympy_bridge
 from symlayout.language.readable import Apply, Factor, Sum, atom, number
 from symlayout.language.to_text import spell
+from tests.support.effort import examples
 
 NAMES = {"i0": 5, "i1": 2, "H": 7, "b": 3, "top": 1}
 
@@ -58,19 +59,19 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None, derandomize=True, max_examples=500)
+@settings(deadline=None, derandomize=True, max_examples=examples(500))
 @given(TREES)
 def test_text_means_the_number(e: Sum) -> None:
     assert eval(spell(e), {**NAMES, "ceil_div": ceil_div}) == evaluate(e), spell(e)
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=examples(200))
 @given(TREES)
 def test_sympy_means_the_number(e: Sum) -> None:
     assert int(sympy_bridge.written(e, lambda name: sympy.Integer(NAMES[name])).doit()) == evaluate(e)
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=examples(200))
 @given(TREES)
 def test_latex_is_balanced(e: Sum) -> None:
     check_latex(latex.sum_(e))

@@ -16,11 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
+from symlayout.maps.adjoint_map import Adjoint
 from symlayout.run.lower import lower
 from symlayout_codegen import simulate
 from tests.codegen.emit.test_printer import call, run_sanitized
 from tests.support import oracle
 from tests.support.chains import build, symbolic
+from tests.support.effort import examples
 from tests.support.strategies import DYNAMIC, STEPS, Case, chains, make_array
 
 Array = np.ndarray[Any, Any]
@@ -79,7 +81,7 @@ def same_bits(a: Array, b: Array) -> bool:
 # --- random chains ----------------------------------------------------------------------------
 
 
-@settings(quick, max_examples=120)
+@settings(quick, max_examples=examples(120))
 @given(linear_cases())
 def test_interpreter_agrees_with_brute_force_and_with_the_dot_product(case: Case) -> None:
     x = case.array()
@@ -93,7 +95,7 @@ def test_interpreter_agrees_with_brute_force_and_with_the_dot_product(case: Case
     assert dot(sl.interpret(y, x) - constant, dy) == dot(x, dx)
 
 
-@settings(quick, max_examples=40)
+@settings(quick, max_examples=examples(40))
 @given(linear_cases(), st.sampled_from(NUMBERS))
 def test_kernel_and_interpreter_give_the_same_bits(case: Case, dtype: str) -> None:
     adjoint = sl.adjoint(build(sl.tensor(case.shape, name="x"), case.steps))
@@ -105,7 +107,7 @@ def test_kernel_and_interpreter_give_the_same_bits(case: Case, dtype: str) -> No
     assert same_bits(kernel(dy), sl.interpret(adjoint, dy))
 
 
-@settings(quick, max_examples=60)
+@settings(quick, max_examples=examples(60))
 @given(linear_cases(3, DYNAMIC))
 def test_adjoint_for_all_shapes_is_the_one_of_each(case: Case) -> None:
     adjoint, dims = dynamic(case)
@@ -113,7 +115,7 @@ def test_adjoint_for_all_shapes_is_the_one_of_each(case: Case) -> None:
     assert np.array_equal(sl.interpret(adjoint, dy, dims=dims), brute(case, dy))
 
 
-@settings(quick, max_examples=15)
+@settings(quick, max_examples=examples(15))
 @given(linear_cases(3, DYNAMIC), st.sampled_from(NUMBERS))
 def test_kernel_for_all_shapes_gives_the_interpreters_bits(case: Case, dtype: str) -> None:
     adjoint, dims = dynamic(case)
@@ -125,7 +127,7 @@ def test_kernel_for_all_shapes_gives_the_interpreters_bits(case: Case, dtype: st
     assert same_bits(kernel(dy, dims=dims), sl.interpret(adjoint, dy, dims=dims))
 
 
-@settings(quick, max_examples=60)
+@settings(quick, max_examples=examples(60))
 @given(linear_cases(3, DYNAMIC))
 def test_nest_stays_inside_both_arrays(case: Case) -> None:
     adjoint, dims = dynamic(case)
@@ -243,6 +245,7 @@ def test_attributes_are_those_of_the_leaf_and_of_the_tensor() -> None:
     x = sl.tensor("N, 2*h", dtype="f4", name="x")
     y = sl.space_to_depth(x[:, None, None, :], [1, 2])
     adjoint = sl.adjoint(y)
+    assert isinstance(adjoint, Adjoint)
     assert adjoint.leaf is x
     assert adjoint.tensor is y
     assert adjoint.shape == x.shape

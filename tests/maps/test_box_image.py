@@ -15,6 +15,7 @@ import symlayout as sl
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.floor_normal_form import digit_name, floor_div
 from symlayout.algebra.polynomial import symbol
+from symlayout.maps.box_image import Image
 from symlayout.maps.interpreter import gathers
 from tests.fuzz_prove.judge import build as claim_chain
 from tests.fuzz_prove.steps import random_chain
@@ -53,7 +54,7 @@ def hull(boxes: list[Box]) -> Box | None:
     return tuple((min(start for start, _ in axis), max(stop for _, stop in axis)) for axis in zip(*boxes, strict=True))
 
 
-def check(image: sl.Image, expected: Box | None) -> None:
+def check(image: Image, expected: Box | None) -> None:
     """Assert that an image, whose ends are ints, contains *expected*, and is it if it says that it is exact."""
     box = image.box
     if box is not None and any(start >= stop for start, stop in box):
@@ -125,7 +126,7 @@ def test_a_symbolic_box_is_right_at_all_small_sizes(name: str) -> None:
         expected = read_by(bound, ((point[A], point[A] + 2), *((0, n) for n in shape[1:])))
         for image in images:
             ends = image.box and tuple((_at(start, point), _at(stop, point)) for start, stop in image.box)
-            check(sl.Image(image.source, ends, image.exact), expected[image.source])
+            check(Image(image.source, ends, image.exact), expected[image.source])
             checked += 1
     assert checked > 3
 
@@ -153,20 +154,20 @@ def test_affine_maps_have_exact_symbolic_images() -> None:
 
 def test_parts_that_are_all_fill_read_nothing() -> None:
     padded = sl.pad(leaf(8, 8), [(4, 4), (0, 0)])
-    assert padded.index_map.image([(0, 4), None]) == (sl.Image("x", None, True),)
-    assert padded.index_map.image([(2, 6), None]) == (sl.Image("x", ((0, 2), (0, 8)), True),)
-    assert padded.index_map.image([(5, 5), None]) == (sl.Image("x", None, True),)
+    assert padded.index_map.image([(0, 4), None]) == (Image("x", None, True),)
+    assert padded.index_map.image([(2, 6), None]) == (Image("x", ((0, 2), (0, 8)), True),)
+    assert padded.index_map.image([(5, 5), None]) == (Image("x", None, True),)
 
 
 def test_each_input_has_its_image() -> None:
     joined = sl.concatenate([leaf(4), sl.tensor((6,), name="w")]).index_map
-    assert joined.image([(0, 3)]) == (sl.Image("x", ((0, 3),), True), sl.Image("w", None, True))
-    assert joined.image([(2, 7)]) == (sl.Image("x", ((2, 4),), True), sl.Image("w", ((0, 3),), True))
+    assert joined.image([(0, 3)]) == (Image("x", ((0, 3),), True), Image("w", None, True))
+    assert joined.image([(2, 7)]) == (Image("x", ((2, 4),), True), Image("w", ((0, 3),), True))
 
 
 def test_what_is_not_the_smallest_box_says_so() -> None:
     (image,) = sl.reshape(leaf(4, 6), [24]).index_map.image([(5, 8)])
-    assert image == sl.Image("x", ((0, 2), (0, 6)), False) or image.exact
+    assert image == Image("x", ((0, 2), (0, 6)), False) or image.exact
     (image,) = leaf(H)[::2].index_map.image([None])
     assert image.exact
 

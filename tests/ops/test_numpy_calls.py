@@ -128,6 +128,7 @@ def is_a_crop(name: str, arguments: Call) -> bool:
     return mode == "constant" and isinstance(width, int | tuple | dict) and "-" in str(width).replace("{-", "{")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_gives_what_numpy_gives(name: str) -> None:
     @many
@@ -153,6 +154,7 @@ def test_an_index_gives_what_numpy_gives(shape: tuple[int, ...], key: tuple[Any,
     check_same(ours, theirs, {"x": array})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["concatenate", "stack"])
 def test_a_join_gives_what_numpy_gives(name: str) -> None:
     @many

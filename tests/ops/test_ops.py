@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import symlayout as sl
 from tests.support.chains import build, check_dynamic
+from tests.support.effort import examples
 from tests.support.strategies import DYNAMIC, STEPS, Case, make_array
 
 Array = np.ndarray[Any, Any]
@@ -112,10 +113,10 @@ def check_against_numpy(case: Case, *, compiled: bool) -> None:
     np.testing.assert_array_equal(result, expected)
 
 
-def check_each(name: str, examples: int, check: Callable[[Case], object]) -> None:
+def check_each(name: str, count: int, check: Callable[[Case], object]) -> None:
     """Run *check* on random attributes and shapes of one operation."""
 
-    @settings(quick, max_examples=examples)
+    @settings(quick, max_examples=examples(count))
     @given(single(name))
     def run(case: Case) -> None:
         check(case)
@@ -128,16 +129,19 @@ def test_interpreter_agrees_with_numpy(name: str) -> None:
     check_each(name, 60, lambda case: check_against_numpy(case, compiled=False))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", NUMPY)
 def test_kernel_agrees_with_numpy(name: str) -> None:
     check_each(name, 8, lambda case: check_against_numpy(case, compiled=True))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", [name for name in NUMPY if name in DYNAMIC])
 def test_one_declaration_holds_for_all_shapes_and_attributes(name: str) -> None:
     check_each(name, 25, lambda case: check_dynamic(case, compiled=False))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", [name for name in NUMPY if name in DYNAMIC])
 def test_one_kernel_holds_for_all_shapes_and_attributes(name: str) -> None:
     check_each(name, 3, lambda case: check_dynamic(case, compiled=True))
@@ -190,6 +194,7 @@ def test_widths_by_axis_agree_with_numpy(width: Any) -> None:
 BOUNDS_OF_SLICES = (None, -6, -3, -1, 0, 1, 3, 6)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("step", [-3, -1, 1, 2])
 def test_slices_of_any_extent_have_exact_bounds_and_read_inside(step: int) -> None:
     for start, stop in itertools.product(BOUNDS_OF_SLICES, repeat=2):
@@ -461,6 +466,7 @@ def test_kernels_refuse_by_the_same_kind() -> None:
     assert caught.value.kind == "size_mismatch"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
 def test_parts_that_are_nearly_equal_are_numpys_at_every_extent(count: int) -> None:
     parts = sl.array_split(sl.tensor((H, 2), name="x"), count)

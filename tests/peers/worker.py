@@ -19,7 +19,7 @@ NEEDED = {
     "tensorflow": ("tensorflow",),
     "torch": ("torch",),
 }
-PATIENCE = 120.0  # seconds; the first answer includes the import of the framework
+PATIENCE = 600.0  # seconds; the first answer includes the import of the framework
 
 
 class PeerError(Exception):

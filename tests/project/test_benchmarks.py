@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,6 +16,7 @@ from benchmarks.goals import goals
 from benchmarks.measure import Row, measure
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown
+from symlayout.commands import timing
 from symlayout.commands.peers.arrays import numpy
 from symlayout.commands.peers.program import Chain, UnsupportedError, output_shape, trace
 from symlayout.commands.peers.task import Task, agrees
@@ -72,12 +73,15 @@ def test_a_result_that_differs_is_noticed() -> None:
     assert not agrees(lambda: None, out, expected)  # nothing was written to out
 
 
-def test_calls_take_turns_and_slow_ones_fewer() -> None:
+def test_calls_take_turns_and_slow_ones_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
+    now = 0.0
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: now))
 
     def slow() -> None:
+        nonlocal now
         order.append("slow")
-        time.sleep(5e-3)
+        now += 5e-3
 
     calls = {"base": lambda: order.append("base"), "slow": slow, "fast": lambda: order.append("fast")}
     times = take_turns(calls, 9e-3, least=2, most=5, before=lambda: None)

@@ -32,7 +32,7 @@ target_link_libraries(as_cpp symlayout::symlayout_kernels_shared)
 """
 
 
-def run(*command: str | Path, timeout: float = 300) -> str:
+def run(*command: str | Path, timeout: float = 600) -> str:
     """Run *command* and return what it printed; fail with that if it fails."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -59,6 +59,7 @@ def test_the_program_runs_as_c_and_as_cpp(c: str, cpp: str, tmp_path: Path) -> N
         assert run(tmp_path / "program") == PRINTED
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cmake"), reason="cmake is not installed")
 def test_cmake_installs_libraries_that_a_project_finds(tmp_path: Path) -> None:
     source, build, prefix, consumer = (tmp_path / name for name in ("source", "build", "prefix", "consumer"))

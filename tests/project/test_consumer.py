@@ -29,7 +29,7 @@ def package_of(folder: Path) -> str:
 def test_the_program_runs() -> None:
     path = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'codegen')!r}]"
     code = f"{path}; import runpy; runpy.run_path({str(CONSUMER / 'program.py')!r}, run_name='__main__')"
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=600)
 
 
 def test_pyright_finds_the_types_and_the_mistakes() -> None:
@@ -37,7 +37,7 @@ def test_pyright_finds_the_types_and_the_mistakes() -> None:
     if pyright is None:
         pytest.skip("pyright is not installed")
     command = [pyright, "-p", str(CONSUMER), "--pythonpath", sys.executable]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout
     assert "0 errors, 0 warnings" in done.stdout
 

@@ -50,13 +50,14 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, *words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=folder, env=snippets.environment(folder, folder), text=True, timeout=300,
+        [sys.executable, "-m", *words], cwd=folder, env=snippets.environment(folder, folder), text=True, timeout=600,
         check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_operation_passes_the_tests_that_ask_for_its_parts(changed: Path) -> None:
     assert " passed" in run(changed, "pytest", "-q", "-p", "no:cacheprovider", "-k", "quarter_turn", *ASKED)
 

@@ -26,12 +26,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     environment["PATH"] = os.pathsep.join([str(folder), os.environ["PATH"]])
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
     command = ["sh", str(ROOT / "examples" / "demo.sh"), str(folder / "out")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Warning" not in done.stderr
     return done.stdout, folder / "out"
 
 
+@pytest.mark.slow
 def test_every_model_agrees_with_the_interpreter(demo: tuple[str, Path]) -> None:
     printed, _ = demo
     models = sorted(path.stem for path in (ROOT / "examples" / "models").glob("*.xml"))

@@ -16,15 +16,19 @@ import symlayout as sl
 from symlayout.frontends import names
 from tests.fuzz import __main__ as command
 from tests.fuzz import judge
-from tests.fuzz.chains import PROPOSALS, Chain, Link, at_points, draw, run
+from tests.fuzz.chains import PROPOSALS, Chain, Drawn, Link, at_points, draw, run
 from tests.fuzz.memory import LAYOUTS, PLACES, Bytes, Guarded, by_size, layout
 from tests.fuzz.shrink import smallest, typed
 from tests.fuzz.tally import Summary, Tally
 from tests.fuzz.words import in_words
 from tests.fuzz_prove.steps import random_leaf
 from tests.support import brute
+from tests.support.effort import examples
 
-DRAWN = [draw(random.Random(seed)) for seed in range(20)]
+
+@pytest.fixture(scope="module")
+def all_drawn() -> list[Drawn]:
+    return [draw(random.Random(seed)) for seed in range(examples(20))]
 
 
 def test_every_operation_of_the_catalogue_can_be_drawn() -> None:
@@ -40,9 +44,9 @@ def test_every_operation_of_the_catalogue_can_be_drawn() -> None:
     assert set(brute.OPERATIONS) | set(brute.JOINT) | set(brute.SEVERAL) <= {*found, "input"}
 
 
-def test_a_step_in_other_words_means_the_same() -> None:
+def test_a_step_in_other_words_means_the_same(all_drawn: list[Drawn]) -> None:
     compared = 0
-    for drawn in DRAWN:
+    for drawn in all_drawn:
         core = Chain(
             drawn.chain.shape, tuple(Link(link.core, link.core) for link in drawn.chain.links), drawn.chain.dims
         )
@@ -51,11 +55,11 @@ def test_a_step_in_other_words_means_the_same() -> None:
         for point, grid in drawn.points[:10]:
             assert np.array_equal(run(core, point), grid)
             compared += 1
-    assert compared > 50
+    assert compared > 2 * len(all_drawn)
 
 
-def test_each_point_is_drawn_once_and_has_the_meaning_that_was_drawn() -> None:
-    for drawn in DRAWN:
+def test_each_point_is_drawn_once_and_has_the_meaning_that_was_drawn(all_drawn: list[Drawn]) -> None:
+    for drawn in all_drawn:
         again = at_points(drawn.chain, [point for point, _ in drawn.points])
         assert again.without == []
         assert all(np.array_equal(a, b) for (_, a), (_, b) in zip(again.points, drawn.points, strict=True))
@@ -82,6 +86,7 @@ def test_element_types_are_of_many_sizes() -> None:
     assert {1, 2, 3, 4, 8, 16} <= set(by_size())
 
 
+@pytest.mark.slow
 def test_a_chain_agrees_and_is_counted(tmp_path: Path) -> None:
     summary = tmp_path / "counts.json"
     assert command.main(["1", "--summary", str(summary)]) == 0
@@ -94,6 +99,7 @@ def test_a_chain_agrees_and_is_counted(tmp_path: Path) -> None:
     assert json.loads(summary.read_text()) == first
 
 
+@pytest.mark.slow
 def test_a_wrong_result_is_found_and_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     right = sl.interpret
 

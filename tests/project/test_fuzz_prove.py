@@ -30,6 +30,7 @@ FAMILIES = {seed: random_family(random.Random(seed)) for seed in range(120)}
 # ---------------------------------------------------------------------- the judge
 
 
+@pytest.mark.slow
 def test_brute_force_by_numpy_is_brute_force_by_elements() -> None:
     compared: Counter[str] = Counter()
     for seed, family in FAMILIES.items():
@@ -94,6 +95,7 @@ def test_points_are_in_order_of_their_sum_and_complete() -> None:
 # ---------------------------------------------------------------------- the claims
 
 
+@pytest.mark.slow
 def test_rewritten_chains_read_the_same() -> None:
     compared = 0
     for seed, family in FAMILIES.items():
@@ -124,6 +126,7 @@ def test_chains_have_up_to_8_steps_of_every_operation_and_dims_of_0_and_1() -> N
 # ---------------------------------------------------------------------- verdicts
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_families_are_judged_right(seed: int) -> None:
     judge = Judge(FAMILIES[seed], random.Random(seed), budget=40, limit=1)

@@ -22,7 +22,7 @@ PROGRAM = ROOT / "tests" / "c" / "use_kernels.c"
 USED = sorted({f"{name}.c" for name in re.findall(r"\b(\w+_x\d)(?:_part)?\(", PROGRAM.read_text("ascii"))})
 
 
-def run(*command: str | Path, timeout: float = 300) -> str:
+def run(*command: str | Path, timeout: float = 600) -> str:
     """Run *command* and return what it printed; fail with that if it fails."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -65,6 +65,7 @@ def test_a_file_states_its_map(row: Row, size: int, name: str) -> None:
     assert [loop for before, loop in loops if not before.endswith("*/") and not loop.endswith("*/")] == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_a_c_program_links_the_kernels_without_python(compiler: str, tmp_path: Path) -> None:
     if compiler not in COMPILERS:
@@ -83,6 +84,7 @@ def test_a_c_program_links_the_kernels_without_python(compiler: str, tmp_path: P
     assert run(program) == "all kernels agree\n"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("size", ELEMENT_SIZES)
 def test_no_compiler_has_anything_to_say(size: int) -> None:
     """Each file by one compiler at one level; `tests.compile_generated` takes all combinations."""

@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -22,13 +21,13 @@ from symlayout_codegen.limits import limits
 from tests.promises.forked import forked
 
 REAL = shutil.which("cc")
-LIMIT = 0.4
+LIMIT = 2.0  # seconds, in which a shell starts
 BAD = {  # what it does: the script, words of the error, words of the log
     "fails": ("echo no, no >&2; exit 1", "failed with status 1", "no, no"),
     "is killed": ("echo so far; kill -9 $$", "failed with status -9", "so far"),
-    "hangs": ("echo begun; sleep 60", f"took longer than {LIMIT:g} s", "begun"),
-    "hangs with its output closed": ("exec >&- 2>&-; sleep 60", f"took longer than {LIMIT:g} s", ""),
-    "leaves a child that hangs": ("echo begun; sleep 60 & exit 0", "reported success and built nothing", "begun"),
+    "hangs": ("echo begun; sleep 100000", f"took longer than {LIMIT:g} s", "begun"),
+    "hangs with its output closed": ("exec >&- 2>&-; sleep 100000", f"took longer than {LIMIT:g} s", ""),
+    "leaves a child that hangs": ("echo begun; sleep 100000 & exit 0", "reported success and built nothing", "begun"),
     "ignores requests to end": ("trap '' TERM INT HUP; while :; do sleep 1; done", "took longer than", ""),
     "prints without end": ("yes", "printed more than", "y\n"),
     "prints garbage and fails": ("head -c 5000 /dev/urandom; exit 1", "failed with status 1", ""),
@@ -54,7 +53,7 @@ def attack(what: str, folder: Path) -> None:
     compiler.write_text(f"#!/bin/sh\n{script}\n")
     compiler.chmod(0o755)
     os.environ.update(CC=str(compiler) if script else "/no/such/compiler", SYMLAYOUT_CACHE_DIR=str(folder / "cache"))
-    limits.compiler_seconds = LIMIT if "took longer" in words else 30
+    limits.compiler_seconds = LIMIT if "took longer" in words else 600
     t = sl.transpose(sl.tensor("n, m", name="x"))
     x = np.arange(6.0).reshape(2, 3)
 
@@ -68,13 +67,11 @@ def attack(what: str, folder: Path) -> None:
         assert words in messages[0], messages
 
     def raises() -> None:
-        started = time.monotonic()
         with pytest.raises(sl.CompilerError) as caught:
             sl.compile(t, dtype="f8", strict=True)
         assert words in str(caught.value)
         assert log in caught.value.log
         assert log.strip() in str(caught.value)
-        assert time.monotonic() - started < 10
 
     assert forked(falls_back) == 0, what
     assert forked(raises) == 0, what

@@ -207,6 +207,7 @@ def test_a_division_by_a_dim_that_can_be_0_does_not_stop_the_search() -> None:
 # ---------------------------------------------------------------------- random claims
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("start", range(0, 180, 30))
 def test_random_claims_are_decided_right(start: int) -> None:
     counts: Counter[str] = Counter()
@@ -266,6 +267,7 @@ LONG_RESULTS: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", LONG)
 def test_long_chains_are_decided_within_the_budget_of_goals(kind: str) -> None:
     """500 operations: the work is counted in goals, which no clock disturbs."""

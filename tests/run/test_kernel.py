@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.run.kernel import Kernel
 from symlayout.run.lower import lower
 from symlayout_codegen import PreconditionFailed, compile_nest
 from symlayout_codegen.ir.integer_expressions import evaluate
@@ -36,6 +37,7 @@ def test_strides_need_not_be_whole_elements() -> None:
     target = np.zeros(4, record)
     target["b"] = 7
     kernel = sl.compile(sl.flip(sl.tensor("N", dtype="i2")), strict=True)
+    assert isinstance(kernel, Kernel)
     assert kernel(source["a"]).tolist() == [4, 3, 2, 1]
     kernel(source["a"], out=target["a"])
     assert target["a"].tolist() == [4, 3, 2, 1]
@@ -56,6 +58,7 @@ PADDED = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("size", [None, 0, 1, 3])
 @pytest.mark.parametrize("name", PADDED)
 def test_a_pad_around_pieces_or_an_empty_input_is_filled(name: str, size: int | None) -> None:
@@ -241,6 +244,7 @@ def test_a_tile_of_what_may_be_empty_is_moved_without_divisions() -> None:
         assert k(x, dims={"p": 2}).tolist() == [7, 7, *x, *x, 7]
 
 
+@pytest.mark.slow
 def test_boxes_for_divisors_that_may_be_0_are_made_once_each() -> None:
     """Of several such extents, one of which stays a divisor where it is 0: that one is divided by as it is."""
     h, w, c, p, q = sl.dims("H W C p q")

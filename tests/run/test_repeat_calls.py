@@ -286,6 +286,7 @@ def test_kernels_do_without_headers_of_python(fresh: Path, monkeypatch: pytest.M
     assert trampolines(fresh) == []
 
 
+@pytest.mark.sample(2)
 @HAS_COMPILER
 @pytest.mark.parametrize("lie", ["exit 1", "echo garbage > kernel.so", "echo 'int a;' | cc -shared -xc -o kernel.so -"])
 def test_kernels_do_without_one_that_cannot_be_built(fresh: Path, monkeypatch: pytest.MonkeyPatch, lie: str) -> None:
@@ -315,6 +316,7 @@ def test_a_compiler_that_fails_is_the_error_of_the_kernel(fresh: Path, monkeypat
     assert not list(fresh.glob("cache/*"))
 
 
+@pytest.mark.sample(1)
 @HAS_COMPILER
 def test_a_fork_while_another_thread_builds_it_does_not_hang(fresh: Path) -> None:
     with trampoline._own.lock:

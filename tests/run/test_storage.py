@@ -18,6 +18,7 @@ import symlayout as sl
 from symlayout.run import call_plan
 from symlayout.run.standalone_c import Unit, emit
 from symlayout.run.storage import NIBBLES
+from tests.support.effort import examples
 from tests.support.halves import check_halves, cut, joined
 from tests.support.strategies import DYNAMIC, Case, cases
 
@@ -47,13 +48,13 @@ def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_plan, "processors", lambda: 8)
 
 
-@settings(quick, max_examples=30)
+@settings(quick, max_examples=examples(30))
 @given(cases())
 def test_random_chains(case: Case) -> None:
     check_halves(case)
 
 
-@settings(quick, max_examples=15)
+@settings(quick, max_examples=examples(15))
 @given(cases(only=DYNAMIC, most_steps=3))
 def test_random_chains_for_all_shapes(case: Case) -> None:
     check_halves(case, dynamic=True)
@@ -92,6 +93,7 @@ WAYS: dict[str, tuple[sl.Tensor, tuple[int, ...], bool]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", WAYS)
 def test_each_way_on_several_threads_and_strides(name: str) -> None:
     y, shape, whole = WAYS[name]
@@ -206,6 +208,7 @@ def test_arrays_and_types_that_cannot_be() -> None:
     assert repr(kernel) == "Kernel(Tensor(x: (K, N)), int4x2)"
 
 
+@pytest.mark.slow
 def test_a_specialised_kernel_and_a_tuned_one() -> None:
     given = random_bytes(12, 10)
     want = joined(cut(given).T)
@@ -223,6 +226,7 @@ def test_numpy_does_it_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> No
         np.testing.assert_array_equal(sl.compile(y, dtype="uint4x2")(given), joined(sl.interpret(y, cut(given))))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_standalone_c_is_clean(compiler: str, tmp_path: Path) -> None:
     if not shutil.which(compiler):
@@ -246,6 +250,7 @@ def test_standalone_c_is_clean(compiler: str, tmp_path: Path) -> None:
     subprocess.run([compiler, *flags, "-c", "all.c", "-o", "all.o"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path: Path) -> None:
     given = random_bytes(4, 3)
     np.save(tmp_path / "weights.npy", given)

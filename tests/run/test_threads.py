@@ -17,6 +17,7 @@ import symlayout as sl
 from symlayout.run import call_plan
 from symlayout_codegen.jit.pool import run
 from tests.support.chains import build
+from tests.support.effort import examples
 from tests.support.strategies import Case, cases
 
 IMAGE = np.random.default_rng(0).integers(1, 256, (3, 5, 64, 66), np.uint8)
@@ -62,7 +63,7 @@ def test_an_exception_is_raised_where_run_was_called() -> None:
 
 def test_parts_run_at_once() -> None:
     """Each part waits for the other: one thread alone would wait for ever."""
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=600)
     assert run(lambda part: both.wait() * 0, 2, 2) == 0
 
 
@@ -87,7 +88,7 @@ def test_no_part_is_under_way_when_an_interrupted_call_returns() -> None:
     def slow(part: int) -> int:
         nonlocal under_way
         if threading.current_thread() is threading.main_thread():
-            begun.wait(30)
+            begun.wait(600)
             raise KeyboardInterrupt
         under_way += 1
         begun.set()
@@ -128,6 +129,7 @@ CHAINS: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CHAINS)
 def test_threads_write_what_one_does(name: str) -> None:
     both_ways(sl.compile(CHAINS[name](sl.tensor("N, C, 2*h, 2*w", name="x")), strict=True), IMAGE)
@@ -158,6 +160,7 @@ ADJOINTS: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ADJOINTS)
 def test_sums_are_the_same_bits_on_any_number_of_threads(name: str) -> None:
     y = ADJOINTS[name](sl.tensor("N, C, H, W", name="x", dtype="f4"))
@@ -174,7 +177,7 @@ def test_sums_are_shared_out_where_an_axis_tells_elements_apart() -> None:
         assert ("sl_share" in source, "if (part < 1)" in source) == (shares, not shares)
 
 
-@settings(deadline=None, derandomize=True, max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, derandomize=True, max_examples=examples(20), suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_threads_write_what_one_does_for_random_chains(case: Case) -> None:
     x = case.array()

@@ -18,9 +18,11 @@ from hypothesis import given, settings
 import symlayout as sl
 from symlayout.commands import command_line
 from symlayout.show import small_sizes
+from symlayout.show.picture import assignments
 from symlayout.show.read_numbers import MAX_CELLS, cells
 from symlayout.show.theme import escape, style
 from tests.support import chains, strategies
+from tests.support.effort import examples
 from tests.support.paths import ROOT
 
 IMAGES = ROOT / "docs" / "images"
@@ -117,7 +119,7 @@ def test_a_picture_stays_on_its_paper(name: str) -> None:
         assert 0 <= float(text.attrib["y"]) <= height
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(strategies.cases(most_steps=3))
 def test_cells_are_what_the_interpreter_reads(case: strategies.Case) -> None:
     t = chains.build(sl.tensor(case.shape, name="x"), case.steps)
@@ -311,3 +313,7 @@ def test_the_images_are_current(image: Path, tmp_path: Path) -> None:
 
 def test_there_are_images() -> None:
     assert [path.name for path in IMAGES.glob("*.svg")]
+
+
+def test_sizes_are_written_as_assignments() -> None:
+    assert assignments({"H": 2, "W": 3}) == "H = 2, W = 3"

@@ -15,6 +15,7 @@ from symlayout.commands import subject
 from symlayout.commands.output import ops_page
 from symlayout.show.trace_element import number_of
 from tests.support import chains, strategies
+from tests.support.effort import examples
 
 SYMBOLIC = [
     ("N, H, W, C", lambda x: sl.space_to_batch(x, [2, sl.dim("b", min=1)], [[1, 1], [0, sl.dim("q")]])),
@@ -59,7 +60,7 @@ def arithmetic(formula: str) -> tuple[int, ...]:
     return value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(strategies.cases(most_steps=4))
 def test_a_walk_ends_where_the_interpreter_reads(case: strategies.Case) -> None:
     check(chains.build(sl.tensor(case.shape, name="x"), case.steps), {})
@@ -80,6 +81,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_is_walked_explained_and_drawn(name: str) -> None:
     (t,) = subject.build(OPERATIONS[name])

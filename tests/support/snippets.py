@@ -97,7 +97,7 @@ def steps(text: str) -> Iterator[tuple[str, str]]:
 def _difference(command: str, output: str, variables: Mapping[str, str], folder: Path) -> str:
     """Return how a command fails or prints something else; empty if it prints *output*."""
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=variables, text=True, timeout=120, check=False,
+        command, shell=True, cwd=folder, env=variables, text=True, timeout=600, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     # 0 holds, 1 does not; other statuses are accidents, unless the page shows the error message

@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 import symlayout as sl
-from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
+from symlayout.declare import Declared, Fill, Operand, index_map
 
 
 @sl.operation

@@ -48,7 +48,7 @@ def write_sources(folder: Path, kernels: list[tuple[Nest, int]]) -> list[str]:
 
 
 def run_in(folder: Path, *command: str) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -159,6 +159,7 @@ def test_expressions_print_with_few_parentheses(expr: Expr, text: str) -> None:
 # --- what compilers say -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("level", ["-O2", "-O3"])
 def test_compilers_warn_of_nothing(compiler: str, level: str, tmp_path: Path) -> None:
@@ -169,6 +170,7 @@ def test_compilers_warn_of_nothing(compiler: str, level: str, tmp_path: Path) ->
     run_in(tmp_path, compiler, *WARNINGS, level, "-c", *files)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("number", NUMBERS)
 def test_compilers_warn_of_no_sum(compiler: str, number: str, tmp_path: Path) -> None:
@@ -234,6 +236,7 @@ def run_sanitized(folder: Path, kernels: list[tuple[Nest, int]], calls: list[str
     run_in(folder, "env", "ASAN_OPTIONS=detect_leaks=0", "./main")
 
 
+@pytest.mark.slow
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     """On memory cut to what may be touched."""
     sizes = {nest.name: 4 if nest.combine else (1, 3, 4)[i % 3] for i, nest in enumerate(nests.ALL)}
@@ -247,6 +250,7 @@ def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     run_sanitized(tmp_path, [(nest, sizes[nest.name]) for nest in nests.ALL], calls)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 4, 8])
 def test_sanitizers_find_nothing_in_whole_registers_and_tiles(size: int, tmp_path: Path) -> None:
     sides = (2, 4, 15, 16, 17, 31, 64, 65, 71)

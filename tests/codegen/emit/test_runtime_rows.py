@@ -15,6 +15,7 @@ SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 @pytest.mark.parametrize(
     ("size", "flags"), [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, []), (4, []), (3, [])], ids=str
@@ -27,11 +28,11 @@ def test_deals_are_those_of_an_element_at_a_time(size: int, flags: list[str], tm
         [*words, str(ROOT / "tests" / "c" / "deals.c")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     if "asan" in built.stderr or "ubsan" in built.stderr:
         pytest.skip("this gcc has no sanitizers")
     assert built.returncode == 0, built.stderr
-    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ import pytest
 from symlayout_codegen import CompilerError, compile_nest
 from symlayout_codegen.jit import build, cache, compiler, load
 from tests.support import nests
+from tests.support.steps import STEPS, counted
 
 PROGRAM = """
 import numpy as np
@@ -64,14 +64,11 @@ def test_a_second_process_compiles_nothing(root: Path, monkeypatch: pytest.Monke
     compile_and_forget()
 
 
-def test_from_the_cache_takes_a_few_milliseconds(root: Path) -> None:
+def test_from_the_cache_takes_few_steps(root: Path) -> None:
     compile_and_forget()
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
+    compile_and_forget()
+    with counted(STEPS // 100):  # 5 ms are promised and benchmarked
         compile_and_forget()
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.02  # 5 ms are promised and benchmarked; here only that nothing is compiled
 
 
 def spoil(entry: Path, how: str) -> None:
@@ -124,6 +121,7 @@ def spoil(entry: Path, how: str) -> None:
             entry.symlink_to(moved)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "how",
     [
@@ -151,10 +149,11 @@ def test_a_spoiled_entry_is_not_loaded_but_replaced(root: Path, how: str) -> Non
     assert cache.load(key) == (root / key / "kernel.so").read_bytes()
 
 
+@pytest.mark.slow
 def test_eight_processes_leave_one_library(root: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment) for _ in range(8)]
-    assert [process.wait(timeout=60) for process in running] == [0] * 8
+    assert [process.wait(timeout=600) for process in running] == [0] * 8
     assert len(entries(root)) == 1
 
 
@@ -184,6 +183,7 @@ def test_what_a_killed_process_left_is_removed_by_age(root: Path) -> None:
     assert new.exists()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("how", ["777", "720", "702", "link", "file"])
 def test_a_foreign_folder_is_not_used_and_said_once(root: Path, tmp_path: Path, how: str) -> None:
     if how == "file":
@@ -374,6 +374,7 @@ def _replace(note: Path, change: dict[str, str]) -> None:
     note.write_text(json.dumps(recorded), "ascii")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "spoil",
     [

@@ -91,6 +91,7 @@ def samples(nest: Nest) -> list[tuple[int, ...]]:
     return [arguments for arguments in chosen if math.prod(max(1, n) for n in arguments) <= 1500]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("nest", nests.ALL, ids=lambda nest: nest.name)
 def test_kernel_writes_what_the_nest_says(nest: Nest) -> None:
     kernel = compile_nest(nest, 4)
@@ -98,6 +99,7 @@ def test_kernel_writes_what_the_nest_says(nest: Nest) -> None:
         check(kernel, nest, arguments)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 16])
 @pytest.mark.parametrize(
     "nest",
@@ -122,6 +124,7 @@ def test_transposes_of_every_size_around_the_tiles(size: int) -> None:
         assert (memory[[0, -1]] == 7).all(), shape
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("nest", [nests.deal_rows(), nests.deal_rows_back()], ids=lambda nest: nest.name)
 def test_long_rows_in_blocks(nest: Nest, size: int) -> None:
@@ -185,9 +188,10 @@ def test_sums_of_floats_are_in_order(each: int, within: int) -> None:
         assert np.array_equal(out.view(np.uint32), expected.view(np.uint32)), rows
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("order", "size"),
-    zip(itertools.permutations(range(4)), itertools.cycle((1, 2, 4, 1, 8, 16, 3)), strict=False),
+    list(zip(itertools.permutations(range(4)), itertools.cycle((1, 2, 4, 1, 8, 16, 3)), strict=False)),
     ids=str,
 )
 def test_axes_of_every_order_change_places(order: tuple[int, ...], size: int) -> None:

@@ -68,6 +68,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return timed
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("choice", [c for c in CANDIDATES if c != MODEL], ids=str)
 @pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name in SOME], ids=lambda nest: nest.name)
 def test_every_candidate_does_what_the_nest_says(nest: Nest, choice: Choice) -> None:
@@ -133,6 +134,7 @@ def test_candidates_that_are_the_same_are_not_timed(clock: list[str]) -> None:
     assert "all candidates are the same loops" in kernel.schedule
 
 
+@pytest.mark.slow
 def test_transposes_are_timed_by_tiles_of_several_sizes_and_past_the_caches(clock: list[str]) -> None:
     labels = [choice.label for choice in CANDIDATES]
     assert len(set(labels)) == len(CANDIDATES)

@@ -53,6 +53,7 @@ from symlayout_codegen.ir.statements import (
 )
 from symlayout_codegen.passes.schedule import schedule
 from tests.support import nests
+from tests.support.effort import examples
 from tests.support.loop_interpreter import run
 
 
@@ -314,7 +315,7 @@ def pieces(draw: st.DrawFn) -> NestPiece:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     pieces(),
     st.lists(st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)), min_size=1, max_size=3),
@@ -333,7 +334,7 @@ def test_schedule_of_a_random_nest(piece: NestPiece, samples: list[tuple[int, ..
             assert run(program, values, parts) == expected, values
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(pieces(), st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)))
 def test_schedule_of_a_random_sum(piece: NestPiece, sample: tuple[int, ...]) -> None:
     """The terms of every element, in order; the faces are swapped so that several points write one element."""
@@ -347,6 +348,7 @@ def test_schedule_of_a_random_sum(piece: NestPiece, sample: tuple[int, ...]) -> 
         assert run(schedule(nest), values, parts) == simulate(nest, values)
 
 
+@pytest.mark.slow
 def test_random_nests_reach_every_statement() -> None:
     """The strategy above would prove little if it never made, say, a guard that must be tested."""
     missing = {Let, Interval, Share, Loop, If, CopyRun, FillRun, CopyRows, FillRows, Transpose}

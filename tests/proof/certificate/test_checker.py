@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import symlayout as sl
 from symlayout.algebra.polynomial import Extent, Poly, symbol
 from symlayout.proof.certificate.checker import Context, Refused, decode, encode, refusal, seal
-from tests.support.handmade import (
+from tests.support.effort import examples
+from tests.support.certificates.handmade import (
     CHECKER,
     I0,
     NO_CERTIFICATE,
@@ -467,7 +468,7 @@ def test_a_claim_and_a_proof_of_any_kind_are_no_certificate(about: Any, block: A
         assert refusal({**parts, "seal": seal(parts)})
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(NAMES), st.lists(PARTS, max_size=4))
 def test_a_step_of_any_parts_does_not_show_what_is_false(name: str, parts: list[Any]) -> None:
     assert steps_said([name, *parts])
@@ -489,7 +490,7 @@ def test_a_claim_with_a_part_of_any_kind_raises_nothing(key: str, value: Any) ->
 @pytest.mark.parametrize(
     "value",
     [{1, 2}, object(), {"claim": {1}, "proof": {}, "seal": ""}, {"claim": 0, "proof": 0, "seal": 0, "more": 0}],
-    ids=str,
+    ids=["a set", "an object", "a claim that is a set", "parts that are numbers"],
 )
 def test_what_is_not_json_is_no_certificate(value: Any) -> None:
     assert refusal(value)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from symlayout.algebra.polynomial import Extent, symbol
-from tests.support.handmade import (
+from tests.support.certificates.handmade import (
     CHECKER,
     I0,
     NO_CERTIFICATE,

@@ -14,7 +14,7 @@ from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.logged_equations import _bezout
 from tests.algebra.test_facts import BOUNDS, Bound
 from tests.algebra.test_nonnegative import random_facts, some
-from tests.support.recorded import Told
+from tests.support.certificates.recorded import Told
 
 
 @pytest.mark.parametrize("rule", BOUNDS, ids=lambda rule: rule.name)
@@ -26,6 +26,7 @@ def test_what_a_rule_shows_is_written_down(rule: Bound) -> None:
     assert facts.context.holds(facts.show(e))
 
 
+@pytest.mark.slow
 def test_nearly_all_that_random_systems_show_is_written_down() -> None:
     counts: Counter[str] = Counter()
     for seed in range(400):

@@ -19,14 +19,15 @@ import pytest
 import symlayout as sl
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.claim import Claim
+from symlayout.proof.certificate.write import certify
 from tests.fuzz_check import alterations, at, certificate, few, run, sealed, sites, words_of
 from tests.fuzz_prove import build as build_chain
 from tests.fuzz_prove import random_claim
 from tests.proof.test_claims import CLAIMS, build
 from tests.support.brute import Invalid
-from tests.support.certified import EndlessError, Meaning, falsity
+from tests.support.certificates.certified import EndlessError, Meaning, falsity
 from tests.support.paths import ROOT
-from tests.support.watched import Certificate, watch
+from tests.support.certificates.watched import Certificate, watch
 
 ALTERED = "the seal does not match: the certificate was altered"
 SIZES = 12  # at which a claim is enumerated
@@ -329,6 +330,7 @@ def test_without_what_it_assumes_a_claim_is_not_proved() -> None:
 # ---------------------------------------------------------------------- random claims
 
 
+@pytest.mark.slow
 def test_random_claims_that_are_proved_have_certificates() -> None:
     counts: Counter[str] = Counter()
     for seed in range(20):
@@ -345,3 +347,9 @@ def test_random_claims_that_are_proved_have_certificates() -> None:
             counts["certified"] += 1
     assert counts["certified"] > 4
     assert counts["InconclusiveError"] <= 1
+
+
+def test_a_claim_that_is_not_proved_has_no_certificate() -> None:
+    x = sl.tensor("N", name="x")
+    with pytest.raises(sl.InconclusiveError):
+        certify(x, sl.flip(x), x.facts.fork(), None)

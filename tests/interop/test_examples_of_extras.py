@@ -43,7 +43,7 @@ def test_script(name: str, tmp_path: Path) -> None:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), str(ROOT / "codegen")]))
     command = [sys.executable, str(ROOT / "examples" / script)]
     done = subprocess.run(
-        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -1,6 +1,6 @@
 """A checker that is watched: each step that it accepts is looked at where numbers are put for all symbols.
 
-The numbers are those that `tests.support.certified` enumerates for the claim; what a step adds has to be so at
+The numbers are those that `tests.support.certificates.certified` enumerates for the claim; what a step adds has to be so at
 all of them.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent, evaluate
 from symlayout.proof.certificate.checker import Context, Refused, decode, refusal
-from tests.support.certified import OUTSIDE, EndlessError, Meaning, Point, falsity, points
+from tests.support.certificates.certified import OUTSIDE, EndlessError, Meaning, Point, falsity, points
 
 Certificate = dict[str, Any]
 

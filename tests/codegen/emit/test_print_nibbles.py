@@ -1,0 +1,42 @@
+"""Statements on half bytes are calls of the runtime's functions for these."""
+
+from __future__ import annotations
+
+import pytest
+
+from symlayout_codegen.emit.header import HALVES_HEADER, template
+from symlayout_codegen.emit.print_nibbles import half_leaf
+from symlayout_codegen.ir.integer_expressions import Literal, Name
+from symlayout_codegen.ir.statements import Copy, CopyRows, Fill, FillRows, Let, Statement
+
+N, K = Name("n"), Name("k")
+STATEMENTS: list[Statement] = [
+    Copy(N, 0, K, Literal(1)),
+    Copy(N, 0, K, N),
+    Fill(N, 0, Literal(1)),
+    Fill(N, 0, N),
+    CopyRows(N, K, 0, N, K, N, K),
+    FillRows(N, K, 0, N, K),
+]
+
+
+def show(e: object) -> str:
+    return e.name if isinstance(e, Name) else str(getattr(e, "value", e))
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: type(s).__name__)
+def test_the_function_is_in_the_runtime(statement: Statement) -> None:
+    text = half_leaf(statement, show)
+    assert text is not None
+    assert text.endswith(");")
+    assert text.partition("(")[0] + "(" in template(HALVES_HEADER)
+
+
+def test_one_element_and_many_are_different_calls() -> None:
+    one, many = (half_leaf(s, show) for s in STATEMENTS[:2])
+    assert one == "sl_nibble_move(to, n, from0, k);"
+    assert many == "sl_nibble_copy(to, n, from0, k, n);"
+
+
+def test_what_holds_no_element_is_printed_elsewhere() -> None:
+    assert half_leaf(Let("a", N), show) is None

@@ -1,0 +1,68 @@
+"""Each command is a module that declares its arguments and answers with a report that meets its schema."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import symlayout.__main__
+from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show
+from symlayout.commands import help as help_command
+from symlayout.commands.command_line import COMMANDS, main, make_parser
+from symlayout.commands.output.report import Report, columns
+from symlayout.commands.output.schemas import SCHEMAS
+from symlayout.commands.peers import graphs, rivals
+from tests.support.valid import assert_valid
+
+MODULES = (bench, cache, completion, doctor, emit, explain, help_command, infer, ops, prove, run, show)
+WORDS: dict[ModuleType, list[str]] = {
+    cache: [],
+    doctor: [],
+    explain: ["N,2*h", "transpose(1,0)"],
+    help_command: ["infer"],
+    infer: ["N,2*h", "transpose(1,0)"],
+    ops: ["transpose"],
+    prove: ["N,M", "transpose(1,0)"],
+    show: ["2,3", "transpose(1,0)"],
+}
+
+
+def test_every_command_is_a_module_and_has_a_schema() -> None:
+    assert set(COMMANDS.values()) == set(MODULES)
+    assert set(COMMANDS) <= set(SCHEMAS)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_the_arguments_are_described(module: ModuleType) -> None:
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    for action in parser._actions:
+        assert action.help or action.choices, action
+
+
+@pytest.mark.parametrize("module", WORDS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_a_report_meets_its_schema(module: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))
+    name = module.__name__.rpartition(".")[2]
+    arguments = make_parser().parse_args([name, *WORDS[module]])
+    arguments.right, arguments.commands = (["transpose(1,0)"] if module is prove else None), COMMANDS
+    report = module.run(arguments)
+    assert isinstance(report, Report)
+    assert report.text
+    assert_valid(report.data, SCHEMAS[name])
+
+
+def test_the_package_runs_as_the_command() -> None:
+    assert symlayout.__main__.main is main
+
+
+def test_columns_stand_under_each_other() -> None:
+    assert columns([("a", "one\ntwo"), ("long", "three")]).splitlines() == ["a     one", "      two", "long  three"]
+
+
+def test_rivals_that_are_not_installed_are_left_out() -> None:
+    assert rivals.installed(["numpy", "no_such_library"]) == ["numpy"]
+    assert all(callable(getattr(graphs, name)) for name in ("onnxruntime", "openvino"))

@@ -1,0 +1,72 @@
+"""What ``make test`` leaves to ``make test-all``: tests that are slow, most cases of long lists, most random examples.
+
+``--processor-times=N`` shows the N tests that took the most processor time, children included: a time that other
+processes hardly change, unlike the durations of pytest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=10)
+"""The profile of ``make test``: a tenth of the examples; see `tests.support.effort`."""
+
+
+_BEGIN = pytest.StashKey[float]()
+_PROPERTY = "processor seconds"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--processor-times", type=int, default=0, metavar="N", help="show the longest N")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow all cases but the sample where a test has the marker ``sample``."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sample"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for found in cases.values():
+        marker = found[0].get_closest_marker("sample")
+        assert marker is not None
+        (count,) = marker.args
+        kept = {k * len(found) // count for k in range(count)}
+        for k, item in enumerate(found):
+            if k not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Note when the test begins."""
+    item.stash[_BEGIN] = _processor_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Add the processor time to the last report of the test; the process that prints the summary may be another."""
+    report: pytest.TestReport = yield  # type: ignore[assignment, misc]
+    if call.when == "teardown":
+        report.user_properties.append((_PROPERTY, _processor_seconds() - item.stash[_BEGIN]))
+    return report  # type: ignore[return-value]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what ``--processor-times`` asks for."""
+    if count := terminalreporter.config.getoption("--processor-times"):
+        reports = [r for found in terminalreporter.stats.values() for r in found if isinstance(r, pytest.TestReport)]
+        times = [(value, r.nodeid) for r in reports for name, value in r.user_properties if name == _PROPERTY]
+        terminalreporter.section(f"processor time: {sum(value for value, _ in times):.0f} s")
+        for value, name in sorted(times, reverse=True)[:count]:
+            terminalreporter.write_line(f"{value:7.2f} s  {name}")
+
+
+def _processor_seconds() -> float:
+    return sum(os.times()[:4])
