@@ -52,7 +52,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Add the processor time to the last report of the test; the process that prints the summary may be another."""
-    report: pytest.TestReport = yield  # type: ignore[assignment, misc]
+    report: pytest.TestReport = yield  # type: ignore[assignment]
     if call.when == "teardown":
         report.user_properties.append((_PROPERTY, _processor_seconds() - item.stash[_BEGIN]))
     return report  # type: ignore[return-value]
@@ -62,7 +62,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show what ``--processor-times`` asks for."""
     if count := terminalreporter.config.getoption("--processor-times"):
         reports = [r for found in terminalreporter.stats.values() for r in found if isinstance(r, pytest.TestReport)]
-        times = [(value, r.nodeid) for r in reports for name, value in r.user_properties if name == _PROPERTY]
+        times = [
+            (float(str(value)), r.nodeid) for r in reports for name, value in r.user_properties if name == _PROPERTY
+        ]
         terminalreporter.section(f"processor time: {sum(value for value, _ in times):.0f} s")
         for value, name in sorted(times, reverse=True)[:count]:
             terminalreporter.write_line(f"{value:7.2f} s  {name}")

@@ -9,7 +9,7 @@ import pytest
 from symlayout import limits
 from symlayout.algebra.defined_symbols import Derived
 from symlayout.algebra.facts import Dim, Facts
-from symlayout.algebra.polynomial import evaluate, symbol
+from symlayout.algebra.polynomial import Extent, evaluate, symbol
 from symlayout.errors import InconclusiveError
 
 X, Y = symbol("x"), symbol("y")
@@ -46,7 +46,8 @@ def test_the_same_quotient_is_the_same_symbol() -> None:
 
 def test_quotients_nested_beyond_the_limit_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "nesting", 3)
-    f, e = facts(), X
+    f = facts()
+    e: Extent = X
     for _ in range(3):
         e = f.add_floor(e + 1, Y)
     with pytest.raises(InconclusiveError, match="it has 4 quotients within each other"):

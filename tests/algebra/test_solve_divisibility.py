@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symlayout.algebra.facts import Dim, Facts
-from symlayout.algebra.polynomial import Extent, evaluate, symbol
+from symlayout.algebra.polynomial import Extent, Poly, evaluate, symbol
 from symlayout.algebra.solve_divisibility import Divisions, primitive_equation
 from symlayout.errors import ShapeError
 
@@ -33,6 +33,8 @@ def test_a_number_that_never_divides_is_refused() -> None:
 
 
 def test_an_equation_is_divided_by_its_content() -> None:
-    e, _ = primitive_equation(6 * X - 4 * Y + 2)
+    equation = 6 * X - 4 * Y + 2
+    assert isinstance(equation, Poly)
+    e, _ = primitive_equation(equation)
     for x, y in ((1, 2), (0, 0), (3, 5)):
         assert abs(evaluate(e, {"x": x, "y": y})) == abs(3 * x - 2 * y + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import symlayout as sl
 from symlayout.run.entry_checks import Prelude
-from symlayout_codegen.ir.integer_expressions import Name, evaluate
+from symlayout_codegen.ir.integer_expressions import NamedInt, evaluate
 from symlayout_codegen.ir.nest import Local, Precondition
 
 
@@ -24,7 +24,7 @@ def test_sizes_pass_that_meet_the_requirements_and_no_others() -> None:
     h = sl.dim("H", min=2, max=9)
     t = sl.reshape(sl.tensor((h,), name="x"), (3, -1))
     prelude = Prelude(t.facts)
-    prelude.demand()
+    prelude.check_requirements()
     assert [n for n in range(12) if holds(prelude.steps, {"H": n})] == [3, 6, 9]
 
 
@@ -49,15 +49,15 @@ def test_names_are_identifiers_of_their_own() -> None:
     assert first.isidentifier()
     assert second.isidentifier()
     assert prelude.identifier("a b") == first
-    assert isinstance(prelude.local("a b", Name("N")), Name)
+    assert isinstance(prelude.local("a b", NamedInt("N")), NamedInt)
 
 
 def test_an_extent_that_is_known_to_be_even_is_not_checked() -> None:
     t = sl.tensor("2*N, M")
     prelude = Prelude(t.facts)
-    prelude.demand_multiple(t.extents[0], 2)
+    prelude.check_multiple(t.extents[0], 2)
     assert prelude.steps == []
-    prelude.demand_multiple(t.extents[1], 2)
+    prelude.check_multiple(t.extents[1], 2)
     (step,) = prelude.steps
     assert isinstance(step, Precondition)
     assert step.kind == "non_divisible"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, symbol
-from symlayout.run.lowered_piece import Part, halve
+from symlayout.run.lowered_piece import Part, part_in_bytes
 
 ROW, HALF = digit_name(0), digit_name(1)
 
@@ -23,25 +23,25 @@ N, H = symbol(ROW), symbol(HALF)
 
 
 def test_two_halves_of_one_byte_become_one_point() -> None:
-    made = halve(part(2 * N + H, 6 * N + H + 4), HALF)
+    made = part_in_bytes(part(2 * N + H, 6 * N + H + 4), HALF)
     assert made is not None
     assert (made.output, made.offset, made.digits) == (N, 3 * N + 2, {ROW: 5})
 
 
 def test_halves_that_are_read_from_two_bytes_stay() -> None:
-    assert halve(part(2 * N + H, 2 * N + 2 * H), HALF) is None
-    assert halve(part(2 * N + H, 2 * N - H + 1), HALF) is None
+    assert part_in_bytes(part(2 * N + H, 2 * N + 2 * H), HALF) is None
+    assert part_in_bytes(part(2 * N + H, 2 * N - H + 1), HALF) is None
 
 
 def test_halves_at_an_odd_place_stay() -> None:
-    assert halve(part(2 * N + H, 2 * N + H + 1), HALF) is None
+    assert part_in_bytes(part(2 * N + H, 2 * N + H + 1), HALF) is None
 
 
 def test_a_piece_that_only_fills_needs_no_source() -> None:
-    made = halve(replace(part(2 * N + H, 0), source=None), HALF)
+    made = part_in_bytes(replace(part(2 * N + H, 0), source=None), HALF)
     assert made is not None
     assert made.output == N
 
 
 def test_a_digit_that_is_not_there_halves_nothing() -> None:
-    assert halve(part(2 * N + H, 2 * N + H), digit_name(7)) is None
+    assert part_in_bytes(part(2 * N + H, 2 * N + H), digit_name(7)) is None

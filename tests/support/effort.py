@@ -14,4 +14,6 @@ def examples(count: int) -> int:
     >>> examples(2)
     2
     """
-    return max(min(count, 3), count * settings.default.max_examples // FULL)
+    profile = settings.default
+    assert profile is not None
+    return max(min(count, 3), count * profile.max_examples // FULL)

@@ -6,22 +6,22 @@ import pytest
 
 from symlayout_codegen.emit.header import HALVES_HEADER, template
 from symlayout_codegen.emit.print_nibbles import half_leaf
-from symlayout_codegen.ir.integer_expressions import Literal, Name
-from symlayout_codegen.ir.statements import Copy, CopyRows, Fill, FillRows, Let, Statement
+from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt
+from symlayout_codegen.ir.statements import CopyRows, CopyRun, FillRows, FillRun, Let, Statement
 
-N, K = Name("n"), Name("k")
+N, K = NamedInt("n"), NamedInt("k")
 STATEMENTS: list[Statement] = [
-    Copy(N, 0, K, Literal(1)),
-    Copy(N, 0, K, N),
-    Fill(N, 0, Literal(1)),
-    Fill(N, 0, N),
+    CopyRun(N, 0, K, IntLiteral(1)),
+    CopyRun(N, 0, K, N),
+    FillRun(N, 0, IntLiteral(1)),
+    FillRun(N, 0, N),
     CopyRows(N, K, 0, N, K, N, K),
     FillRows(N, K, 0, N, K),
 ]
 
 
 def show(e: object) -> str:
-    return e.name if isinstance(e, Name) else str(getattr(e, "value", e))
+    return e.name if isinstance(e, NamedInt) else str(getattr(e, "value", e))
 
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: type(s).__name__)

@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from symlayout_codegen.ir.factor_polynomial import factored
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, Literal, Name, Product, add, evaluate, mul
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, IntLiteral, NamedInt, Product, add, evaluate, mul
 
-N, M = Name("n"), Name("m")
+N, M = NamedInt("n"), NamedInt("m")
 EXPRESSIONS: list[Expr] = [
     mul(add(N, 1), add(M, -2)),
     mul(3, add(N, 2), add(N, 2)),
@@ -17,7 +17,7 @@ EXPRESSIONS: list[Expr] = [
     add(mul(N, M), 1),
     add(mul(6, N), mul(4, M), 2),
     add(N, mul(-1, N)),
-    add(FloorDiv(N, Literal(2)), M),
+    add(FloorDiv(N, IntLiteral(2)), M),
 ]
 
 
@@ -35,6 +35,6 @@ def test_expanded_products_are_found_again() -> None:
 
 
 def test_what_has_no_factors_stays() -> None:
-    for expr in (add(mul(N, M), 1), add(FloorDiv(N, Literal(2)), M)):
+    for expr in (add(mul(N, M), 1), add(FloorDiv(N, IntLiteral(2)), M)):
         assert factored(expr) == expr
-    assert factored(add(N, mul(-1, N))) == Literal(0)
+    assert factored(add(N, mul(-1, N))) == IntLiteral(0)

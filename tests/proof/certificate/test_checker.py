@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import symlayout as sl
 from symlayout.algebra.polynomial import Extent, Poly, symbol
 from symlayout.proof.certificate.checker import Context, Refused, decode, encode, refusal, seal
-from tests.support.effort import examples
 from tests.support.certificates.handmade import (
     CHECKER,
     I0,
@@ -41,6 +40,7 @@ from tests.support.certificates.handmade import (
     said,
     steps_said,
 )
+from tests.support.effort import examples
 
 # ---------------------------------------------------------------------- rules and what each needs
 

@@ -26,8 +26,8 @@ from tests.fuzz_prove import random_claim
 from tests.proof.test_claims import CLAIMS, build
 from tests.support.brute import Invalid
 from tests.support.certificates.certified import EndlessError, Meaning, falsity
-from tests.support.paths import ROOT
 from tests.support.certificates.watched import Certificate, watch
+from tests.support.paths import ROOT
 
 ALTERED = "the seal does not match: the certificate was altered"
 SIZES = 12  # at which a claim is enumerated

@@ -1,7 +1,7 @@
 """A checker that is watched: each step that it accepts is looked at where numbers are put for all symbols.
 
-The numbers are those that `tests.support.certificates.certified` enumerates for the claim; what a step adds has to be so at
-all of them.
+The numbers are those that `tests.support.certificates.certified` enumerates for the claim.  What a step adds
+holds at all of them.
 """
 
 from __future__ import annotations
