@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,13 @@ def test_pyright_finds_the_types_and_the_mistakes() -> None:
 
 
 def test_every_package_is_built() -> None:
-    folders = {file.parent for root in SOURCES.values() for file in root.rglob("*.*") if file.suffix != ".pyc"}
-    assert sorted(SETUPTOOLS["packages"]) == sorted(map(package_of, folders))
+    """A package needs an `__init__`, by which setuptools finds it below one of the two roots."""
+    find = SETUPTOOLS["packages"]["find"]
+    assert {ROOT / where / name for where in find["where"] for name in SOURCES} >= set(SOURCES.values())
+    assert all(any(fnmatch(name, pattern) for pattern in find["include"]) for name in SOURCES)
+    assert find["namespaces"] is False
+    folders = {file.parent for root in SOURCES.values() for file in root.rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
 def test_every_other_file_is_built_too() -> None:
@@ -53,4 +59,7 @@ def test_every_other_file_is_built_too() -> None:
     others = [f for root in SOURCES.values() for f in root.rglob("*.*") if f.suffix not in (".py", ".pyc")]
     assert {f.name for f in others} >= {"py.typed", "copy_rows.h", "symlayout_kernels.h"}
     for file in others:
-        assert any(file.match(pattern) for pattern in kept.get(package_of(file.parent), [])), file
+        package = next(folder for folder in file.parents if (folder / "__init__.py").is_file())
+        patterns = [*kept.get(package_of(package), []), *kept.get("*", [])]
+        path = file.relative_to(package).as_posix()
+        assert any(fnmatch(path, pattern) for pattern in patterns), file
