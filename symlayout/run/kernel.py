@@ -127,7 +127,8 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         """Return the tensor and the options: the kernel is built, or loaded from the cache, where it arrives."""
-        return Kernel, (self.tensor, self._dtype, self._storage, self._strict, self._threads, self._tune)
+        options = (self._dtype, self._storage, self._strict, self._threads, self._tune, self._march)
+        return _unpickled, (self.tensor, *options)
 
     def __repr__(self) -> str:
         elements = self._storage if self._storage.halves else self._dtype
@@ -321,6 +322,19 @@ class Kernel:
 
 def _no_remembered_call(_arrays: tuple[Any, ...], _out: Array | None) -> None:
     """Return None: the kernel remembers no call yet."""
+
+
+def _unpickled(
+    t: Tensor | Adjoint,
+    dtype: np.dtype[Any] | None,
+    storage: Whole,
+    strict: bool,
+    threads: int,
+    tune: bool,
+    march: str,
+) -> Kernel:
+    """Return a kernel that came from another process; `ProcessorError` if this processor lacks its instructions."""
+    return Kernel(t, dtype, storage, strict, threads, tune, choose(march))
 
 
 def compile(

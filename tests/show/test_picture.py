@@ -228,7 +228,7 @@ def test_the_users_text_is_not_markup() -> None:
         return index_map((n,), lambda i: (n - 1 - i,))
 
     mirrored.__name__ = HOSTILE
-    t = sl.operation(mirrored)(sl.pad(sl.tensor("3", name="x"), 1, constant_values="<b>&"))
+    t = sl.operation(mirrored)(sl.pad(sl.tensor("3", dtype="U4", name="x"), 1, constant_values="<b>&"))
     drawn = t.show()
     for document in (drawn.svg, drawn.html):
         root = ElementTree.fromstring(document)
