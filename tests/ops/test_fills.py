@@ -128,7 +128,7 @@ def declared(value: Any) -> sl.Tensor:
     return shifted(sl.tensor("N"))
 
 
-@pytest.mark.parametrize("value", NO_ELEMENTS, ids=str)
+@pytest.mark.parametrize("value", NO_ELEMENTS, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("name", FILLED)
 def test_what_is_no_element_is_refused_at_construction(name: str, value: Any) -> None:
     with pytest.raises(sl.ShapeError) as caught:
