@@ -13,6 +13,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from symlayout_codegen.limits import limits
+
+limits.compiler_seconds = 3600.0  # a compiler that hangs is what some tests are about; a machine that is busy is not
 settings.register_profile("quick", max_examples=10)
 """The profile of ``make test``: a tenth of the examples; see `tests.support.effort`."""
 

@@ -62,6 +62,7 @@ SYSTEMS: dict[str, Callable[[], sl.Tensor]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_bounds_of_adversarial_systems_take_few_steps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "search_terms", 200_000)
@@ -150,6 +151,7 @@ def test_quotients_too_deep_within_each_other_are_inconclusive(monkeypatch: pyte
     assert sl.interpret(t, x).shape == (2, 12)
 
 
+@pytest.mark.slow
 def test_parts_beyond_all_measure_are_inconclusive_after_few_steps() -> None:
     t = sl.tensor("N", name="x")
     for _ in range(200):

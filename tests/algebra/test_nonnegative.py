@@ -86,6 +86,7 @@ def systems(seeds: range, make: type[Facts] = Facts) -> Iterator[tuple[random.Ra
             yield rnd, facts, points
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("first", range(0, 500, 100))
 def test_what_fails_by_one_is_not_proved(first: int) -> None:
     """``e - least >= 0`` may be proved, ``e - least - 1 >= 0`` fails where *e* is least."""

@@ -61,6 +61,7 @@ def arrays_of(y: sl.Tensor) -> list[Array]:
     return made
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CHAINS)
 def test_no_block_reads_more_than_it_needs(name: str) -> None:
     """Each block reads each input once, and the box is the hull of the elements in the block, by brute force."""
@@ -169,6 +170,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is asked of Linux")
 def test_peak_of_memory_stays_near_what_is_given(tmp_path: Path) -> None:
     """Arrays of 240 MB each way, of which 32 MB may be in memory."""

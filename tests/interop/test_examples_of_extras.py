@@ -35,6 +35,7 @@ def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (shown.failed, shown.attempted > 0) == (0, True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", CASES)
 def test_script(name: str, tmp_path: Path) -> None:
     packages, _, script = CASES[name]

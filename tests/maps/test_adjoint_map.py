@@ -461,6 +461,7 @@ def test_a_call_is_checked_like_any_other() -> None:
         sl.adjoint(dy)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_sanitizers_find_nothing_in_lowered_adjoints(tmp_path: Path) -> None:
     """On memory cut to what may be touched, with dims from 0 on."""
     x = sl.tensor((H, W), name="x")

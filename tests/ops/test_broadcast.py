@@ -16,6 +16,7 @@ n, m, k = sl.dims("n m k")
 SOME = (0, 1, 2, 3, 5)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "target"),
     [

@@ -141,7 +141,7 @@ def test_one_declaration_holds_for_all_shapes_and_attributes(name: str) -> None:
     check_each(name, 25, lambda case: check_dynamic(case, compiled=False))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [name for name in NUMPY if name in DYNAMIC])
 def test_one_kernel_holds_for_all_shapes_and_attributes(name: str) -> None:
     check_each(name, 3, lambda case: check_dynamic(case, compiled=True))
@@ -194,7 +194,7 @@ def test_widths_by_axis_agree_with_numpy(width: Any) -> None:
 BOUNDS_OF_SLICES = (None, -6, -3, -1, 0, 1, 3, 6)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [-3, -1, 1, 2])
 def test_slices_of_any_extent_have_exact_bounds_and_read_inside(step: int) -> None:
     for start, stop in itertools.product(BOUNDS_OF_SLICES, repeat=2):

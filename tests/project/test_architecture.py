@@ -47,8 +47,15 @@ def imports(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
                 base = ".".join([*package, base]).rstrip(".")
             for alias in node.names:
                 yield f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and _last_name(node.func) == "import_module":
             yield from (str(arg.value) for arg in node.args if isinstance(arg, ast.Constant))
+
+
+def _last_name(function: ast.expr) -> str | None:
+    match function:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return str(name)
+    return None
 
 
 def ours(imported: str) -> str | None:

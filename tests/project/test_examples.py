@@ -41,6 +41,7 @@ def test_every_model_agrees_with_the_interpreter(demo: tuple[str, Path]) -> None
         assert f"{model}.npy equals the interpreter's result, bit for bit" in printed
 
 
+@pytest.mark.slow
 def test_every_claim_is_decided(demo: tuple[str, Path]) -> None:
     lines = demo[0].splitlines()
     assert (lines.count("PROVED"), lines.count("REFUTED"), lines.count("UNKNOWN")) == (5, 1, 0)

@@ -65,7 +65,7 @@ def test_a_file_states_its_map(row: Row, size: int, name: str) -> None:
     assert [loop for before, loop in loops if not before.endswith("*/") and not loop.endswith("*/")] == []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_a_c_program_links_the_kernels_without_python(compiler: str, tmp_path: Path) -> None:
     if compiler not in COMPILERS:
@@ -84,7 +84,7 @@ def test_a_c_program_links_the_kernels_without_python(compiler: str, tmp_path: P
     assert run(program) == "all kernels agree\n"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ELEMENT_SIZES)
 def test_no_compiler_has_anything_to_say(size: int) -> None:
     """Each file by one compiler at one level; `tests.compile_generated` takes all combinations."""

@@ -167,6 +167,7 @@ def test_sides_that_are_always_empty_are_equal() -> None:
     assert sl.prove_equal(sl.flip(empty), empty).verdict is Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_an_input_that_is_always_empty_is_all_fill() -> None:
     x = sl.tensor([N, sl.dim("H", max=0)], name="x")
     y = sl.pad(x, 1)

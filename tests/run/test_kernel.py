@@ -144,6 +144,7 @@ def test_an_extent_that_only_the_size_needs_is_computed() -> None:
         assert kernel(x).tolist() == x[2:-3, 1:-1].tolist()
 
 
+@pytest.mark.slow
 def test_out_may_be_a_mapped_file(tmp_path: Path) -> None:
     x = np.arange(6, dtype=np.int16).reshape(2, 3)
     out = np.lib.format.open_memmap(tmp_path / "out.npy", mode="w+", dtype=np.int16, shape=(3, 2))

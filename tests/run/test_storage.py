@@ -93,7 +93,7 @@ WAYS: dict[str, tuple[sl.Tensor, tuple[int, ...], bool]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WAYS)
 def test_each_way_on_several_threads_and_strides(name: str) -> None:
     y, shape, whole = WAYS[name]

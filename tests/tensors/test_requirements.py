@@ -76,6 +76,7 @@ def test_no_requirement_follows_from_the_others() -> None:
     assert counts[True] > 12 * counts[False], counts  # a box may be too small to show it
 
 
+@pytest.mark.slow
 def test_extents_stay_within_their_bounds() -> None:
     seen = 0
     for t, chain, claim in CASES:

@@ -121,7 +121,7 @@ def spoil(entry: Path, how: str) -> None:
             entry.symlink_to(moved)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "how",
     [
@@ -183,7 +183,7 @@ def test_what_a_killed_process_left_is_removed_by_age(root: Path) -> None:
     assert new.exists()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("how", ["777", "720", "702", "link", "file"])
 def test_a_foreign_folder_is_not_used_and_said_once(root: Path, tmp_path: Path, how: str) -> None:
     if how == "file":
@@ -212,6 +212,7 @@ def test_a_folder_owned_by_another_is_not_used(root: Path, monkeypatch: pytest.M
         assert cache.load(entry.name) is None
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 @pytest.mark.parametrize("what", ["", "kernel.so", "manifest.json"])
 def test_an_entry_that_another_owns_is_not_loaded(root: Path, what: str) -> None:
@@ -224,6 +225,7 @@ def test_an_entry_that_another_owns_is_not_loaded(root: Path, what: str) -> None
     assert entries(root) == [entry]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
 def test_the_umask_does_not_matter(root: Path, umask: int) -> None:
     before = os.umask(umask)
@@ -248,6 +250,7 @@ def test_a_clock_that_is_wrong_removes_nothing_in_use(root: Path) -> None:
         assert not foreign.exists()
 
 
+@pytest.mark.slow
 def test_two_versions_share_a_cache(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_and_forget()
     (first,) = entries(root)
@@ -291,6 +294,7 @@ def test_what_is_no_module_is_an_error() -> None:
         load.load_module(b"garbage", "garbage")
 
 
+@pytest.mark.slow
 def test_kernels_loaded_one_after_another_are_not_taken_for_each_other(root: Path) -> None:
     for size in (1, 2, 4, 8):
         x = np.arange(6 * size, dtype=np.uint8).reshape(2, 3, size)

@@ -91,7 +91,7 @@ def samples(nest: Nest) -> list[tuple[int, ...]]:
     return [arguments for arguments in chosen if math.prod(max(1, n) for n in arguments) <= 1500]
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("nest", nests.ALL, ids=lambda nest: nest.name)
 def test_kernel_writes_what_the_nest_says(nest: Nest) -> None:
     kernel = compile_nest(nest, 4)

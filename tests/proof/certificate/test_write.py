@@ -166,6 +166,7 @@ print(hashlib.sha256(json.dumps(few()).encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_certificates_are_the_same_in_every_process() -> None:
     path = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
     runs = [
@@ -237,6 +238,7 @@ def truth(claim: dict[str, Any]) -> str:
         return ""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_certificates_that_are_altered_at_random_show_nothing_false(seed: int) -> None:
     counts = run(few(), 400, seed)
