@@ -63,6 +63,7 @@ promises: $(VENV)/test.stamp
 	$(BIN)/python -m tests.promises.guard
 	$(BIN)/python -m tests.promises.analyze --catalogue
 	$(BIN)/python -m tests.promises.hostile
+	$(BIN)/python -m tests.promises.forge
 	$(BIN)/python -m tests.promises.arrays
 	$(BIN)/python -m tests.promises.concurrent
 	$(BIN)/python -m tests.promises.integers --sparse

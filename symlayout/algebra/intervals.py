@@ -111,8 +111,10 @@ class Intervals(System):
         Raises
         ------
         ShapeError
-            ``infeasible`` if it bounds one symbol, and that has no value left.
+            ``infeasible`` if it is false, or bounds one symbol, and that has no value left.
         """
+        if isinstance(e, int) and e < 0:
+            raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
         if not isinstance(e, Poly) or e in self.known or self.holds_at_lows(e):
             return
         self._fresh.append(e)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import gcd
+from typing import Any
 
 from symlayout.errors import ShapeError
 
@@ -310,6 +311,15 @@ def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
         else:
             cofactors[cofactor] = coefficient
     return collapse(kept) + value * collapse(cofactors) if cofactors else e
+
+
+def encode(e: Extent) -> Any:
+    """Return *e* as JSON: an int, or a list of terms ``[coefficient, name, ...]``.
+
+    >>> encode(symbol("h") * symbol("w") - 2)
+    [[-2], [1, 'h', 'w']]
+    """
+    return e if isinstance(e, int) else [[c, *m] for m, c in sorted(e.terms.items())]
 
 
 def text(e: Extent, spell: Callable[[str], str] | None = None) -> str:

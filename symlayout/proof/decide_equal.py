@@ -66,7 +66,19 @@ class Absurd:
     facts: Facts
 
 
-Tree = Split | Agreed | Masked | Absurd
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Of the cases of one operation, *number* holds; each other is outside a window, at the end that is named.
+
+    The end is ``below`` or ``above``, as in `Agreed`.
+    """
+
+    facts: Facts
+    number: int
+    others: tuple[tuple[int, str], ...]
+
+
+Tree = Split | Agreed | Masked | Absurd | Chosen
 Path = tuple[tuple[int, tuple[int, str] | None], ...]
 
 
@@ -131,6 +143,18 @@ def agree(
     return _Decision(left, right, dtype, shown, finite, facts.effort + goals).decide(facts, None)
 
 
+def show_map(node: Tensor, facts: Facts, *, effort: int) -> Tree:
+    """Return why at any coordinate of *node* one case holds, and reads inside its source unless it has a fill.
+
+    Raises
+    ------
+    InconclusiveError
+        It is not shown.
+    """
+    facts.splits = {}
+    return _MapDecision(node, facts.effort + effort).decide(facts, None)
+
+
 class _Decision:
     def __init__(self, left: Tensor, right: Tensor, dtype: Any, shown: bool, finite: bool, limit: int) -> None:
         self.sides, self.dtype, self.shown, self.finite = (left, right), dtype, shown, finite
@@ -158,7 +182,7 @@ class _Decision:
         try:
             if digits is None:
                 digits = self._meet(facts)
-            found = self._read_both(digits, facts, inside)
+            return self._end(facts, digits, inside)
         except _Open as question:
             if self.one_fill and inside is None:
                 left, right = (self.decide(facts.fork(), digits, taken, side) for side in (0, 1))
@@ -179,6 +203,10 @@ class _Decision:
             if error.kind != "infeasible":
                 raise
             return Absurd(facts)
+
+    def _end(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
+        """Return the end of a branch at the output coordinate *digits*."""
+        found = self._read_both(digits, facts, inside)
         return Agreed(facts, (found[0].path, found[1].path))
 
     def _read_both(self, digits: Sequence[Extent], facts: Facts, inside: int | None) -> dict[int, _SideRead]:
@@ -292,6 +320,44 @@ class _Decision:
                 raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)} on axis {axis} of {a.leaf.name}", (x, y))
 
 
+class _MapDecision(_Decision):
+    """The same of one operation: which of its cases holds at any coordinate of it."""
+
+    def __init__(self, node: Tensor, limit: int) -> None:
+        super().__init__(node, node, node.dtype, False, True, limit)
+        self.one_fill = False
+
+    def _end(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
+        """Return which case holds at the coordinate *digits*, and why no other does; told again as in `_read_both`."""
+        for _ in range(_MOST_READINGS):
+            solved = len(facts.solved)
+            chosen = self._choose(facts, digits)
+            if len(facts.solved) == solved:
+                return chosen
+        raise _Stuck(f"the cases of {self.sides[0].name} are in the same terms")
+
+    def _choose(self, facts: Facts, digits: Sequence[Extent]) -> Chosen:
+        node = self.sides[0]
+        assert node.declared is not None
+        given = [Coordinate(facts.reduce(e), facts) for e in digits]
+        apart = [_window_outside(case, given, facts) for case in node.declared.cases]
+        holding = [number for number, window in enumerate(apart) if window is None]
+        if len(holding) != 1:
+            raise _Stuck(f"at each coordinate one case of {node.name} holds, and no other")
+        case = node.declared.cases[holding[0]]
+        if case.fill is None:
+            self._show_inside(node, case, given, facts)
+        return Chosen(facts, holding[0], tuple(window for window in apart if window is not None))
+
+    def _show_inside(self, node: Tensor, case: Case, given: list[Coordinate], facts: Facts) -> None:
+        extents = [facts.reduce(e) for e in node.inputs[case.source].extents]
+        if same_size(extents, node.extents, facts):
+            facts.assume_factors(extents, [facts.reduce(e) for e in node.extents])
+        coords = self._coords(case, given, extents, facts)
+        if _outside(coords, extents, facts) is not None:
+            raise _Stuck(f"{node.name} reads inside its input", (*coords, *extents))
+
+
 def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:
     """Return whether no map has cases, and all fills are equal bit for bit."""
     cases = [case for node in nodes if node.declared is not None for case in node.declared.cases]
@@ -372,17 +438,22 @@ def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> i
     """Return the number of the case that applies."""
     undecided: Extent | None = None
     for number, case in enumerate(cases):
-        if case.where is None:
-            return number
-        windows = [(facts.reduce(extent_of(value)), facts.reduce(extent)) for value, extent in case.where(*given)]
         try:
-            if _outside([value for value, _ in windows], [extent for _, extent in windows], facts) is None:
+            if _window_outside(case, given, facts) is None:
                 return number
         except _Open as question:
             undecided = question.value if undecided is None else undecided
     if undecided is None:
         raise _Stuck("one of the cases of a map applies")
     raise _Open(undecided)
+
+
+def _window_outside(case: Case, given: Sequence[Coordinate], facts: Facts) -> tuple[int, str] | None:
+    """Return the first window of a case that does not hold and on which side, or None if the case applies."""
+    if case.where is None:
+        return None
+    windows = [(facts.reduce(extent_of(value)), facts.reduce(extent)) for value, extent in case.where(*given)]
+    return _outside([value for value, _ in windows], [extent for _, extent in windows], facts)
 
 
 def _outside(values: Sequence[Extent], extents: Sequence[Extent], facts: Facts) -> tuple[int, str] | None:

@@ -651,3 +651,17 @@ def test_a_fork_names_the_fields_that_it_hands_over(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Facts, "__init__", noted)
     Facts().fork()
     assert given == [(), ()]
+
+
+def test_a_fact_that_an_elimination_makes_false_leaves_no_sizes() -> None:
+    """So that a branch of a proof in which an axis is empty has no point, instead of one that is not decided."""
+    facts = Facts()
+    for name in ("H", "W"):
+        facts.declare(Dim(name))
+    h, w = symbol("H"), symbol("W")
+    facts.assume_nonnegative(h - w - 1)
+    with pytest.raises(ShapeError) as error:
+        facts.eliminate("H", w)
+    assert error.value.kind == "infeasible"
+    with pytest.raises(ShapeError, match="-1 >= 0 is false"):
+        facts.learn(-1)

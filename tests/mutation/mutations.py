@@ -178,34 +178,77 @@ _NORMALISE: list[Row] = [
     ),
 ]
 
-_CHECK: list[Row] = [
-    ("a divisor of a floor is positive", "self.need(d - 1)\n", "None\n"),
-    ("a goal's scale is positive", "self.need(s - 1)\n        rest:", "rest:"),
-    ("the first factor is not negative", "            self.need(a)\n", ""),
-    ("the second factor is not negative", "            self.need(b)\n", ""),
-    ("a lower bound is known", "            self.need(self.read([[1, name]]) - low)\n", ""),
-    ("a symbol is not solved by itself", "if name in names_of(v) or name in self.solved", "if name in self.solved"),
-    ("a rewrite is an equation", "        self.need_zero(collapse({m: 1}) - v)\n", ""),
-    ("an exact quotient's divisor is positive", "            self.need(right - 1)\n", ""),
+_KNOWN: list[Row] = [
+    ("what is shown not to hold is not known", "        if not self.holds(e):\n", "        if False:\n"),
+    ("what is not shown to be 0 is not known", "        if not self.vanishes(e):\n", "        if False:\n"),
+    ("a symbol is new", "        if name in self.symbols:\n", "        if False:\n"),
+]
+
+_RULES: list[Row] = [
+    ("a divisor of a floor is positive", "    known.need(d - 1)\n", ""),
+    ("a goal's scale is positive", "    known.need(s - 1)\n    rest", "    rest"),
+    ("the first factor is not negative", "        known.need(a)\n", ""),
+    ("the second factor is not negative", "        known.need(b)\n", ""),
+    ("a lower bound is known", "        known.need(known.read([[1, name]]) - low)\n", ""),
+    ("a symbol is not solved by itself", "if name in v.names or name in known.solved", "if name in known.solved"),
+    ("a rewrite is an equation", "    known.need_zero(m - v)\n", ""),
+    ("an exact quotient's divisor is positive", "        known.need(b - 1)\n", ""),
     (
         "a maximum is 0 where its value is not positive",
-        "            self.need(-e)\n            self.zero.add(m)",
-        "            self.zero.add(m)",
+        "        known.need(-e)\n        known.zero.add(m)",
+        "        known.zero.add(m)",
     ),
-    ("a symbol of the claim has one meaning", "if name in self.meaning or any(", "if any("),
+    ("a symbol of the claim has one meaning", "    if name in known.meaning:\n", "    if False:\n"),
+]
+
+_BLOCKS: list[Row] = [
     (
         "what one branch supposes the other does not",
-        "context = self.fork()\n                context.nonnegative.add(bound)",
-        "context = self\n                context.nonnegative.add(bound)",
+        "supposed = known.fork()\n            supposed.nonnegative.add(bound)",
+        "supposed = known\n            supposed.nonnegative.add(bound)",
     ),
-    ("an axis without elements is shown to have none", "self.need(-extents[axis])", "self.need(1 - extents[axis])"),
-    ("fills are one where they mask", "if len(fills) > 1 or any(", "if any("),
+    ("a case has no coordinate of its own", "        if supposed.point != known.point:\n", "        if False:\n"),
+    ("each operation is shown to be a map", "        check_block(place, block)\n", "        pass\n"),
+]
+
+_READINGS: list[Row] = [
+    ("an axis without elements is shown to have none", "known.need(-extent)", "known.need(1 - extent)"),
+    ("fills are one where they mask", "len(fills) > 1 or any(", "any("),
+    ("the sides' coordinates are equal", "        known.need_zero(known.reduce(a - b))\n", "        pass\n"),
+    ("no coordinate is introduced before the maps", "    if known.point is not None:\n", "    if False:\n"),
+    ("every name of the claim has a meaning", "    if missing := {", "    if False and {"),
     (
-        "what is taken for granted is taken by the claim",
-        'self.claim["trusted"] is True if case["fill"] is None',
-        'True if case["fill"] is None',
+        "a case that is supposed to read inside is on the side that is supposed to",
+        'if case["fill"] is not None and known.inside != side:',
+        "if False:",
     ),
-    ("the sides' coordinates are equal", "            self.need_zero(self.reduce(a - b))\n\n", "            pass\n\n"),
+    (
+        "another case fails",
+        "        _need_outside(known, value, known.claimed(extent), at, end)\n",
+        "",
+    ),
+    (
+        "a case without a fill reads inside",
+        '    if case["fill"] is None:\n        for coordinate',
+        "    if False:\n        for coordinate",
+    ),
+]
+
+_SCHEMA: list[Row] = [
+    ("an object has no other members", "value.keys() != inner.keys()", "value.keys() < inner.keys()"),
+    (
+        "a bool is no integer",
+        "    if type(value) is not int:  # a bool is none\n",
+        "    if not isinstance(value, int):\n",
+    ),
+    ("a name stands for one thing", "    if symbol in known:\n", "    if False:\n"),
+    (
+        "a claim's names are its own",
+        "            if unknown := set(names) - known:\n",
+        "            if unknown := set():\n",
+    ),
+    ("nodes are read by later ones", "source >= number for source", "source > number for source"),
+    ("every node is read", "        if number not in used:\n", "        if False:\n"),
 ]
 
 MUTATIONS = [
@@ -219,7 +262,11 @@ MUTATIONS = [
         "facts": _FACTS,
         "decide_equal": _AGREE,
         "compose_chain": _NORMALISE,
-        "checker": _CHECK,
+        "checker.known": _KNOWN,
+        "checker.rules": _RULES,
+        "checker.blocks": _BLOCKS,
+        "checker.readings": _READINGS,
+        "checker.schema": _SCHEMA,
     }.items()
     for row in rows
 ]

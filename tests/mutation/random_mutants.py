@@ -71,7 +71,10 @@ GROUPS = {
             "test_requirements test_assumptions test_shape_solver test_claims test_find_inverse test_write test_prove"
         ),
     ),
-    "checker": Group(_modules("checker"), _tests("test_checker_sides test_checker test_write")),
+    "checker": Group(
+        _modules("checker.polynomials checker.schema checker.known checker.rules checker.readings checker.blocks"),
+        _tests("test_checker_sides test_checker test_forge test_write"),
+    ),
     "certifier": Group(
         _modules("claim write logged_inequalities logged_facts logged_equations"),
         _tests("test_checker_sides test_checker test_write test_claims"),

@@ -11,8 +11,8 @@ EXPLAINED: dict[str, str] = {
     "symlayout/proof/decide_equal.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
     "symlayout/run/call_plan.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"
     ' "sched_getaffinity") else os.cpu_count() or 1': "a guess, on a system that does not say how many it has",
-    "symlayout/proof/certificate/checker.py: Context._rule_point: True -> False in self.nonnegative.update(e - 1 - i for e, i in"
-    " zip(extents, self.point, strict=True))": "the point has a digit for each extent, by the line before",
+    "symlayout/proof/certificate/checker/readings.py: point: True -> False in known.nonnegative.update(e - 1 - i for e,"
+    " i in zip(extents, known.point, strict=True))": "the point has a digit for each extent, by the line before",
     "symlayout/algebra/defined_symbols.py: Derived._excess: e.terms[lead] < 0 -> e.terms[lead] <= 0": "no coefficient is 0",
     "symlayout/algebra/floor_normal_form.py: _candidates: fact.names & rest.names -> fact.names | rest.names": (
         "more quotients are suggested; each is proved before it is used"

@@ -6,8 +6,7 @@ from typing import Any
 
 from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, names_of
-from symlayout.proof.certificate.checker import encode
+from symlayout.algebra.polynomial import Extent, encode, names_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import fill_text
@@ -22,14 +21,17 @@ class Claim:
         The claim as data.
     symbols : dict
         What each symbol of the shapes stands for: a form and two operands.
+    operations : dict
+        The operations by the numbers of their nodes, in order.
     """
 
-    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any, *, trusted: bool = False) -> None:
+    def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
         self.symbols: dict[str, tuple[str, Extent, Extent]] = {}  # operands before what is made of them
         self._numbers: dict[int, int] = {}
         self._nodes: list[dict[str, Any]] = []
         self._inputs: dict[str, str] = {}
+        self.operations: dict[int, Tensor] = {}
         assumptions = [self._assumption(r.relation, r.value, r.modulus) for r in facts.requirements]
         for node in (*left.nodes(), *right.nodes()):
             if id(node) not in self._numbers:
@@ -42,7 +44,6 @@ class Claim:
             "nodes": self._nodes,
             "left": self._numbers[id(left)],
             "right": self._numbers[id(right)],
-            "trusted": trusted,
         }
 
     def _assumption(self, relation: str, value: Extent, modulus: Extent) -> list[Any]:
@@ -57,6 +58,7 @@ class Claim:
             # The key of an input without a name counts all tensors of the process; here those of the claim count.
             name = f"{node.name}.{len(self._inputs)}" if "." in node.key else node.key
             return {"input": self._inputs.setdefault(node.key, name), "shape": shape}
+        self.operations[len(self._nodes)] = node
         return {
             "op": node.name,
             "inputs": [self._numbers[id(source)] for source in node.inputs],

@@ -10,13 +10,14 @@ from symlayout.algebra.polynomial import (
     Monomial,
     Poly,
     coefficient_of,
+    encode,
     exact_quotient,
     names_of,
     symbol,
     terms_of,
 )
 from symlayout.algebra.solve_divisibility import Fraction
-from symlayout.proof.certificate.checker import Refused, encode
+from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.logged_inequalities import Notes
 
 
@@ -143,18 +144,7 @@ class SolvingNotes(Notes):
 
     def _note_quotient(self, t: Poly, numerator: Extent, denominator: Extent) -> None:
         """Write down that ``t = numerator/denominator`` is an integer, since ``u = n/d`` is one."""
-        if self._dividing is None:
-            raise Refused(f"({numerator})/({denominator}) is not known to be an integer")
-        n, d, u = self._dividing
-        common = exact_quotient(d, denominator)
-        if common is None:
-            raise Refused(f"({numerator})/({denominator}) does not follow from ({n})/({d})")
-        wholes = (
-            (f, exact_quotient(f * n - common * numerator, d)) for f in (_bezout(n, numerator, denominator, common), -1)
-        )
-        factor, rest = next(((f, whole) for f, whole in wholes if whole is not None), (0, None))
-        if rest is None:
-            raise Refused(f"({numerator})/({denominator}) does not follow from ({n})/({d})")
+        n, d, u, factor, rest, common = self._divided_before(numerator, denominator)
         (name,) = t.names
         value = symbol(u) * factor - rest
         equation = denominator * t - numerator
@@ -170,6 +160,24 @@ class SolvingNotes(Notes):
                 rest = self.show((numerator - denominator * bound) * sign + denominator - 1)
                 self._combine(goal, denominator, [[encode(rest), 1]], [[sign, encode(equation)]])
 
+    def _divided_before(
+        self, numerator: Extent, denominator: Extent
+    ) -> tuple[Extent, Extent, str, int, Extent, Extent]:
+        """Return ``(n, d, u, f, rest, common)``: from ``n = d*u`` follows ``numerator/denominator = f*u - rest``.
+
+        *common* is ``d/denominator``.  The newest division is tried first, each in the symbols that are left.
+        """
+        for top, bottom, u in reversed(self._dividing):
+            n, d = self.reduce(top), self.reduce(bottom)
+            common = exact_quotient(d, denominator)
+            if common is None:
+                continue
+            for f in (_bezout(n, numerator, denominator, common), -1):
+                rest = exact_quotient(f * n - common * numerator, d)
+                if rest is not None:
+                    return n, d, u, f, rest, common
+        raise Refused(f"({numerator})/({denominator}) does not follow from what divides what")
+
     def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent) -> None:
         """As `System.note_quotient`: ``0 <= e - k*q <= k - 1``."""
         super().note_quotient(numerator, denominator, quotient)
@@ -178,7 +186,15 @@ class SolvingNotes(Notes):
             below, above = self.reduce(e - k * q), self.reduce(k * q + k - 1 - e)
             if not (self.context.holds(below) and self.context.holds(above)):
                 self._show_floor(e, k, q, below, above)
+            before = self.context.floors.get((e, k))
             self.note("divide", encode(e), encode(k), encode(q))
+            self._use_one_value(before, q)
+
+    def _use_one_value(self, before: Extent | None, now: Extent) -> None:
+        """Write *now*, which later facts make of a floor, for its symbol, so that both give the same."""
+        (name, *others) = names_of(before or 0) or ("",)
+        if not others and before == symbol(name) and name in self.floors and not self.is_made_of(now, name):
+            self.replace_floor(name, now)
 
     def _show_floor(self, e: Extent, k: Extent, q: Extent, below: Extent, above: Extent) -> None:
         """Write down why ``0 <= e - k*q <= k - 1``."""

@@ -11,12 +11,13 @@ from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,
+    encode,
     exact_quotient,
     names_of,
     substitute,
     symbol,
 )
-from symlayout.proof.certificate.checker import encode
+from symlayout.proof.certificate.checker.readings import SIDES
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_equations import SolvingNotes
 from symlayout.proof.decide_equal import Path
@@ -59,15 +60,22 @@ class Recorder(SolvingNotes):
         """As `Facts.declare`."""
         if dim.name not in self.dims:
             self.note("dim", dim.name)
-            self._dividing = symbol(dim.name), dim.multiple_of, "?" + dim.name
+            if dim.multiple_of != 1:
+                self._dividing += ((symbol(dim.name), dim.multiple_of, "?" + dim.name),)
         super().declare(dim)
 
     def divide_by(self, number: int, numerator: Extent, denominator: Extent, kind: str) -> None:
         """Add the claim's assumption *number*: that the denominator divides the numerator."""
         n, d = self.reduce(numerator), self.reduce(denominator)
         self.note("assume", number)
-        self._dividing = n, d, f"?{number}"
+        self._dividing += ((n, d, f"?{number}"),)
         self.divide(n, d, kind)
+
+    def about(self, number: int) -> Recorder:
+        """Return a fork that writes down the proof that operation *number* of the claim is a map."""
+        copy = self.fork()
+        copy.context.known.place = number
+        return copy
 
     def assume_given(self, e: Extent) -> None:
         """Add ``e >= 0``, one of the claim's assumptions, without the common factor of its coefficients."""
@@ -94,7 +102,7 @@ class Recorder(SolvingNotes):
 
     def suppose(self, e: Extent) -> None:
         """As `Facts.suppose`: the checker adds it too."""
-        self.context.nonnegative.add(self.reduce(e))
+        self.context.suppose(self.reduce(e))
         super().suppose(e)
 
     def excludes(self, e: Extent) -> bool:
@@ -139,8 +147,8 @@ class Recorder(SolvingNotes):
     def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
         """As `Facts.assume_inside`; the checker evaluates the coordinate itself."""
         side, path = place
-        self.context.inside = side
-        self.note("inside", side, data_of(path))
+        self.context.known.inside = SIDES[side]
+        self.note("inside", SIDES[side], data_of(path))
         super().assume_inside(coords, extents, place)
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
@@ -148,7 +156,7 @@ class Recorder(SolvingNotes):
         ends = [end for c, e in zip(coords, extents, strict=True) for end in (c, e - 1 - c)]
         if taken is not None and any(self.derive(self.reduce(end)) is None for end in ends):
             side, path = taken
-            self.note("inside", side, data_of(path))
+            self.note("inside", SIDES[side], data_of(path))
         for c, e in zip(coords, extents, strict=True):
             goal = self.reduce(e - 1)
             if not self.context.holds(goal):
@@ -175,7 +183,12 @@ class Recorder(SolvingNotes):
             for side in (a, b):
                 self.show(value - side)
         else:
-            value = floor_div(self, a, b) if form == "//" else self.divide(a, b, "non_divisible")
+            if form == "//":
+                value = floor_div(self, a, b)
+            elif name in self.quotients:  # before its numerator was solved, which gives the fraction another name
+                value = self.reduce(symbol(name))
+            else:
+                value = self.divide(a, b, "non_divisible")
             self.show(b - 1)
         self.note("mean", name, encode(value))
         return value

@@ -16,10 +16,12 @@ from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     coefficient_of,
+    encode,
     names_of,
     symbol,
 )
-from symlayout.proof.certificate.checker import Context, Refused, encode
+from symlayout.proof.certificate.checker import Refused
+from symlayout.proof.certificate.ledger import Ledger
 
 
 class Notes(Facts):
@@ -35,17 +37,17 @@ class Notes(Facts):
 
     is_written = True
 
-    context: Context
+    context: Ledger
     steps: list[list[Any]]
-    _dividing: tuple[Extent, Extent, str] | None
+    _dividing: tuple[tuple[Extent, Extent, str], ...]  # (n, d, u): n = d*u was given
     _divisions: dict[tuple[Extent, Extent], Extent]
     _solving: list[tuple[Extent, Extent, Poly]]
     _writing: set[Extent]
 
     def begin(self, claim: dict[str, Any]) -> None:
         """Start a certificate of *claim*."""
-        self.context = Context(claim)
-        self.steps, self._dividing, self._divisions, self._solving, self._writing = [], None, {}, [], set()
+        self.context = Ledger.of(claim)
+        self.steps, self._dividing, self._divisions, self._solving, self._writing = [], (), {}, [], set()
 
     def fork(self) -> Self:
         """Return an independent copy, whose steps follow those so far."""
@@ -57,7 +59,7 @@ class Notes(Facts):
     def note(self, rule: str, *parts: Any) -> None:
         """Check a step, of data, and write it down."""
         step = [rule, *parts]
-        self.context.step(step)
+        self.context.take(step)
         self.steps.append(step)
 
     # ------------------------------------------------------------------ writing derivations

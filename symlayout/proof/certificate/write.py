@@ -8,34 +8,34 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import encode
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
-from symlayout.proof.certificate.checker import Refused, encode, seal
+from symlayout.proof.certificate.checker import Refused, refusal, seal
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_facts import Recorder, data_of
-from symlayout.proof.decide_equal import Absurd, Agreed, Masked, Tree, agree
+from symlayout.proof.decide_equal import Absurd, Agreed, Chosen, Masked, Tree, agree, show_map
 from symlayout.tensors.chain import Tensor
 
 
 def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, Any]:
     """Return the certificate that *left* equals *right* for all sizes that satisfy *facts*.
 
-    It shows that every read is inside its source, unless that cannot be shown along with the rest: then the
-    claim says that it is taken for granted (``trusted``), as it may be for operations of this package.
+    It shows of each operation by itself that its cases are a map into its sources; then of both sides that they agree.
 
     Raises
     ------
     InconclusiveError
-        A step has no derivation in the rules of `check`.
+        A step has no derivation in the rules of the checker.
     """
+    claim = Claim(left, right, facts, dtype)
     try:
-        return _certify(Claim(left, right, facts, dtype))
-    except (InconclusiveError, Refused):
-        pass  # some read is not shown to be inside
-    try:
-        return _certify(Claim(left, right, facts, dtype, trusted=True))
+        certificate = _certify(claim)
     except Refused as error:
         raise InconclusiveError(f"the proof has a certificate: {error}") from error
+    if reason := refusal(certificate):
+        raise InconclusiveError(f"the proof has a certificate: {reason}")
+    return certificate
 
 
 def _certify(claim: Claim) -> dict[str, Any]:
@@ -43,8 +43,9 @@ def _certify(claim: Claim) -> dict[str, Any]:
     recorder.begin(claim.data)
     recorder.introduce(claim)
     effort = 4 * limits.decision_goals
-    tree = agree(claim.left, claim.right, recorder, claim.dtype, shown=claim.data["trusted"], effort=effort)
-    certificate = {"claim": claim.data, "proof": _block(tree)}
+    maps = [_block(show_map(node, recorder.about(number), effort=effort)) for number, node in claim.operations.items()]
+    tree = agree(claim.left, claim.right, recorder.fork(), claim.dtype, shown=True, effort=effort)
+    certificate = {"claim": claim.data, "proof": {"given": recorder.steps, "maps": maps, "sides": _block(tree)}}
     return {**certificate, "seal": seal(certificate)}
 
 
@@ -53,6 +54,8 @@ def _block(tree: Tree) -> dict[str, Any]:
     steps = tree.facts.steps if isinstance(tree.facts, Recorder) else []
     if isinstance(tree, Agreed):
         return {"steps": steps, "agree": [data_of(path) for path in tree.paths]}
+    if isinstance(tree, Chosen):
+        return {"steps": steps, "case": [tree.number, [list(window) for window in tree.others]]}
     if isinstance(tree, Masked):
         return {"steps": steps, "masked": [_block(tree.left), _block(tree.right)]}
     if isinstance(tree, Absurd):

@@ -5,22 +5,26 @@ What the two sides of a claim read is in `tests.proof.certificate.test_checker_s
 
 from __future__ import annotations
 
+import itertools
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.algebra.polynomial import Extent, Poly, symbol
-from symlayout.proof.certificate.checker import Context, Refused, decode, encode, refusal, seal
+from symlayout.algebra.polynomial import Extent, Poly, encode, replace_monomial, substitute, symbol
+from symlayout.proof.certificate.checker import known as known_module
+from symlayout.proof.certificate.checker import polynomials, refusal, schema, seal
+from symlayout.proof.certificate.checker.blocks import budget, take
+from symlayout.proof.certificate.checker.known import Known
+from symlayout.proof.certificate.checker.polynomials import Work, decode
 from tests.support.certificates.handmade import (
-    CHECKER,
     I0,
-    NO_CERTIFICATE,
     OPEN,
     M,
     N,
@@ -31,15 +35,19 @@ from tests.support.certificates.handmade import (
     X,
     Y,
     Z,
-    all_of,
     at,
     claim,
     data,
+    extent,
     known,
+    maps,
     reader,
     said,
+    sealed,
     steps_said,
+    text,
 )
+from tests.support.certificates.handmade import given as given_by
 from tests.support.effort import examples
 
 # ---------------------------------------------------------------------- rules and what each needs
@@ -81,10 +89,10 @@ RULES = {
     "the left is larger": Rule([(">=", X - Y)], [["mean", "w", X]], about=defined("max")),
     "the right is larger": Rule([(">=", Y - X)], [["mean", "w", Y]], about=defined("max")),
     "the larger equals the left": Rule(
-        [(">=", Z - Y), ("==", Z - X, "z - x >= 0 is not shown")], [["mean", "w", Z]], about=defined("max")
+        [(">=", Z - Y), ("==", Z - X, "-x + z >= 0 is not shown")], [["mean", "w", Z]], about=defined("max")
     ),
     "the larger equals the right": Rule(
-        [(">=", Z - X), ("==", Z - Y, "z - y >= 0 is not shown")], [["mean", "w", Z]], about=defined("max")
+        [(">=", Z - X), ("==", Z - Y, "-y + z >= 0 is not shown")], [["mean", "w", Z]], about=defined("max")
     ),
     "the larger is the left and an excess": Rule(
         [], [["max", "m", Y - X], ["mean", "w", X + M]], about=defined("max")
@@ -94,7 +102,7 @@ RULES = {
     ),
     "a point": Rule(
         [("==", X - Y)], [["point"]], [I0, X - 1 - I0],
-        about={"nodes": [{"input": "x", "shape": [X]}, {"input": "x", "shape": [Y]}], "right": 1},
+        about={"nodes": [{"input": "x", "shape": [X]}, {"input": "y", "shape": [Y]}], "right": 1},
     ),
     "a new name": Rule([], [["define", "w", X * Y - 2]], zero=[W - X * Y + 2]),
     "a floor": Rule([(">=", Y - 1)], [["floor", "q", X, Y]], [X - Y * Q, Y * Q + Y - 1 - X]),
@@ -118,7 +126,7 @@ RULES = {
     "both signs": Rule([(">=", Z), (">=", -Z)], [["equal", Z]], zero=[Z]),
     "two cases": Rule([], [["cases", Z * Z, Z, SQUARE, SQUARE_BELOW]], [Z * Z]),
     "a case that cannot be": Rule(
-        [(">=", 2 * Z - 2 * X - 1, "2*z - 2*x - 1 >= 0 is not shown")],
+        [(">=", 2 * Z - 2 * X - 1, "-2*x + 2*z - 1 >= 0 is not shown")],
         [["cases", Z - X, Z - X, [], [["combine", -3, 1, [[-1 - Z + X, 2], [2 * Z - 2 * X - 1, 1]], []]]]],
         [Z - X],
     ),
@@ -156,28 +164,28 @@ MISSING = [(name, k) for name, rule in RULES.items() for k in range(len(rule.giv
 def test_a_rule_is_refused_where_one_thing_it_needs_is_not_known(name: str, missing: int) -> None:
     rule = RULES[name]
     relation, e, *reason = rule.given[missing]
-    expected = reason[0] if reason else f"{e} {relation} 0 is not shown"
+    expected = reason[0] if reason else f"{text(e)} {relation} 0 is not shown"
     assert steps_said(*rule.steps, about=rule.claim(missing)) == expected
 
 
 REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     # dims, assumptions, meanings
     "a dim twice": ([["dim", "x"]], "the symbol x is not new"),
-    "a dim that is not declared": ([["dim", "w"]], NO_CERTIFICATE + "ValueError"),
-    "an assumption that there is not": ([["assume", 0]], NO_CERTIFICATE + "IndexError"),
-    "a meaning without a definition": ([["mean", "w", X]], NO_CERTIFICATE + "ValueError"),
-    "a meaning for a dim": ([["mean", "x", X]], "x has a meaning already"),
+    "a dim that is not declared": ([["dim", "w"]], "w is not one of the claim's dims"),
+    "an assumption that there is not": ([["assume", 0]], "there is no assumption 0"),
+    "a meaning without a definition": ([["mean", "w", X]], "w is not one of the claim's symbols"),
+    "a meaning for a dim": ([["mean", "x", X]], "x is not one of the claim's symbols"),
     # new symbols
     "a name for what is not known": ([["define", "w", T]], "t has symbols that nothing introduced"),
     "a name that is not new": ([["define", "x", Y]], "the symbol x is not new"),
-    "a name that is no text": ([["define", 5, Y]], "the symbol 5 is not new"),
+    "a name that is no text": ([["define", 5, Y]], "the rule define: 5 is no name"),
     "a floor that is not new": ([["floor", "x", X, 2]], "the symbol x is not new"),
     "a floor by 0": ([["floor", "q", X, 0]], "-1 >= 0 is not shown"),
     "a floor by less than 0": ([["floor", "q", X, -2]], "-3 >= 0 is not shown"),
     "a floor by what may be 0": ([["floor", "q", X, N]], "n - 1 >= 0 is not shown"),
     "a maximum that is not new": ([["max", "x", X]], "the symbol x is not new"),
     # inequalities
-    "a negative coefficient": ([["lows", 9 - X, [["x", 0]]]], "9 - x >= 0 does not follow from the lower bounds"),
+    "a negative coefficient": ([["lows", 9 - X, [["x", 0]]]], "-x + 9 >= 0 does not follow from the lower bounds"),
     "a negative constant": ([["lows", X - 1, [["x", 0]]]], "x - 1 >= 0 does not follow from the lower bounds"),
     "a negative number": ([["lows", -1, []]], "-1 >= 0 does not follow from the lower bounds"),
     "a symbol without a lower bound": (
@@ -196,7 +204,7 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     "a left factor that may be negative": ([["combine", X * Z, 1, [[Z, X]], []]], "z >= 0 is not shown"),
     "a right factor that may be negative": ([["combine", X * Z, 1, [[X, Z]], []]], "z >= 0 is not shown"),
     "a multiple of what is not 0": ([["combine", X - Z, 1, [[X, 1]], [[-1, Z]]]], "z == 0 is not shown"),
-    "a product of one": ([["combine", X, 1, [[X]], []]], NO_CERTIFICATE + "ValueError"),
+    "a product of one": ([["combine", X, 1, [[X]], []]], "the rule combine: [[[1, 'x']]] is no list of 2"),
     # equations
     "an equation of what is not 0": ([["equation", X, 1, [[1, X]]]], "x == 0 is not shown"),
     "an equation with a rest": ([["equation", X, 1, []]], "the identity leaves x"),
@@ -223,14 +231,14 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     "a monomial of what there is not": ([["rewrite", ["t"], T]], "t has symbols that nothing introduced"),
     # maxima and floors
     "a maximum whose sign is not known": ([["max", "m", Z], ["resolve", "m"]], "-z >= 0 is not shown"),
-    "a maximum that there is not": ([["resolve", "x"]], NO_CERTIFICATE + "KeyError"),
+    "a maximum that there is not": ([["resolve", "x"]], "x is no maximum"),
     "a quotient that is too small": ([["divide", 7, 2, 2]], "-2 >= 0 is not shown"),
     "a quotient that is too large": ([["divide", 7, 2, 4]], "-1 >= 0 is not shown"),
     "a quotient by 0": ([["divide", 0, 0, 0]], "-1 >= 0 is not shown"),
     "a quotient by less than 0": ([["divide", 6, -2, -3]], "-3 >= 0 is not shown"),
     # cases
-    "a case without a reason": ([["cases", Z * Z, Z, [], SQUARE_BELOW]], "z**2 >= 0 is not shown"),
-    "the other case without a reason": ([["cases", Z * Z, Z, SQUARE, []]], "z**2 >= 0 is not shown"),
+    "a case without a reason": ([["cases", Z * Z, Z, [], SQUARE_BELOW]], "z*z >= 0 is not shown"),
+    "the other case without a reason": ([["cases", Z * Z, Z, SQUARE, []]], "z*z >= 0 is not shown"),
     "a case that is told apart by too much": (
         [["cases", Z, Z, [], [["combine", Z, 1, [[-Z, 1]], []]]]], "-z >= 0 is not shown",
     ),
@@ -244,19 +252,19 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     # steps
     "no rule": ([["believe", X]], "there is no rule 'believe'"),
     "a part of the checker that is no rule": ([["balance", X, []]], "there is no rule 'balance'"),
-    "a rule without its parts": ([["combine", X]], NO_CERTIFICATE + "TypeError"),
-    "a step of no parts": ([[]], NO_CERTIFICATE + "ValueError"),
-    "a rule that is no text": ([[7]], NO_CERTIFICATE + "AttributeError"),
+    "a rule without its parts": ([["combine", X]], "the rule combine: ['combine', [[1, 'x']]] is no list of 5"),
+    "a step of no parts": ([[]], "there is no rule None"),
+    "a rule that is no text": ([[7]], "there is no rule 7"),
     # polynomials
     "a term of 0": ([["define", "w", [[0, "x"]]]], "[[0, 'x']] is no polynomial"),
     "a monomial twice": (
         [["define", "w", [[1, "x", "y"], [2, "y", "x"]]]], "[[1, 'x', 'y'], [2, 'y', 'x']] is no polynomial",
     ),
-    "a coefficient that is no number": ([["define", "w", [[True, "x"]]]], "[[True, 'x']] is no polynomial"),
-    "a fraction": ([["define", "w", [[0.5, "x"]]]], "[[0.5, 'x']] is no polynomial"),
-    "a number that is none": ([["define", "w", 1.0]], NO_CERTIFICATE + "TypeError"),
-    "a truth value for a number": ([["define", "w", True]], NO_CERTIFICATE + "TypeError"),
-    "a term without a coefficient": ([["define", "w", [[]]]], NO_CERTIFICATE + "ValueError"),
+    "a coefficient that is no number": ([["define", "w", [[True, "x"]]]], "the rule define: True is no integer"),
+    "a fraction": ([["define", "w", [[0.5, "x"]]]], "a float is no part of a certificate"),
+    "a number that is none": ([["define", "w", 1.0]], "a float is no part of a certificate"),
+    "a truth value for a number": ([["define", "w", True]], "the rule define: True is no list"),
+    "a term without a coefficient": ([["define", "w", [[]]]], "the rule define: [] is no term"),
 }  # fmt: skip
 
 
@@ -264,45 +272,44 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
 def test_a_step_whose_condition_fails_is_refused(name: str) -> None:
     steps, reason = REFUSED[name]
     found = steps_said(*steps)
-    assert found.startswith(reason) if reason.startswith(NO_CERTIFICATE) else found == reason
+    assert found == reason
 
 
 @pytest.mark.parametrize(
     ("changes", "step", "reason"),
     [
-        ({"dims": [["x", 0, None, 1]] * 2}, ["point"], NO_CERTIFICATE + "ValueError"),
-        ({"dims": [["x", None, None, 1]]}, ["point"], NO_CERTIFICATE + "TypeError"),
-        ({"dims": [["x", 0.0, None, 1]]}, ["point"], NO_CERTIFICATE + "TypeError"),
-        ({"dims": [["x", 0, "9", 1]]}, ["point"], NO_CERTIFICATE + "TypeError"),
-        ({"assumptions": [["<=", X]]}, ["point"], "there is no relation '<='"),
-        ({"assumptions": [[">=", W]]}, ["point"], "w has names without a meaning"),
-        ({"assumptions": [["divides", X, W]]}, ["point"], "w has names without a meaning"),
-        ({"assumptions": [["divides", X]]}, ["point"], NO_CERTIFICATE + "IndexError"),
+        ({"dims": [["x", 0, None, 1]] * 2}, ["point"], "the name x stands for two things"),
+        ({"dims": [["x", "0", None, 1]]}, ["point"], "claim.dims: '0' is no integer"),
+        ({"dims": [["x", 0.0, None, 1]]}, ["point"], "a float is no part of a certificate"),
+        ({"dims": [["x", 0, "9", 1]]}, ["point"], "claim.dims: '9' is no integer"),
+        ({"assumptions": [["<=", X]]}, ["point"], "claim.assumptions: '<=' is not one of divides, >=, =="),
+        ({"assumptions": [[">=", W]]}, ["point"], "the claim does not say what w is"),
+        ({"assumptions": [["divides", X, W]]}, ["point"], "the claim does not say what w is"),
+        ({"assumptions": [["divides", X]]}, ["point"], "claim.assumptions: ['divides', [[1, 'x']]] is no list of 3"),
         ({"assumptions": [["divides", X, 2]]}, ["assume", 0], "the symbol ?0 is not new"),
-        ({"symbols": [["w", "sqrt", X, Y]]}, ["mean", "w", X], "there is no form 'sqrt'"),
+        ({"symbols": [["w", "sqrt", X, Y]]}, ["mean", "w", X], "claim.symbols: 'sqrt' is not one of /, //, max"),
         ({"symbols": [["w", "max", X, Y]]}, ["mean", "w", X], "x - y >= 0 is not shown"),
         ({"symbols": [["w", "max", X, N]]}, ["mean", "w", X + N], "n + x is not shown to be max(x, n)"),
         ({"symbols": [["w", "/", X, 0]]}, ["mean", "w", X], "-1 >= 0 is not shown"),
         ({"symbols": [["w", "/", X, 1]]}, ["mean", "w", X - 1], "-1 == 0 is not shown"),
         ({"symbols": [["w", "//", X, 1]]}, ["mean", "w", X - 1], "-1 >= 0 is not shown"),
         ({"symbols": [["w", "//", X, 1]]}, ["mean", "w", X + 1], "-1 >= 0 is not shown"),
-        ({"symbols": [["w", "/", T, 1]]}, ["mean", "w", X], "t has names without a meaning"),
-        ({"symbols": [["w", "/", X, 1]] * 2}, ["mean", "w", X], NO_CERTIFICATE + "ValueError"),
-        ({"symbols": [["x", "max", 3, 5]]}, ["mean", "x", 5], "x has a meaning already"),
+        ({"symbols": [["w", "/", T, 1]]}, ["mean", "w", X], "the claim does not say what t is"),
+        ({"symbols": [["w", "/", X, 1]] * 2}, ["mean", "w", X], "the name w stands for two things"),
+        ({"symbols": [["x", "max", 3, 5]]}, ["mean", "x", 5], "the name x stands for two things"),
     ],
     ids=str,
 )  # fmt: skip
 def test_what_the_claim_does_not_give_is_refused(changes: Any, step: Any, reason: str) -> None:
     found = steps_said(step, about=claim(**changes))
-    assert found.startswith(reason) if reason.startswith(NO_CERTIFICATE) else found == reason
+    assert found == reason
 
 
 def test_a_symbol_means_one_thing() -> None:
     about = claim(symbols=[["w", "//", X, 1]])
     assert steps_said(["mean", "w", X], about=about) == OPEN
     assert steps_said(["mean", "w", X], ["mean", "w", X], about=about) == "w has a meaning already"
-    before = said({"steps": [["mean", "x", 5]], "absurd": []}, claim(symbols=[["x", "max", 3, 5]]))
-    assert before == "x has a meaning already"
+    assert steps_said(about=about) == "w has no meaning"
 
 
 @pytest.mark.parametrize(
@@ -316,8 +323,14 @@ def test_a_symbol_means_one_thing() -> None:
 def test_what_is_at_least_both_is_not_the_larger(maximum: Extent, value: Extent) -> None:
     about = claim(symbols=[["w", "max", X, Y]], assumptions=[[">=", X - Y]])
     steps = [["max", "m", maximum], ["combine", value - Y, 1, [[value - X, 1], [X - Y, 1]], []], ["mean", "w", value]]
-    assert steps_said(*steps, about=about) == f"{value} is not shown to be max(x, y)"
-    assert steps_said(*steps[:-1], about=about) == OPEN
+    assert steps_said(*steps, about=about) == f"{text(value)} is not shown to be max(x, y)"
+    assert steps_said(*steps[:-1], about=about) == "w has no meaning"
+
+
+def test_a_dim_may_have_no_bounds() -> None:
+    context = known(about=claim(dims=[["x", None, 7, 1], ["y", None, None, 2]]))
+    assert context.nonnegative == {7 - X}
+    assert context.zero == {Y - symbol("?y") * 2}
 
 
 def test_what_the_claim_gives_is_known() -> None:
@@ -351,22 +364,22 @@ def test_a_solved_symbol_is_written_out_everywhere() -> None:
     assert context.maxima == {"m": N}
     assert context.meaning == {"x": N + 1, "y": Y, "z": N, "n": N, "u": U, "w": N}
     assert context.floors == {(2 * N, 2): N}
-    assert context.rules == []
-    assert context.read(data(X * Z)) == (N + 1) * N
+    assert context.rewrites == []
+    assert context.read(X * Z) == (N + 1) * N
 
 
 def test_a_rewritten_monomial_is_written_out_everywhere() -> None:
     context = known(
         ["rewrite", ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]])
     )
-    assert context.rules == [(("x", "y"), 4)]
-    assert context.read(data(X * X * Y * Y + X * 3)) == 16 + X * 3
+    assert context.rewrites == [(("x", "y"), 4)]
+    assert context.read(X * X * Y * Y + X * 3) == 16 + X * 3
 
 
 def test_rewriting_in_circles_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CHECKER, "_REWRITES", 5)
+    monkeypatch.setattr(known_module, "_REWRITES", 5)
     context = known(["rewrite", ["x"], X * X], about=claim(assumptions=[["==", X - X * X]]))
-    assert context.read(data(X)) == symbol("x") * X * X * X * X * X
+    assert context.read(X) == symbol("x") * X * X * X * X * X
 
 
 def test_a_degree_does_not_double_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,26 +389,36 @@ def test_a_degree_does_not_double_without_end(monkeypatch: pytest.MonkeyPatch) -
         for step in (["define", f"a{k + 1}", [[1, f"a{k}", f"a{k}"]]], ["solve", f"a{k + 1}", [[1, f"a{k}", f"a{k}"]]])
     ]
     assert steps_said(["define", "a0", X], *squares) == "a polynomial has a degree beyond 200"
-    monkeypatch.setattr(CHECKER, "_MAX_DEGREE", 3)
+    monkeypatch.setattr(polynomials, "MAX_DEGREE", 3)
     assert steps_said(["define", "w", X * Y * Z]) == OPEN
     assert steps_said(["define", "w", X * Y * Z * N]) == "a polynomial has a degree beyond 3"
     assert steps_said(["define", "w", X * Y * Z * N + 1]) == "a polynomial has a degree beyond 3"
+
+
+def test_a_coefficient_does_not_double_without_end() -> None:
+    squares = [["define", "a0", 3]] + [
+        step
+        for k in range(12)
+        for step in (["solve", f"a{k}", 3 ** (2**k)], ["define", f"a{k + 1}", [[1, f"a{k}", f"a{k}"]]])
+    ]
+    assert steps_said(*squares[:18]) == OPEN
+    assert steps_said(*squares) == "a coefficient has more than 2000 bits"
 
 
 # ---------------------------------------------------------------------- blocks
 
 
 def test_a_block_has_one_end() -> None:
-    steps = [*all_of(claim()), ["point"]]
-    agreed = {"steps": steps, "agree": [[], []]}
+    agreed = {"steps": [["point"]], "agree": [[], []]}
     assert said(agreed, claim()) == ""
-    assert said({"steps": steps}, claim()).startswith(NO_CERTIFICATE + "ValueError")
-    assert said({**agreed, "absurd": []}, claim()).startswith(NO_CERTIFICATE + "ValueError")
-    assert said({"agree": [[], []]}, claim()).startswith(NO_CERTIFICATE + "KeyError")
+    assert said({"steps": [["point"]]}, claim()) == "proof.sides: [] is not one end of a block"
+    two = "proof.sides: ['agree', 'absurd'] is not one end of a block"
+    assert said({**agreed, "absurd": []}, claim()) == two
+    assert said({"agree": [[], []]}, claim()) == "proof.sides: ['agree'] is not ['agree', 'steps']"
     for known_to_be in (0, -1):
         about = claim(assumptions=[[">=", known_to_be]])
-        end = {"steps": [*all_of(about), ["point"]], "believe": []}
-        assert said(end, about) == "the block ends in 'believe', which is not shown"
+        end = {"steps": [["point"]], "believe": []}
+        assert said(end, about) == "proof.sides: ['believe'] is not one end of a block"
 
 
 @pytest.mark.parametrize(
@@ -412,7 +435,7 @@ MEET = {"steps": [["point"]], "agree": [[], []]}
 
 def split(w: Any, yes: Any, no: Any, **changes: Any) -> str:
     about = claim(**changes)
-    return said({"steps": all_of(about), "split": [w, yes, no]}, about)
+    return said({"steps": [], "split": [w, yes, no]}, about)
 
 
 def test_both_branches_of_a_split_are_checked_with_what_they_suppose() -> None:
@@ -429,19 +452,54 @@ def test_both_branches_of_a_split_are_checked_with_what_they_suppose() -> None:
     assert split(T, MEET, MEET) == "t has symbols that nothing introduced"
 
 
-def test_a_proof_is_not_nested_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CHECKER, "_MAX_DEPTH", 3)
+@pytest.mark.parametrize(("depth", "is_refused"), [(190, False), (200, True)])
+def test_a_certificate_is_not_nested_without_end(depth: int, is_refused: bool) -> None:
     about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
-    for depth, reason in ((3, ""), (4, "the proof is nested too deeply")):
-        met: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
-        block = met
-        for _ in range(depth):
-            block = {"steps": [], "split": [0, block, {"steps": [], "absurd": []}]}
-        assert said(block, about) == reason
-        block = met
-        for _ in range(depth):
-            block = {"steps": [], "masked": [met, block]}
-        assert said(block, about) == reason
+    met: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
+    split, masked = met, met
+    for _ in range(depth):
+        split = {"steps": [], "split": [0, split, {"steps": [], "absurd": []}]}
+        masked = {"steps": [], "masked": [met, masked]}
+    reason = f"the certificate is nested more than {schema.MAX_NESTING} times" if is_refused else ""
+    assert [said(split, about), said(masked, about)] == [reason] * 2
+
+
+# ---------------------------------------------------------------------- work
+
+
+def renamed(count: int) -> list[Any]:
+    """Return steps, each of which writes all that is known anew."""
+    steps: list[Any] = [["define", f"c{k}", [[k + 1, "x"], [1, "x", "y"], [1, "x", "x"]]] for k in range(count)]
+    names = ["x", *(f"d{k}" for k in range(count))]
+    for old, new in itertools.pairwise(names):
+        steps += [["define", new, [[1, old]]], ["solve", old, [[1, new]]]]
+    return steps
+
+
+def test_the_work_that_a_certificate_may_take_grows_with_its_size_alone() -> None:
+    known_to_work = Known(claim(), Work(sys.maxsize))
+    for step in data([*given_by(claim()), *renamed(300)]):
+        take(known_to_work, step)
+    done = known_to_work.work.done
+    certificate = sealed(claim(), {"given": given_by(claim()), "maps": [], "sides": {"steps": renamed(300), **END}})
+    most = budget(schema.size(certificate))
+    assert done > most
+    assert refusal(certificate) == f"the check takes more than {most} operations on terms"
+    assert steps_said(*renamed(10)) == OPEN
+
+
+def test_twice_the_steps_that_rename_take_four_times_the_work() -> None:
+    """So that a budget is needed: the count is of terms, and the same on every machine."""
+    done = []
+    for count in (40, 80):
+        found = Known(claim(), Work(sys.maxsize))
+        for step in data([*given_by(claim()), *renamed(count)]):
+            take(found, step)
+        done.append(found.work.done)
+    assert 3 * done[0] < done[1] < 5 * done[0]
+
+
+END: dict[str, Any] = {"absurd": []}
 
 
 # ---------------------------------------------------------------------- data that is no certificate
@@ -456,25 +514,31 @@ NAMES += ["resolve", "solve", "rewrite", "divide", "inside"]
 PARTS = st.sampled_from([0, 1, -1, "x", "n", [[1, "x"]], [[1, "n"], [-1]], [[0, None]], [], None]) | JSON
 
 
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy the machine is
+
+
+@UNHURRIED
 @given(JSON)
 def test_a_value_of_any_kind_is_no_certificate(value: Any) -> None:
     assert not sl.check(value)
     assert refusal(value)
 
 
+@UNHURRIED
 @given(JSON, JSON)
 def test_a_claim_and_a_proof_of_any_kind_are_no_certificate(about: Any, block: Any) -> None:
     for parts in ({"claim": about, "proof": block}, {"claim": claim(), "proof": block}, {"claim": about, "proof": {}}):
         assert refusal({**parts, "seal": seal(parts)})
 
 
-@settings(max_examples=examples(300))
+@settings(UNHURRIED, max_examples=examples(300))
 @given(st.sampled_from(NAMES), st.lists(PARTS, max_size=4))
 def test_a_step_of_any_parts_does_not_show_what_is_false(name: str, parts: list[Any]) -> None:
     assert steps_said([name, *parts])
 
 
-@given(st.sampled_from(["dims", "symbols", "assumptions", "nodes", "left", "right", "trusted"]), PARTS)
+@UNHURRIED
+@given(st.sampled_from(["dims", "symbols", "assumptions", "nodes", "left", "right"]), PARTS)
 def test_a_claim_with_a_part_of_any_kind_raises_nothing(key: str, value: Any) -> None:
     about = {**claim(reader(at(Z, fill="0"))), key: value}
     ends: list[dict[str, Any]] = [
@@ -483,7 +547,8 @@ def test_a_claim_with_a_part_of_any_kind_raises_nothing(key: str, value: Any) ->
         {"masked": [{"steps": [], "absurd": []}] * 2},
     ]
     for end in ends:
-        certificate = {"claim": about, "proof": {"steps": [["point"], ["dim", "x"], ["assume", 0]], **end}}
+        sides = {"steps": [["point"]], **end}
+        certificate = {"claim": about, "proof": {"given": given_by(claim()), "maps": maps(claim()), "sides": sides}}
         assert refusal({**certificate, "seal": seal(certificate)})
 
 
@@ -496,28 +561,63 @@ def test_what_is_not_json_is_no_certificate(value: Any) -> None:
     assert refusal(value)
 
 
+def test_a_value_that_holds_itself_is_no_certificate() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    assert refusal({"claim": endless, "proof": {}, "seal": "0"}) != ""
+    shared: Any = 0
+    for _ in range(60):
+        shared = [shared, shared]
+    many = f"the certificate has more than {schema.MAX_VALUES} values"
+    assert refusal({"claim": shared, "proof": {}, "seal": "0"}) == many
+
+
+def test_values_that_only_look_like_json_are_no_certificate() -> None:
+    class Changing(dict[str, Any]):
+        """A dict that answers otherwise each time."""
+
+    about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
+    certificate = sealed(about, {"given": [], "maps": [], "sides": {"steps": [["point"]], "agree": [[], []]}})
+    assert refusal(certificate) == ""
+    assert refusal(Changing(certificate)) == "a Changing is no part of a certificate"
+    assert refusal({**certificate, "claim": Changing(certificate["claim"])}) == "a Changing is no part of a certificate"
+
+
 @pytest.mark.parametrize("depth", [500, 5000, 200_000])
 def test_data_that_is_nested_deeply_is_refused(depth: int) -> None:
     nested: Any = []
-    for _ in range(depth):
-        nested = [nested]
-    assert refusal({"claim": claim(), "proof": nested, "seal": "0"})
-    for step in (["define", "w", nested], [nested], ["cases", X, Z, nested, []]):
-        with pytest.raises((Refused, *MALFORMED)):
-            known(step)
     expression: Any = ["axis", 0]
     for _ in range(depth):
-        expression = ["-", ["extent", 0], expression]
-    with pytest.raises((Refused, RecursionError)):
-        Context(claim())._value(expression, [I0], 0)
-
-
-MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+        nested, expression = [nested], ["-", ["extent", 0], expression]
+    deep = f"the certificate is nested more than {schema.MAX_NESTING} times"
+    assert refusal({"claim": claim(), "proof": nested, "seal": "0"}) == deep
+    about = claim(reader(at(0)))
+    about["nodes"][1]["cases"][0]["coords"] = [expression]
+    assert refusal({"claim": about, "proof": {}, "seal": "0"}) == deep
 
 
 def test_polynomials_are_written_and_read() -> None:
+    work = Work(sys.maxsize)
     for e in (0, -7, X, X * X * Y - 3 * X + 5, -X):
-        assert decode(json.loads(json.dumps(encode(e)))) == e
+        assert extent(decode(json.loads(json.dumps(encode(e))), work)) == e
     assert encode(X * Y - 2) == [[-2], [1, "x", "y"]]
-    assert decode([]) == 0
-    assert decode([[4]]) == 4
+    assert extent(decode([], work)) == 0
+    assert extent(decode([[4]], work)) == 4
+
+
+E = st.recursive(
+    st.integers(-9, 9) | st.sampled_from([X, Y, Z]),
+    lambda inner: st.builds(lambda a, b, sign: a * b if sign else a - b, inner, inner, st.booleans()),
+    max_leaves=8,
+)
+
+
+@UNHURRIED
+@given(E, E, E)
+def test_the_checker_computes_as_the_prover_does(a: Extent, b: Extent, c: Extent) -> None:
+    work = Work(sys.maxsize)
+    p, q, r = (decode(data(e), work) for e in (a, b, c))
+    assert [extent(e) for e in (p + q, p - q, p * q, -p, 3 - p)] == [a + b, a - b, a * b, -a, 3 - a]
+    assert extent(p.substitute({"x": q, "y": r})) == substitute(a, {"x": b, "y": c})
+    assert extent(p.replace(("x", "y"), r)) == replace_monomial(a, ("x", "y"), c)
+    assert (p == q, p.constant is None) == (a == b, isinstance(a, Poly))

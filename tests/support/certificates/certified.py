@@ -1,17 +1,15 @@
 """What the claim of a certificate says for given numbers.  Nothing of symlayout is imported.
 
-The claim is read as ``symlayout/proof/certificate/checker.py`` describes the format, with Python's integers in place
-of polynomials.
-A *reading* is what an output coordinate may read: an element of an input, a fill, or `OUTSIDE`.  There is one
-where the cases of each operation are disjoint, as they should be; altered claims may have several or none.
+The claim is read as ``symlayout/proof/certificate`` describes the format, with Python's integers in place of
+polynomials.  A *reading* is what an output coordinate may read: an element of an input, a fill, or `OUTSIDE`.  There
+is one where the cases of each operation are a map, as they should be; altered claims may have several or none.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Point = dict[str, int]
@@ -100,10 +98,10 @@ class Meaning:
         except (LookupError, TypeError, ValueError):
             raise UndefinedError from None
 
-    def coordinates(self) -> Iterator[tuple[int, ...]]:
-        """Yield output coordinates: all, or those near the ends of an axis that is long."""
-        axes = [range(n) if n <= LARGEST else (0, 1, 2, n // 2, n - 2, n - 1) for n in self.shape("left")]
-        return itertools.product(*axes)
+    def coordinates(self, node: int) -> Iterator[tuple[int, ...]]:
+        """Yield coordinates of a node: all, or those near the ends of an axis that is long."""
+        extents = map(self.number, self.claim["nodes"][node]["shape"])
+        return itertools.product(*(range(n) if n <= LARGEST else (0, 1, 2, n // 2, n - 2, n - 1) for n in extents))
 
     def difference(self) -> str:
         """Return where the sides differ; empty if they do not."""
@@ -113,11 +111,27 @@ class Meaning:
             return "a shape is not defined"
         if left != right:
             return f"the shapes are {left} and {right}"
-        for at in self.coordinates():
+        try:
+            return self._read_otherwise() or self.broken_map()
+        except UndefinedError:
+            return "a shape or a coordinate is not defined"
+
+    def _read_otherwise(self) -> str:
+        for at in self.coordinates(self.claim["left"]):
             a, b = self.readings("left", at), self.readings("right", at)
-            granted = self.claim["trusted"] is True and OUTSIDE in a | b
-            if not granted and not (a & b) - {OUTSIDE}:
+            if len(a | b) != 1 or OUTSIDE in a:
                 return f"at {at} the sides read {sorted(a)} and {sorted(b)}"
+        return ""
+
+    def broken_map(self) -> str:
+        """Return where an operation is no map: one case holds at each coordinate, and reads inside or has a fill."""
+        for number, node in enumerate(self.claim["nodes"]):
+            places = self.coordinates(number) if "cases" in node else iter(())
+            for at in places:
+                self._reads = 0
+                holding = [case for case in node["cases"] if self._holds(case, at)]
+                if len(holding) != 1 or OUTSIDE in self._case(node, holding[0], list(at)):
+                    return f"node {number} is no map at {at}: {len(holding)} of its cases hold"
         return ""
 
     def readings(self, side: str, at: Sequence[int]) -> set[Reading]:
@@ -140,28 +154,33 @@ class Meaning:
             raise EndlessError
         found: set[Reading] = set()
         if "input" in node:
-            found.add(("input", json.dumps(node["input"]), *at, "of", *map(self.number, node["shape"])))
+            found.add(("input", node["input"], *at, "of", *map(self.number, node["shape"])))
         for case in node.get("cases", ()):
-            try:
-                if all(0 <= self._value(value, at) < self.number(extent) for value, extent in case["where"]):
-                    found |= self._case(node, case, at)
-            except (AttributeError, LookupError, TypeError, ValueError, UndefinedError):
-                continue  # what is not defined is not read
+            if self._holds(case, at):
+                found |= self._case(node, case, at)
         return found
+
+    def _holds(self, case: Mapping[str, Any], at: Sequence[int]) -> bool:
+        try:
+            return all(0 <= self._value(value, at) < self.number(extent) for value, extent in case["where"])
+        except UndefinedError:
+            return False
 
     def _case(self, node: Mapping[str, Any], case: Mapping[str, Any], at: list[int]) -> set[Reading]:
         source = self.claim["nodes"][node["inputs"][case["source"]]]
         extents = [self.number(e) for e in source["shape"]]
-        places: list[int | None] = []
-        for expression in case["coords"]:
-            try:
-                places.append(self._value(expression, at))
-            except (LookupError, TypeError, ValueError, UndefinedError):
-                places.append(None)
-        inside = [c is None or 0 <= c < n for c, n in zip(places, extents, strict=True)]
-        if not all(inside) or min(extents, default=1) < 1:
-            return {OUTSIDE if case["fill"] is None else ("fill", json.dumps(case["fill"]))}
-        return self._node(source, [_known(c) for c in places])
+        places = [self._place(expression, at) for expression in case["coords"]]
+        inside = [c for c, n in zip(places, extents, strict=True) if c is not None and 0 <= c < n]
+        if len(inside) < len(places):
+            return {OUTSIDE if case["fill"] is None else ("fill", case["fill"])}
+        return self._node(source, inside)
+
+    def _place(self, expression: Sequence[Any], at: Sequence[int]) -> int | None:
+        """Return a coordinate; None where it has no value, which is outside."""
+        try:
+            return self._value(expression, at)
+        except UndefinedError:
+            return None
 
     def _value(self, expression: Sequence[Any], at: Sequence[int]) -> int:
         """Return a coordinate expression at a coordinate."""
@@ -181,12 +200,6 @@ class Meaning:
         return a + b if operator == "+" else a - b if operator == "-" else a * b
 
 
-def _known(place: int | None) -> int:
-    if place is None:
-        raise UndefinedError
-    return place
-
-
 def points(claim: Mapping[str, Any], most: int = 200, values: int = 4) -> list[Point]:
     """Return sizes that the claim is about: the least *values* of each dim, or *most* such points at random.
 
@@ -203,9 +216,13 @@ def points(claim: Mapping[str, Any], most: int = 200, values: int = 4) -> list[P
     return [point for point in found if Meaning(claim, point).is_admitted()]
 
 
-def _values(low: int, high: int | None, multiple: int) -> Iterator[int]:
-    numbers = range(low, low + 100 if high is None else min(high, low + 100) + 1)
-    return (n for n in numbers if (n % multiple == 0 if multiple else n == 0))
+def _values(low: int | None, high: int | None, multiple: int) -> Iterator[int]:
+    """Yield the values of a dim, from its lower bound upwards; or from 0 outwards if it has none."""
+    if low is None:
+        numbers: Iterable[int] = (n for size in range(100) for n in dict.fromkeys((size, -size)))
+    else:
+        numbers = range(low, low + 100)
+    return (n for n in numbers if (high is None or n <= high) and (n % multiple == 0 if multiple else n == 0))
 
 
 def falsity(claim: Mapping[str, Any], most: int = 200) -> str:

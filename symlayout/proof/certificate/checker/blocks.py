@@ -1,0 +1,197 @@
+"""Check a certificate: its form, then its proof, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.proof.certificate.checker import points, readings, rules
+from symlayout.proof.certificate.checker.known import Known
+from symlayout.proof.certificate.checker.polynomials import Refused, Work
+from symlayout.proof.certificate.checker.schema import (
+    Kind,
+    anything,
+    check_claim,
+    index,
+    integer,
+    items,
+    members,
+    name,
+    one_of,
+    optional,
+    polynomial,
+    row,
+    seal,
+    size,
+)
+
+LEAST_WORK = 100_000  # operations on terms that any certificate may take
+WORK_PER_CHARACTER = 20  # and for each character of it as many more; those of true proofs take 1 or 2
+
+
+def check(certificate: Any) -> bool:
+    """Return whether *certificate* proves its claim.
+
+    Parameters
+    ----------
+    certificate : dict
+        What `Proof.certificate` gives, or the same read back from JSON.  Anything else is refused, not raised about.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, C", name="x")
+    >>> certificate = sl.prove_equal(sl.transpose(sl.transpose(x)), x).certificate
+    >>> sl.check(certificate)
+    True
+    >>> certificate["claim"]["dims"][0][1] = -1  # altered: N may be negative
+    >>> sl.check(certificate)
+    False
+    """
+    return refusal(certificate) == ""
+
+
+def refusal(certificate: Any) -> str:
+    """Return why *certificate* does not prove its claim; empty if it does."""
+    try:
+        work = Work(budget(size(certificate)))
+        check_form(certificate)
+        check_proof(Known(certificate["claim"], work), certificate["proof"])
+    except Refused as error:
+        return str(error)
+    except (RecursionError, ValueError) as error:  # nested deeper than Python goes; an int too long to be written
+        return f"this is no certificate: {error!r:.200}"
+    return ""
+
+
+def check_form(certificate: Any) -> None:
+    """Refuse JSON that is no certificate, is not sealed, or has a claim that refers to what there is not."""
+    CERTIFICATE(certificate, "the certificate")
+    if certificate["seal"] != seal(certificate):
+        raise Refused("the seal does not match: the certificate was altered")
+    PROOF(certificate["proof"], "proof")
+    check_claim(certificate["claim"])
+
+
+def budget(characters: int) -> int:
+    """Return how many operations on terms a certificate of so many characters may take."""
+    return LEAST_WORK + WORK_PER_CHARACTER * characters
+
+
+def check_proof(known: Known, proof: dict[str, Any]) -> None:
+    """Refuse a proof, of the form that `CERTIFICATE` says, that does not show the claim."""
+    take_all(known, proof["given"])
+    readings.check_given(known)
+    operations = [number for number, node in enumerate(known.claim["nodes"]) if "cases" in node]
+    if len(operations) != len(proof["maps"]):
+        raise Refused(f"the proof is about {len(proof['maps'])} maps, the claim has {len(operations)}")
+    for number, block in zip(operations, proof["maps"], strict=True):
+        place = known.fork()
+        place.place = number
+        check_block(place, block)
+    check_block(known, proof["sides"])
+
+
+def check_block(known: Known, block: dict[str, Any]) -> None:
+    """Check the steps of a block, and its end."""
+    take_all(known, block["steps"])
+    if "split" in block:
+        w, yes, no = block["split"]
+        for bound, branch in ((known.read(w), yes), (-1 - known.read(w), no)):
+            supposed = known.fork()
+            supposed.nonnegative.add(bound)
+            check_block(supposed, branch)
+    elif "agree" in block:
+        readings.check_agreement(known, *block["agree"])
+    elif "case" in block:
+        readings.check_case(known, *block["case"])
+    elif "masked" in block:
+        for supposed, branch in zip(readings.suppositions(known), block["masked"], strict=True):
+            check_block(supposed, branch)
+    elif not known.is_absurd():
+        raise Refused("a block says that no point is left, which is not shown")
+
+
+def take_all(known: Known, steps: Sequence[Any]) -> None:
+    """Check steps, and add what each shows."""
+    for step in steps:
+        take(known, step)
+
+
+def take(known: Known, step: Sequence[Any]) -> None:
+    """Check one step, of the form that `RULES` says, and add what it shows."""
+    rule, *parts = step
+    known.work.spend(1)
+    RULES[rule][0](known, *parts)
+
+
+def cases(known: Known, goal: Any, w: Any, yes: list[Any], no: list[Any]) -> None:
+    """``g >= 0`` both where ``w >= 0`` and where ``w < 0``."""
+    g = known.read(goal)
+    for bound, steps in ((known.read(w), yes), (-1 - known.read(w), no)):
+        supposed = known.fork()
+        supposed.nonnegative.add(bound)
+        take_all(supposed, steps)
+        if supposed.point != known.point:
+            raise Refused("a coordinate is introduced in a case, which there may not be")
+        if not supposed.is_absurd():
+            supposed.need(supposed.reduce(g))
+    known.nonnegative.add(g)
+
+
+# ---------------------------------------------------------------------- the form of a proof
+
+
+def _step(value: Any, place: str) -> None:
+    rule = value[0] if type(value) is list and value else None
+    if type(rule) is not str or rule not in RULES:
+        raise Refused(f"there is no rule {rule!r:.80}")
+    row(name, *RULES[rule][1:])(value, f"the rule {rule}")
+
+
+def _block(value: Any, place: str) -> None:
+    ends = [key for key in value if key != "steps"] if type(value) is dict else []
+    if len(ends) != 1 or ends[0] not in ENDS:
+        raise Refused(f"{place}: {ends!r:.80} is not one end of a block")
+    members(steps=STEPS, **{ends[0]: ENDS[ends[0]]})(value, place)
+
+
+END = one_of("below", "above", "empty")
+PATH = items(row(index, optional(row(index, END))))
+PAIRS = items(row(polynomial, polynomial))
+STEPS = items(_step)
+ENDS: dict[str, Kind] = {
+    "split": row(polynomial, _block, _block),
+    "absurd": row(),
+    "case": row(index, items(row(index, END))),
+    "agree": row(PATH, PATH),
+    "masked": row(_block, _block),
+}
+RULES: dict[str, tuple[Any, ...]] = {  # what checks a step, and the kinds of its parts
+    "dim": (rules.dim, name),
+    "assume": (rules.assume, index),
+    "mean": (rules.mean, name, polynomial),
+    "point": (readings.point,),
+    "inside": (readings.inside, one_of(*readings.SIDES), PATH),
+    "define": (rules.define, name, polynomial),
+    "floor": (rules.floor, name, polynomial, polynomial),
+    "max": (rules.maximum, name, polynomial),
+    "lows": (rules.lows, polynomial, items(row(name, integer))),
+    "combine": (rules.combine, polynomial, polynomial, PAIRS, PAIRS),
+    "points": (
+        points.points,
+        polynomial,
+        items(row(name, integer, integer)),
+        items(row(name, polynomial, integer)),
+        items(polynomial),
+    ),
+    "cases": (cases, polynomial, polynomial, STEPS, STEPS),
+    "equation": (rules.equation, polynomial, polynomial, PAIRS),
+    "equal": (rules.equal, polynomial),
+    "resolve": (rules.resolve, name),
+    "solve": (rules.solve, name, polynomial),
+    "rewrite": (rules.rewrite, items(name), polynomial),
+    "divide": (rules.divide, polynomial, polynomial, polynomial),
+}
+PROOF = members(given=STEPS, maps=items(_block), sides=_block)
+CERTIFICATE = members(claim=anything, proof=anything, seal=name)

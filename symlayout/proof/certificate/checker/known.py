@@ -1,0 +1,154 @@
+"""What a proof has shown at one place of it: polynomials that are >= 0 or == 0 at all points that it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.proof.certificate.checker.polynomials import Monomial, Polynomial, Refused, Work, constant, decode
+
+_REWRITES = 200  # of monomials, in one reduction
+
+
+class Known:
+    """What is known at one place of a proof.
+
+    Attributes
+    ----------
+    claim : the claim as data, of the form that `schema` checks.
+    place : the number of the operation whose cases the proof is about; None where it is about both sides.
+    nonnegative, zero : polynomials known to be >= 0 and == 0.
+    symbols : the names that polynomials may have.
+    solved, rewrites : equations in use: of one symbol, and of one monomial.
+    maxima : symbols that are ``max(0, e)``, with their *e*.
+    floors : ``floor(e/k)`` for each ``(e, k)`` that was shown.
+    meaning : the value of each name of the claim.
+    point : any coordinate of the output, or of the operation at *place*; None until a step introduces it.
+    inside : the side that is supposed to read no fill.
+    """
+
+    def __init__(self, claim: dict[str, Any], work: Work) -> None:
+        self.claim, self.work = claim, work
+        self.place: int | None = None
+        self.nonnegative: set[Polynomial] = set()
+        self.zero: set[Polynomial] = set()
+        self.symbols: set[str] = set()
+        self.solved: dict[str, Polynomial] = {}
+        self.rewrites: list[tuple[Monomial, Polynomial]] = []
+        self.maxima: dict[str, Polynomial] = {}
+        self.floors: dict[tuple[Polynomial, Polynomial], Polynomial] = {}
+        self.meaning: dict[str, Polynomial] = {}
+        self.point: list[Polynomial] | None = None
+        self.inside: str | None = None
+
+    def fork(self) -> Known:
+        """Return a copy to which more can be added."""
+        self.work.spend(len(self.nonnegative) + len(self.zero) + len(self.symbols) + len(self.floors))
+        copy = type(self)(self.claim, self.work)
+        copy.nonnegative, copy.zero, copy.symbols = set(self.nonnegative), set(self.zero), set(self.symbols)
+        copy.solved, copy.rewrites, copy.maxima = dict(self.solved), list(self.rewrites), dict(self.maxima)
+        copy.floors, copy.meaning = dict(self.floors), dict(self.meaning)
+        copy.place, copy.point, copy.inside = self.place, self.point, self.inside
+        return copy
+
+    # ------------------------------------------------------------------ polynomials
+
+    def number(self, value: int) -> Polynomial:
+        """Return an integer as a polynomial."""
+        return constant(value, self.work)
+
+    def symbol(self, name: str) -> Polynomial:
+        """Return the polynomial that is the symbol *name*."""
+        return Polynomial({(name,): 1}, self.work)
+
+    def introduce(self, name: str) -> Polynomial:
+        """Return a new symbol."""
+        if name in self.symbols:
+            raise Refused(f"the symbol {name} is not new")
+        self.symbols.add(name)
+        return self.symbol(name)
+
+    def reduce(self, e: Polynomial) -> Polynomial:
+        """Return *e* with every symbol and monomial that is solved written as what it equals."""
+        e = e.substitute(self.solved)
+        for _ in range(_REWRITES if self.rewrites else 0):
+            before = e
+            for monomial, value in self.rewrites:
+                e = e.replace(monomial, value)
+            if e is before:
+                break
+        return e
+
+    def read(self, data: Any) -> Polynomial:
+        """Return a polynomial of the proof, reduced."""
+        e = decode(data, self.work)
+        if not e.names <= self.symbols:
+            raise Refused(f"{e} has symbols that nothing introduced")
+        return self.reduce(e)
+
+    def claimed(self, data: Any) -> Polynomial:
+        """Return a polynomial of the claim in the proof's symbols, reduced."""
+        e = decode(data, self.work)
+        if not e.names <= self.meaning.keys():
+            raise Refused(f"{e} has names without a meaning")
+        return self.reduce(e.substitute(self.meaning))
+
+    # ------------------------------------------------------------------ what is known
+
+    def holds(self, e: Polynomial) -> bool:
+        """Return whether ``e >= 0`` is known."""
+        if (value := e.constant) is not None:
+            return value >= 0
+        return e in self.nonnegative or self.vanishes(e)
+
+    def vanishes(self, e: Polynomial) -> bool:
+        """Return whether ``e == 0`` is known."""
+        if (value := e.constant) is not None:
+            return value == 0
+        return e in self.zero or -e in self.zero
+
+    def need(self, e: Polynomial) -> None:
+        """Refuse the certificate unless ``e >= 0`` is known."""
+        if not self.holds(e):
+            raise Refused(f"{e} >= 0 is not shown")
+
+    def need_zero(self, e: Polynomial) -> None:
+        """Refuse the certificate unless ``e == 0`` is known."""
+        if not self.vanishes(e):
+            raise Refused(f"{e} == 0 is not shown")
+
+    def need_inside(self, value: Polynomial, extent: Polynomial) -> None:
+        """Refuse the certificate unless ``0 <= value < extent`` is known."""
+        self.need(value)
+        self.need(self.reduce(extent - 1 - value))
+
+    def need_floor(self, e: Polynomial, k: Polynomial, q: Polynomial) -> None:
+        """Refuse the certificate unless ``q = floor(e/k)`` and ``k >= 1`` are known."""
+        self.need(self.reduce(e - k * q))
+        self.need(self.reduce(k * q + k - 1 - e))  # the sum of the two says k >= 1
+
+    def is_absurd(self) -> bool:
+        """Return whether a constant that is false is known: then no point satisfies all that is known."""
+        self.work.spend(len(self.nonnegative) + len(self.zero))
+        below = any(value is not None and value < 0 for value in (e.constant for e in self.nonnegative))
+        return below or any(e.constant for e in self.zero)
+
+    # ------------------------------------------------------------------ equations in use
+
+    def solve(self, name: str, value: Polynomial) -> None:
+        """Write *value*, which has no solved symbol, for a symbol everywhere."""
+        self.solved = {k: e.substitute({name: value}) for k, e in self.solved.items()} | {name: value}
+        self.rewrites = [(m, self.reduce(e)) for m, e in self.rewrites if name not in m]
+        self._renew()
+
+    def rewrite(self, monomial: Monomial, value: Polynomial) -> None:
+        """Write *value* for a monomial everywhere."""
+        self.rewrites.append((monomial, value))
+        self._renew()
+
+    def _renew(self) -> None:
+        """Reduce all that is known."""
+        self.nonnegative = {self.reduce(e) for e in self.nonnegative}
+        self.zero = {self.reduce(e) for e in self.zero}
+        self.maxima = {name: self.reduce(e) for name, e in self.maxima.items()}
+        self.floors = {(self.reduce(e), self.reduce(k)): self.reduce(q) for (e, k), q in self.floors.items()}
+        self.meaning = {name: self.reduce(e) for name, e in self.meaning.items()}

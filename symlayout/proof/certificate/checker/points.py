@@ -1,0 +1,66 @@
+"""The rule that looks at all points of a box of digits.  It alone computes with arrays, of 64-bit integers."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symlayout.proof.certificate.checker.known import Known
+from symlayout.proof.certificate.checker.polynomials import Monomial, Polynomial, Refused, Terms
+
+MAX_POINTS = 1_000_000  # of a box of digits
+MAX_STORED = 16_000_000  # numbers that the floors over a box may be
+_MAX_INT = 1 << 62  # of a polynomial at a point
+_POINTS_PER_OPERATION = 500  # that take as long as one operation on a term
+
+Values = dict[str, Any]
+
+
+def points(known: Known, goal: Any, digits: list[Any], floors: list[Any], facts: list[Any]) -> None:
+    """``g >= 0`` at all points of a box of digits: each polynomial is that *g* has beside symbols from outside.
+
+    Digits have integers as ends, the floors of digits are known, as are symbols from outside and facts to be >= 0.
+    """
+    count = prod(max(high - low + 1, 0) for _, low, high in digits)
+    if not 0 < count <= MAX_POINTS or count * len(floors) > MAX_STORED:
+        raise Refused(f"a box has {count} points, and {len(floors)} floors of them")
+    values: Values = {}
+    for axis, (name, low, high) in enumerate(digits):
+        known.need(known.read([[1, name]]) - low)
+        known.need(high - known.read([[1, name]]))
+        if max(abs(low), abs(high)) >= _MAX_INT:
+            raise Refused(f"{name} may be too large for 64 bits")
+        values[name] = np.arange(low, high + 1).reshape([-1 if k == axis else 1 for k in range(len(digits))])
+    for name, numerator, d in floors:
+        n, q = known.read(numerator), known.read([[1, name]])
+        known.need(known.number(d - 1))
+        known.need_floor(n, known.number(d), q)
+        values[name] = _at(n, values, count) // d
+    g, allowed = known.read(goal), np.array(True)
+    for fact in map(known.read, facts):
+        known.need(fact)
+        allowed = allowed & (_at(fact, values, count) >= 0)
+    apart: dict[Monomial, Terms] = {}
+    for monomial, c in g.terms.items():
+        outside = tuple(name for name in monomial if name not in values)
+        apart.setdefault(outside, {})[tuple(name for name in monomial if name in values)] = c
+    for outside, terms in apart.items():
+        for name in outside:
+            known.need(known.read([[1, name]]))
+        if not np.all((_at(Polynomial(terms, known.work), values, count) >= 0) | ~allowed):
+            raise Refused(f"{g} >= 0 fails at a point")
+    known.nonnegative.add(g)
+
+
+def _at(e: Polynomial, values: Values, count: int) -> Any:
+    """Return a polynomial at all points of a box, of which there are *count*."""
+    if not e.names <= values.keys():
+        raise Refused(f"{e} has symbols from outside the box")
+    e.work.spend(1 + sum(1 + len(monomial) for monomial in e.terms) * count // _POINTS_PER_OPERATION)
+    largest = {name: max(1, abs(int(values[name].min())), abs(int(values[name].max()))) for name in e.names}
+    if sum(abs(c) * prod(largest[name] for name in monomial) for monomial, c in e.terms.items()) >= _MAX_INT:
+        raise Refused(f"{e} may be too large for 64 bits")
+    terms = (prod((values[name] for name in m), start=np.int64(c)) for m, c in e.terms.items())
+    return sum(terms, start=np.int64(0))

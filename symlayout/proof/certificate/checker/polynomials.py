@@ -1,0 +1,184 @@
+"""Integer polynomials, with a budget of work: all the arithmetic that the checker has.
+
+A polynomial is a sum of terms; a term is a coefficient and a monomial, which is a sorted tuple of names.
+Each operation counts the terms and names that it visits (`Work`), so that the answer to any certificate takes a
+bounded number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Monomial = tuple[str, ...]
+Terms = dict[Monomial, int]
+
+MAX_DEGREE = 200  # of a polynomial, which repeated substitution could double without end
+MAX_BITS = 2000  # of a coefficient
+_SHOWN = 12  # terms of a polynomial in a message
+
+
+class Refused(Exception):
+    """A certificate that proves nothing, and why."""
+
+
+class Work:
+    """How many operations on terms were done, and how many may be done."""
+
+    def __init__(self, most: int) -> None:
+        self.done, self.most = 0, most
+
+    def spend(self, operations: int) -> None:
+        """Count *operations*, and refuse the certificate once they exceed the budget."""
+        self.done += operations
+        if self.done > self.most:
+            raise Refused(f"the check takes more than {self.most} operations on terms")
+
+
+class Polynomial:
+    """The sum of ``coefficient * product of names`` over *terms*, which hold no coefficient 0."""
+
+    __slots__ = ("_hash", "_names", "terms", "work")
+
+    def __init__(self, terms: Terms, work: Work) -> None:
+        self.terms, self.work = terms, work
+        self._hash: int | None = None
+        self._names: frozenset[str] | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that occur."""
+        if self._names is None:
+            self._names = frozenset([name for monomial in self.terms for name in monomial])
+        return self._names
+
+    @property
+    def constant(self) -> int | None:
+        """The value of a polynomial without names; None for others."""
+        if not self.terms:
+            return 0
+        return self.terms.get(()) if len(self.terms) == 1 else None
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def _coerce(self, other: Polynomial | int) -> Polynomial:
+        return constant(other, self.work) if isinstance(other, int) else other
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        total = dict(self.terms)
+        self.work.spend(len(total))
+        _add(total, self._coerce(other).terms, self.work)
+        return Polynomial(total, self.work)
+
+    def __neg__(self) -> Polynomial:
+        self.work.spend(len(self.terms))
+        return Polynomial({monomial: -c for monomial, c in self.terms.items()}, self.work)
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self + -self._coerce(other)
+
+    def __rsub__(self, other: int) -> Polynomial:
+        return -self + other
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        total: Terms = {}
+        factor = self._coerce(other)
+        for left, a in self.terms.items():
+            for right, b in factor.terms.items():
+                _check_size(left, right, a, b)
+                _add(total, {tuple(sorted(left + right)): a * b}, self.work)
+        return Polynomial(total, self.work)
+
+    def substitute(self, values: Mapping[str, Polynomial]) -> Polynomial:
+        """Return this polynomial with each name of *values* replaced, all at once."""
+        self.work.spend(1)
+        if self.names.isdisjoint(values):
+            return self
+        total: Terms = {}
+        for monomial, coefficient in self.terms.items():
+            kept = tuple([name for name in monomial if name not in values])
+            term = Polynomial({kept: coefficient}, self.work)
+            for name in monomial:
+                if name in values:
+                    term = term * values[name]
+            _add(total, term.terms, self.work)
+        return Polynomial(total, self.work)
+
+    def replace(self, factor: Monomial, value: Polynomial) -> Polynomial:
+        """Return this polynomial with one *factor* of every multiple of it replaced by *value*."""
+        self.work.spend(len(self.terms))
+        cofactors = {monomial: rest for monomial in self.terms if (rest := _without(monomial, factor)) is not None}
+        if not cofactors:
+            return self
+        kept = Polynomial({m: c for m, c in self.terms.items() if m not in cofactors}, self.work)
+        return kept + Polynomial({rest: self.terms[m] for m, rest in cofactors.items()}, self.work) * value
+
+    def __repr__(self) -> str:
+        return written(self.terms)
+
+
+def constant(value: int, work: Work) -> Polynomial:
+    """Return the polynomial that is the integer *value*."""
+    return Polynomial({(): value} if value else {}, work)
+
+
+def decode(data: Any, work: Work) -> Polynomial:
+    """Return the polynomial that *data* stands for: an int, or a list of terms ``[coefficient, name, ...]``.
+
+    The data has this form already; here it is refused if a coefficient is 0 or a monomial stands twice.
+    """
+    if isinstance(data, int):
+        return constant(data, work)
+    terms: Terms = {}
+    for coefficient, *names in data:
+        work.spend(1 + len(names))
+        monomial = tuple(sorted(names))
+        if not coefficient or monomial in terms:
+            raise Refused(f"{data!r:.200} is no polynomial")
+        _check_size(monomial, (), coefficient, 1)
+        terms[monomial] = coefficient
+    return Polynomial(terms, work)
+
+
+def written(terms: Mapping[Monomial, int]) -> str:
+    """Return terms as text, highest degree first, for messages."""
+    parts = []
+    for monomial, c in sorted(terms.items(), key=lambda term: (-len(term[0]), term[0]))[:_SHOWN]:
+        size = [str(abs(c))] if abs(c) != 1 or not monomial else []
+        parts += ["-" if c < 0 else "+", "*".join((*size, *monomial))]
+    text = " ".join(parts + ["..."] * (len(terms) > _SHOWN)) or "+ 0"
+    return text.removeprefix("+ ") if text[0] == "+" else "-" + text[2:]
+
+
+def _add(total: Terms, terms: Terms, work: Work) -> None:
+    """Add *terms* to *total*."""
+    work.spend(len(terms) + sum(map(len, terms)))
+    for monomial, coefficient in terms.items():
+        if c := total.get(monomial, 0) + coefficient:
+            total[monomial] = c
+        else:
+            del total[monomial]
+
+
+def _check_size(left: Monomial, right: Monomial, a: int, b: int) -> None:
+    """Refuse a product of two terms that is too large to go on with."""
+    if len(left) + len(right) > MAX_DEGREE:
+        raise Refused(f"a polynomial has a degree beyond {MAX_DEGREE}")
+    if a.bit_length() + b.bit_length() > MAX_BITS:
+        raise Refused(f"a coefficient has more than {MAX_BITS} bits")
+
+
+def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
+    """Return ``monomial / factor``, or None if it is no monomial."""
+    rest = list(monomial)
+    for name in factor:
+        if name not in rest:
+            return None
+        rest.remove(name)
+    return tuple(rest)

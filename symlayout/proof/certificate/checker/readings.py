@@ -1,0 +1,196 @@
+"""What the maps of a claim read, and the rules of a proof that evaluate them.
+
+Each operation is shown once to be a map: at every coordinate of it exactly one case holds, and a case without a fill
+reads inside its source (`check_case`).  What follows about a coordinate that a side reads needs no proof of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from symlayout.proof.certificate.checker.known import Known
+from symlayout.proof.certificate.checker.polynomials import Polynomial, Refused
+
+SIDES = ("left", "right")
+
+# ---------------------------------------------------------------------- the claim as a whole
+
+
+def check_given(known: Known) -> None:
+    """Refuse the certificate unless each name of the claim has a meaning, and each input one shape."""
+    if known.point is not None:
+        raise Refused("a coordinate is introduced before the maps are shown, which speak of others")
+    if missing := {name for name, *_ in (*known.claim["dims"], *known.claim["symbols"])} - known.meaning.keys():
+        raise Refused(f"{min(missing)} has no meaning")
+    shapes: dict[str, list[Polynomial]] = {}
+    for node in known.claim["nodes"]:
+        if "input" in node:
+            shape = [known.claimed(e) for e in node["shape"]]
+            _need_same(known, shape, shapes.setdefault(node["input"], shape), f"the shapes of {node['input']}")
+
+
+def point(known: Known) -> None:
+    """Any coordinate ``0 <= i < extent`` of the operation that the proof is about, or of both sides, which agree."""
+    left, right = (known.claim[side] if known.place is None else known.place for side in SIDES)
+    extents, others = ([known.claimed(e) for e in known.claim["nodes"][node]["shape"]] for node in (left, right))
+    _need_same(known, extents, others, "the shapes")
+    known.point = [known.introduce(f"#{axis}") for axis in range(len(extents))]
+    known.nonnegative.update(known.point)
+    known.nonnegative.update(e - 1 - i for e, i in zip(extents, known.point, strict=True))
+
+
+def _need_same(known: Known, left: Sequence[Polynomial], right: Sequence[Polynomial], what: str) -> None:
+    if len(left) != len(right):
+        raise Refused(f"{what} differ in rank")
+    for a, b in zip(left, right, strict=True):
+        known.need_zero(known.reduce(a - b))
+
+
+# ---------------------------------------------------------------------- one map
+
+
+def check_case(known: Known, number: int, others: Sequence[Any]) -> None:
+    """Refuse the certificate unless, of the operation's cases, this one holds and reads inside, and no other holds.
+
+    *others* names for each other case, in order, one of its windows and the end at which the coordinate is outside.
+    """
+    if known.place is None:
+        raise Refused("a case is named where the proof is about both sides")
+    node = known.claim["nodes"][known.place]
+    if not (number < len(node["cases"]) == len(others) + 1):
+        raise Refused(f"the cases of node {known.place} are not told apart")
+    at = _point(known)
+    case, extents = _enter(known, node, number, at)
+    for each, (window, end) in zip((c for k, c in enumerate(node["cases"]) if k != number), others, strict=True):
+        if window >= len(each["where"]):
+            raise Refused(f"a case has no window {window}")
+        value, extent = each["where"][window]
+        _need_outside(known, value, known.claimed(extent), at, end)
+    if case["fill"] is None:
+        for coordinate, extent in zip(case["coords"], extents, strict=True):
+            known.need_inside(evaluate(known, coordinate, at), extent)
+
+
+def _enter(
+    known: Known, node: dict[str, Any], number: int, at: list[Polynomial]
+) -> tuple[dict[str, Any], list[Polynomial]]:
+    """Return a case of a node, which is shown to hold at a coordinate, and the extents of its source."""
+    if "cases" not in node or number >= len(node["cases"]):
+        raise Refused(f"{node.get('op', 'an input')} has no case {number}")
+    case: dict[str, Any] = node["cases"][number]
+    for value, extent in case["where"]:
+        known.need_inside(evaluate(known, value, at), known.claimed(extent))
+    return case, [known.claimed(e) for e in _source(known, node, case)["shape"]]
+
+
+def _source(known: Known, node: dict[str, Any], case: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = known.claim["nodes"][node["inputs"][case["source"]]]
+    return found
+
+
+def _need_outside(known: Known, expression: Any, extent: Polynomial, at: list[Polynomial], end: str) -> None:
+    """Refuse the certificate unless a coordinate is outside: below 0, above all, or because there is none inside."""
+    if end == "empty":
+        known.need(-extent)
+    elif end == "below":
+        known.need(known.reduce(-1 - evaluate(known, expression, at)))
+    else:
+        known.need(known.reduce(evaluate(known, expression, at) - extent))
+
+
+def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
+    """Return a coordinate expression at the coordinate *at*; each floor in it was shown."""
+    known.work.spend(1)
+    operator, *operands = expression
+    if operator == "axis":
+        coordinate: Polynomial = at[operands[0]]
+        return coordinate
+    if operator == "extent":
+        return known.claimed(operands[0])
+    a, b = evaluate(known, operands[0], at), evaluate(known, operands[1], at)
+    if operator in ("+", "-", "*"):
+        return known.reduce(a + b if operator == "+" else a - b if operator == "-" else a * b)
+    if (a, b) not in known.floors:
+        raise Refused(f"floor(({a}) / ({b})) is not shown")
+    quotient = known.floors[a, b]
+    return quotient if operator == "//" else known.reduce(a - b * quotient)
+
+
+# ---------------------------------------------------------------------- the two sides
+
+
+def check_agreement(known: Known, left: Sequence[Any], right: Sequence[Any]) -> None:
+    """Refuse the certificate unless both sides, by the cases that the paths name, read the same at the point."""
+    (a, at), (b, others) = (_read(known, side, path) for side, path in zip(SIDES, (left, right), strict=True))
+    if a != b:
+        raise Refused(f"the sides read {a} and {b}")
+    _need_same(known, at, others, "the coordinates")
+
+
+def _read(known: Known, side: str, path: Sequence[Any]) -> tuple[tuple[str, str], list[Polynomial]]:
+    """Return what a side reads: an input, and the coordinate in it, or a fill."""
+    end = path[-1][1] if path else None
+    node, at = _follow(known, side, path if end is None else path[:-1])
+    if end is None:
+        if "input" not in node:
+            raise Refused(f"a path ends at {node['op']}, which is no input")
+        return ("input", node["input"]), at
+    axis, where = end
+    case, extents = _enter(known, node, path[-1][0], at)
+    if case["fill"] is None or axis >= len(extents):
+        raise Refused("a case without a fill reads outside its source")
+    _need_outside(known, case["coords"][axis], extents[axis], at, where)
+    return ("fill", case["fill"]), []
+
+
+def _follow(known: Known, side: str, path: Sequence[Any]) -> tuple[dict[str, Any], list[Polynomial]]:
+    """Return the node and the coordinate in it that *path* leads to, from the output coordinate."""
+    if known.place is not None:
+        raise Refused("a side is read where the proof is about one operation")
+    node, at = known.claim["nodes"][known.claim[side]], _point(known)
+    for number, end in path:
+        if end is not None:
+            raise Refused("a path goes on outside a source")
+        case, extents = _enter(known, node, number, at)
+        at = [evaluate(known, c, at) for c in case["coords"]]
+        if case["fill"] is not None:
+            for coordinate, extent in zip(at, extents, strict=True):
+                known.need_inside(coordinate, extent)
+        node = _source(known, node, case)
+    return node, at
+
+
+def _point(known: Known) -> list[Polynomial]:
+    if known.point is None:
+        raise Refused("no coordinate is introduced")
+    return [known.reduce(i) for i in known.point]
+
+
+def inside(known: Known, side: str, path: Sequence[Any]) -> None:
+    """``0 <= c < extent`` for the case that ends *path*: it has no fill, or is on the side supposed to read none."""
+    if not path or path[-1][1] is not None:
+        raise Refused("no case ends the path")
+    node, at = _follow(known, side, path[:-1])
+    case, extents = _enter(known, node, path[-1][0], at)
+    if case["fill"] is not None and known.inside != side:
+        raise Refused("this case is not supposed to read inside its source")
+    for expression, extent in zip(case["coords"], extents, strict=True):
+        c = evaluate(known, expression, at)
+        known.nonnegative |= {c, known.reduce(extent - 1 - c)}
+
+
+def suppositions(known: Known) -> Iterator[Known]:
+    """Yield what is known where the left side reads no fill, and where the right side reads none.
+
+    No map has several cases, and all fills are equal: at all other points both sides read that fill.
+    """
+    cases = [node["cases"] for node in known.claim["nodes"] if "cases" in node]
+    known.work.spend(len(cases))
+    fills = {case["fill"] for each in cases for case in each} - {None}
+    if known.place is not None or len(fills) > 1 or any(len(each) != 1 or each[0]["where"] for each in cases):
+        raise Refused("there are several cases or fills")
+    for side in SIDES:
+        branch = known.fork()
+        branch.inside = side
+        yield branch
