@@ -6,7 +6,8 @@ import pytest
 
 from symlayout.algebra.fact_store import Dim
 from symlayout.algebra.polynomial import symbol
-from symlayout.proof.certificate.checker import Context, Refused
+from symlayout.proof.certificate.checker import Refused
+from symlayout.proof.certificate.ledger import Ledger
 from symlayout.proof.certificate.logged_inequalities import Notes
 from tests.support.certificates.recorded import Told
 
@@ -34,7 +35,7 @@ def test_a_fork_has_its_own_steps_and_the_same_knowledge() -> None:
     facts = told()
     fork = facts.fork()
     assert fork.steps == []
-    assert isinstance(fork.context, Context)
+    assert isinstance(fork.context, Ledger)
     assert fork.context is not facts.context
     shown = fork.show(3 * X - 6 * Y)
     assert fork.context.holds(shown)
