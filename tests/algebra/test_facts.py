@@ -92,7 +92,8 @@ class Random:
     def points(self, most: int = 6) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
         """Return the points of the box where the raw statements hold, and those where they do not."""
         found: tuple[list[dict[str, int]], list[dict[str, int]]] = [], []
-        ranges = [range(d.nearest(), (most if d.max is None else d.max) + 1) for d in self.dims]
+        lows = [d.nearest() if d.min is None else d.min for d in self.dims]
+        ranges = [range(low, (most if d.max is None else d.max) + 1) for low, d in zip(lows, self.dims, strict=True)]
         for values in itertools.product(*ranges):
             if all(v % d.multiple_of == 0 for v, d in zip(values, self.dims, strict=True)):
                 point = {d.name: v for d, v in zip(self.dims, values, strict=True)}

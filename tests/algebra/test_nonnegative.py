@@ -10,6 +10,7 @@ import pytest
 
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import Dim, Facts
+from symlayout.algebra.nonnegative import Inequalities
 from symlayout.algebra.polynomial import Extent, collapse, evaluate, symbol
 from symlayout.algebra.sample_points import Samples
 from symlayout.errors import InconclusiveError, ShapeError
@@ -131,3 +132,10 @@ def test_a_product_leaves_a_negative_factor_all_its_values() -> None:
     facts.declare(Dim("x", -9, 0))
     facts.assume_nonnegative(-m * x - 6)
     assert facts.interval(x)[1] in (-2, -1, 0)  # 3 * 2 is 6, and 5 * 1 is less
+
+
+def test_inequalities_are_proved_without_divisions_and_definitions() -> None:
+    """The class that proves them stands below the one that has quotients."""
+    system = Inequalities(low={"x": 2}, high={"x": None})
+    assert system.nonnegative(symbol("x") - 2)
+    assert not system.nonnegative(symbol("x") - 3)

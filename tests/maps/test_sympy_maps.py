@@ -16,6 +16,7 @@ from sympy import And, Eq, IndexedBase, Lambda, Max, Min, Mod, Ne, Or, Piecewise
 
 import symlayout as sl
 from symlayout.commands.output.ops_page import CORE_EXAMPLES, FRAMEWORK_EXAMPLES, _entry
+from symlayout.maps.sympy_maps import from_sympy
 from tests.fuzz_prove.judge import build
 from tests.fuzz_prove.steps import random_chain
 
@@ -33,7 +34,7 @@ MANY = Or(*[Eq(Mod(I, k), 1) for k in range(2, 40)])
 
 def returned(t: sl.Tensor) -> sl.Tensor:
     """Return *t* after its map went to SymPy and came back."""
-    return sl.from_sympy(t.leaves(), t.index_map.domain, t.index_map.to_sympy())
+    return from_sympy(t.leaves(), t.index_map.domain, t.index_map.to_sympy())
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.run.repeat_calls import Remembered, Trampolined, memory
 from symlayout_codegen.emit.header import template
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.jit import build, cache, trampoline
@@ -338,3 +339,7 @@ def test_the_module_refuses_what_are_no_arrays(where: str) -> None:
     for other in ((3,), (x[::-1],), (x, x), (np.zeros(3, "u1").view(np.memmap),)):
         assert calls.call(other, None) is None
     assert trampoline.MODULE not in sys.modules
+
+
+def test_the_memory_is_in_c_where_the_trampoline_is_built() -> None:
+    assert isinstance(memory(1), Trampolined if trampoline.calls() is not None else Remembered)

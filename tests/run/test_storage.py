@@ -167,7 +167,7 @@ def test_fills_are_the_bits_of_the_type(dtype: str, value: int, byte: int) -> No
 
 @pytest.mark.parametrize(
     ("dtype", "value"),
-    [("uint4x2", 16), ("uint4x2", -1), ("int4x2", 8), ("int4x2", -9), ("int4x2", 0.5), ("uint4x2", "a")],
+    [("uint4x2", 16), ("uint4x2", -1), ("int4x2", 8), ("int4x2", -9), ("int4x2", 0.5)],
 )
 def test_a_fill_that_the_type_cannot_hold(dtype: str, value: Any) -> None:
     with pytest.raises(sl.ArrayError, match="fill"):

@@ -12,6 +12,7 @@ from symlayout.algebra.polynomial import Extent, evaluate, exact_quotient, symbo
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.logged_equations import _bezout
+from symlayout.proof.certificate.logged_facts import Recorder
 from tests.algebra.test_facts import BOUNDS, Bound
 from tests.algebra.test_nonnegative import random_facts, some
 from tests.support.certificates.recorded import Told
@@ -71,3 +72,7 @@ H, W, B = map(symbol, "HWb")
 def test_a_multiple_makes_one_numerator_of_another(n: Extent, numerator: Extent, modulus: Extent, common: int) -> None:
     """As where ``u`` with ``3*H + 9 = 4*u`` is known and ``(H + 3)/4`` is asked for: 3 times the one is the other."""
     assert exact_quotient(_bezout(n, numerator, modulus, common) * n - common * numerator, common * modulus) is not None
+
+
+def test_the_system_of_these_tests_is_the_one_that_writes_certificates() -> None:
+    assert issubclass(Told, Recorder)
