@@ -100,7 +100,7 @@ class Tensor:
     def shape(self) -> tuple[Any, ...]:
         """The extents in the user's dims: ints and SymPy expressions.
 
-        >>> h = symbols.dim("h")
+        >>> h = sympy_bridge.dim("h")
         >>> tensor((3, 2 * h)).shape
         (3, 2*h)
         """

@@ -177,7 +177,7 @@ def shuffle_channels(data: Tensor, axis: Any = 1, group: Any = 1) -> Tensor:
     --------
     >>> import symlayout as sl
     >>> sl.openvino.shuffle_channels(sl.tensor("N, 6, H, W"), axis=1, group=2).index_map
-    (i0, i1, i2, i3) -> (i0, 3*i1 - 5*(i1//2), i2, i3)
+    (i0, i1, i2, i3) -> (i0, 3*(i1 % 2) + i1//2, i2, i3)
     """
     require_rank("ShuffleChannels-1", data, 1)
     groups = attributes.scalar("group", group, 1)

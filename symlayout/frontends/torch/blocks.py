@@ -98,7 +98,7 @@ def channel_shuffle(input: Tensor, groups: Any) -> Tensor:
     --------
     >>> import symlayout as sl
     >>> sl.torch.channel_shuffle(sl.tensor("N, 6, H, W"), groups=2).index_map
-    (i0, i1, i2, i3) -> (i0, 3*i1 - 5*(i1//2), i2, i3)
+    (i0, i1, i2, i3) -> (i0, 3*(i1 % 2) + i1//2, i2, i3)
     """
     require_rank("channel_shuffle", input, 3)
     return core_channel_shuffle(input, attributes.scalar("groups", groups, 1))
