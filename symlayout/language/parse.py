@@ -84,7 +84,7 @@ def parse_shape(text: str) -> tuple[Tree, ...]:
     FormatError
         The text is not a shape of the module's grammar, or exceeds a limit.
     """
-    reader = _Parser(text, "a shape")
+    reader = _TextParser(text, "a shape")
     close = reader.enclosing_bracket()
     if close:
         reader.take()
@@ -114,7 +114,7 @@ def parse_step(text: str) -> Step:
     FormatError
         The text is not a step of the module's grammar, or exceeds a limit.
     """
-    reader = _Parser(text, "a step")
+    reader = _TextParser(text, "a step")
     if reader.accept("["):
         indices = reader.items("]", reader.index)
         if not indices:
@@ -153,7 +153,7 @@ def parse_relations(text: str) -> tuple[Comparison, ...]:
     FormatError
         The text is not a list of relations of the module's grammar, or exceeds a limit.
     """
-    reader = _Parser(text, "a relation")
+    reader = _TextParser(text, "a relation")
     found: list[Comparison] = []
     while True:
         left = reader.sum()
@@ -208,7 +208,7 @@ _NAME = "a name such as N"
 _DIM = "a number or a dim such as N"
 
 
-class _Parser:
+class _TextParser:
     """The parser of one text: the current token, and the rules of the grammar as methods."""
 
     def __init__(self, text: str, form: str) -> None:

@@ -24,14 +24,14 @@ _MOST_PIECES = 27  # of a map, for looking at all pairs
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class JoinedPart:
     """A coordinate that is ``min``, ``max`` or ``%`` of its parts."""
 
     form: str
     parts: tuple[Written, ...]
 
 
-Written = Extent | Chosen
+Written = Extent | JoinedPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def merge(t: Tensor, reads: list[Read]) -> list[Piece]:
 
 def written(e: Written, facts: Facts, names: dict[str, str]) -> Sum:
     """Return a coordinate of a piece as an expression, in which *names* are those of the digits."""
-    if not isinstance(e, Chosen):
+    if not isinstance(e, JoinedPart):
         return fold(e, facts, names)
     return atom(Apply(e.form, tuple(written(part, facts, names) for part in e.parts)))
 
@@ -159,23 +159,23 @@ def _coordinates(a: Piece, b: Piece, axis: int, first: Window, second: Window) -
         for x in lefts:
             for y in rights:
                 if left.chosen(form, y) and right.chosen(form, x):
-                    yield Chosen(form, (*_parts(x, form), *_parts(y, form)))
+                    yield JoinedPart(form, (*_parts(x, form), *_parts(y, form)))
     if a.leaf is not None:
         yield from _remainder(a.coords[axis], b.coords[axis], a.leaf.extents[axis], a.facts)
 
 
 def _parts(e: Written, form: str) -> tuple[Written, ...]:
-    return e.parts if isinstance(e, Chosen) and e.form == form else (e,)
+    return e.parts if isinstance(e, JoinedPart) and e.form == form else (e,)
 
 
 def _remainder(x: Written, y: Written, n: Extent, facts: Facts) -> Iterator[Written]:
     """Yield ``x % n`` for coordinates of an axis of extent *n* that differ by multiples of *n*."""
     n = facts.reduce(n)
-    first, second = (e.parts[0] if isinstance(e, Chosen) and e.form == "%" else e for e in (x, y))
-    if isinstance(first, Chosen) or isinstance(second, Chosen):
+    first, second = (e.parts[0] if isinstance(e, JoinedPart) and e.form == "%" else e for e in (x, y))
+    if isinstance(first, JoinedPart) or isinstance(second, JoinedPart):
         return
     if isinstance(exact_quotient(facts.reduce(first - second), n), int):
-        yield Chosen("%", (min(first, second, key=lambda e: (len(names_of(e)), str(e))), n))
+        yield JoinedPart("%", (min(first, second, key=lambda e: (len(names_of(e)), str(e))), n))
 
 
 class _Side:
@@ -193,7 +193,7 @@ class _Side:
     def forms(self) -> Iterator[Written]:
         """Yield expressions that equal the coordinate throughout the piece."""
         yield self.e
-        if isinstance(self.e, Chosen):
+        if isinstance(self.e, JoinedPart):
             return
         for shift in dict.fromkeys((0, self.e, self.e - self.window.value)):
             if isinstance(shift, int) and self.equals(self.window.value + shift):
@@ -201,7 +201,7 @@ class _Side:
 
     def equals(self, e: Written) -> bool:
         """Return whether *e* is proved to be the coordinate throughout the piece."""
-        return not isinstance(e, Chosen) and all(facts.vanishes(facts.reduce(e - c)) for facts, c in self.parts)
+        return not isinstance(e, JoinedPart) and all(facts.vanishes(facts.reduce(e - c)) for facts, c in self.parts)
 
     def chosen(self, form: str, other: Written) -> bool:
         """Return whether *form* of the coordinate and *other* is proved to be the coordinate."""
@@ -210,7 +210,7 @@ class _Side:
 
 def _beyond(e: Written, c: Extent, above: bool, facts: Facts) -> bool:
     """Return whether ``e >= c`` is proved, or ``e <= c`` unless *above*."""
-    if not isinstance(e, Chosen):
+    if not isinstance(e, JoinedPart):
         return facts.nonnegative(facts.reduce(e - c if above else c - e))
     if e.form == "%":
         return False

@@ -6,7 +6,7 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.maps.compose_chain import normalise
-from symlayout.maps.merge_pieces import Chosen, is_fork, merge
+from symlayout.maps.merge_pieces import JoinedPart, is_fork, merge
 
 X = sl.tensor("N", name="x")
 
@@ -23,9 +23,9 @@ def test_the_pieces_of_an_edge_pad_are_one_with_a_minimum_and_a_maximum() -> Non
     t = sl.pad(sl.tensor("H", name="x"), 2, "edge")
     (piece,) = merge(t, normalise(t))
     (outer,) = piece.coords
-    assert isinstance(outer, Chosen)
+    assert isinstance(outer, JoinedPart)
     assert outer.form == "min"
-    assert any(isinstance(part, Chosen) and part.form == "max" for part in outer.parts)
+    assert any(isinstance(part, JoinedPart) and part.form == "max" for part in outer.parts)
     assert len(piece.reads) == len(normalise(t)) == 3
     assert np.array_equal(sl.interpret(t, np.arange(3)), np.pad(np.arange(3), 2, "edge"))
 

@@ -13,7 +13,7 @@ from symlayout import frontends
 from symlayout.errors import FormatError, ShapeError, UnknownOpError
 from symlayout.frontends.models import onnx_model
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
-from symlayout.frontends.models.onnx_model import Graph, Input, dtype_of, label
+from symlayout.frontends.models.onnx_model import Input, OnnxGraph, dtype_of, label
 from symlayout.frontends.models.shape_arithmetic import OPS, ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
@@ -46,7 +46,7 @@ def load_onnx(file: Path) -> dict[str, Tensor]:
     return outputs
 
 
-def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[dict[str, Value], set[Any]]:
+def _evaluated(graph: OnnxGraph, exact: Collection[Any]) -> tuple[dict[str, Value], set[Any]]:
     """Return the values of the graph by name, and the rounded quotients that some node requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier nodes use them, too.
@@ -77,7 +77,7 @@ def _require_known(node: NodeProto) -> None:
             raise UnknownOpError(f"{error}\n  in: {label(node)}") from None
 
 
-def _value(graph: Graph, values: dict[str, Value], name: str) -> Value | None:
+def _value(graph: OnnxGraph, values: dict[str, Value], name: str) -> Value | None:
     """Return what is called *name*; constants are read when they are first asked for."""
     if not name:
         return None

@@ -14,7 +14,7 @@ from symlayout.errors import FormatError
 from symlayout.frontends.models import openvino_ir
 from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
 from symlayout.frontends.models.model_file import MAX_RANK
-from symlayout.frontends.models.openvino_ir import Graph, Layer, Port
+from symlayout.frontends.models.openvino_ir import IRGraph, Layer, Port
 from symlayout.frontends.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
@@ -43,7 +43,7 @@ def load_openvino(file: Path) -> dict[str, Tensor]:
     return outputs
 
 
-def _evaluated(graph: Graph, exact: Collection[Any]) -> tuple[tuple[dict[Port, str], dict[Port, Value]], set[Any]]:
+def _evaluated(graph: IRGraph, exact: Collection[Any]) -> tuple[tuple[dict[Port, str], dict[Port, Value]], set[Any]]:
     """Return the names and values of the graph, and the rounded quotients that some layer requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier layers use them, too.

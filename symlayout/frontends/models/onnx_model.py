@@ -49,7 +49,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class OnnxGraph:
     """A model.
 
     Attributes
@@ -74,7 +74,7 @@ class Graph:
         return array(self.constants[name], f"initializer {name[:80]!r}")
 
 
-def read(path: Path) -> Graph:
+def read(path: Path) -> OnnxGraph:
     """Return the graph of the model in the ``.onnx`` file *path*.
 
     Raises
@@ -102,7 +102,7 @@ def read(path: Path) -> Graph:
         raise FormatError("model has no output")
     nodes = _needed(outputs, graph.node, {*constants, *inputs})
     _check_opset(model)
-    return Graph(tuple(inputs.values()), nodes, outputs, constants)
+    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants)
 
 
 def label(node: NodeProto) -> str:

@@ -87,7 +87,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class IRGraph:
     """A model.
 
     Attributes
@@ -151,7 +151,7 @@ def parameter_shape(layer: Layer) -> list[Extent] | None:
     return None if text.strip() == "..." else [_extent(entry, str(layer)) for entry in _entries(text)]
 
 
-def read(path: Path) -> Graph:
+def read(path: Path) -> IRGraph:
     """Return the graph of the model in the ``.xml`` file *path*; its ``.bin`` is beside it.
 
     Raises
@@ -182,7 +182,7 @@ def read(path: Path) -> Graph:
     results = tuple(layer for layer in layers.values() if layer.type == "Result")
     if not results:
         raise FormatError("model has no Result layer")
-    return Graph(_needed_in_order(results, layers), results, path.with_suffix(".bin"))
+    return IRGraph(_needed_in_order(results, layers), results, path.with_suffix(".bin"))
 
 
 def _sources(net: Element, elements: dict[int, Element], outputs: dict[int, list[int]]) -> dict[int, tuple[Port, ...]]:
