@@ -17,7 +17,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, TextIO
 
 import numpy as np
@@ -26,6 +25,7 @@ import symlayout as sl
 from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import check_dtype, element_type
+from symlayout_codegen.forks import cached_property
 
 Box = tuple[tuple[int, int], ...]  # a half-open range for each axis
 Sliceable = Any  # an object with shape, dtype and NumPy's slices

@@ -7,13 +7,13 @@ like any other claim, and it is returned only if at least one of them is proved 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import InconclusiveError
 from symlayout.language import sympy_bridge
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout_codegen.forks import cached_property
 
 if TYPE_CHECKING:
     from symlayout.inverses.inverse_candidates import Candidate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symlayout import facade
@@ -17,6 +16,7 @@ from symlayout.language.to_text import axis_names, spell
 from symlayout.maps.compose_chain import Read, Window, normalise
 from symlayout.maps.merge_pieces import Piece, as_piece, merge, written
 from symlayout.tensors.element_types import same_fill
+from symlayout_codegen.forks import cached_property
 
 if TYPE_CHECKING:
     from symlayout.facade import Inverse

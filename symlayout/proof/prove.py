@@ -7,7 +7,6 @@ they differ (`witness`); then the normal form again, with the values of symbols 
 from __future__ import annotations
 
 import enum
-from functools import cached_property
 from typing import Any
 
 from symlayout.algebra.facts import Facts
@@ -18,6 +17,7 @@ from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import agree
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
+from symlayout_codegen.forks import cached_property
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 

@@ -286,7 +286,7 @@ class Kernel:
         return name
 
     def _nest(self, number: str, *, strided: bool) -> tuple[Nest, list[object]]:
-        with self._lock:
+        with held_off, self._lock:
             if (number, strided) not in self._nests:
                 nest = lower(self._chain, strided=strided, number=number, halves=self._storage.halves)
                 self._nests[number, strided] = nest

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from symlayout_codegen.emit.header import VERSION
 from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.compiler import compiling, find_compiler, no_folder, words
 from symlayout_codegen.jit.instruction_set import NATIVE, processors, target_flags
@@ -45,11 +46,12 @@ def build(
     CompilerError
         There is no compiler, or it failed, took too long, or built something unusable.
     """
-    command, flags = find_compiler(), kernel_flags(march)
-    key = cache_key(identity, command, flags, march)
+    with held_off:
+        command, flags = find_compiler(), kernel_flags(march)
+        key = cache_key(identity, command, flags, march)
     with _locks.setdefault(key, threading.RLock()):
         if key not in _loaded:
-            _loaded[key] = _load_kept(key, declarations) or _compile(files(), command, flags, declarations, key)
+            _loaded[key] = _load_kept(key, declarations) or _compile(files, command, flags, declarations, key)
         return _loaded[key]
 
 
@@ -91,23 +93,30 @@ def kernel_flags(march: str = NATIVE) -> list[str]:
 
 def _load_kept(key: str, declarations: Mapping[str, str]) -> Functions | None:
     """Return the functions from the cache; None if they are not there, or were built for another system's loader."""
-    content = cache.load(key)
-    with contextlib.suppress(CompilerError, OSError):
+    with held_off, contextlib.suppress(CompilerError, OSError):
+        content = cache.load(key)
         return load_functions(content, declarations) if content else None
     return None
 
 
 def _compile(
-    files: Mapping[str, str], command: Sequence[str], flags: Sequence[str], declarations: Mapping[str, str], key: str
+    files: Callable[[], Mapping[str, str]],
+    command: Sequence[str],
+    flags: Sequence[str],
+    declarations: Mapping[str, str],
+    key: str,
 ) -> Functions:
     """Compile, load, and keep what loaded."""
-    with compiling(files, command, flags) as finish:
+    with held_off:
+        texts = files()
+    with compiling(texts, command, flags) as finish:
         content, log = finish()
-    try:
-        functions = load_functions(content, declarations)
-    except CompilerError as error:
-        raise CompilerError(str(error), log) from error
-    except OSError as error:
-        raise no_folder(error) from error
-    cache.store(key, content, files[cache.SOURCE])
+    with held_off:
+        try:
+            functions = load_functions(content, declarations)
+        except CompilerError as error:
+            raise CompilerError(str(error), log) from error
+        except OSError as error:
+            raise no_folder(error) from error
+        cache.store(key, content, texts[cache.SOURCE])
     return functions

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
 from symlayout_codegen.limits import limits
 
@@ -91,13 +92,14 @@ def compiling(
         end, took longer than `limits.compiler_seconds`, or built nothing, or what no kernel is as large as.
     """
     with contextlib.ExitStack() as stack:
-        try:
-            folder = stack.enter_context(cache.private_folder(Path(tempfile.gettempdir()), FOLDER))
-            for file, text in files.items():
-                (folder / file).write_text(text, encoding="ascii")
-        except OSError as error:
-            raise no_folder(error) from error
-        finish = stack.enter_context(_started([*command, *flags, "-o", cache.LIBRARY, cache.SOURCE], folder))
+        with held_off:
+            try:
+                folder = stack.enter_context(cache.private_folder(Path(tempfile.gettempdir()), FOLDER))
+                for file, text in files.items():
+                    (folder / file).write_text(text, encoding="ascii")
+            except OSError as error:
+                raise no_folder(error) from error
+            finish = stack.enter_context(_started([*command, *flags, "-o", cache.LIBRARY, cache.SOURCE], folder))
 
         def result() -> tuple[bytes, str]:
             log = finish()

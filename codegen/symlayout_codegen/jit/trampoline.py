@@ -75,7 +75,8 @@ def beside() -> Iterator[None]:
         return
     try:
         with contextlib.ExitStack() as stack:
-            finish = _begun(stack)
+            with held_off:
+                finish = _begun(stack)
             try:
                 yield
             except CompilerError:
@@ -105,19 +106,18 @@ def _begun(stack: contextlib.ExitStack) -> Callable[[], None] | None:
     def end() -> None:
         try:
             content, _ = finish()
-            _own.take(content)
+            with held_off:
+                _own.take(content)
+                cache.store(key, content, source)
         except (CompilerError, OSError) as error:
             _own.problem = str(error)
-        else:
-            cache.store(key, content, source)
 
     return end
 
 
 def _headers() -> list[str]:
     """Return where the compiler finds the headers; `CompilerError` if Python's are not installed."""
-    with held_off:
-        import sysconfig
+    import sysconfig
 
     folders = [sysconfig.get_path("include"), sysconfig.get_path("platinclude"), np.get_include()]
     if not any(os.path.exists(os.path.join(folder, "Python.h")) for folder in folders):
