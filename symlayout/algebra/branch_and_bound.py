@@ -1,6 +1,6 @@
 """Search the integer points that a system of facts allows: extreme values, and all points.
 
-Branch and bound over boxes of the symbols that remain.  In a box every statement bounds each symbol that it
+Branch and bound over boxes of the symbols that remain.  In a box every constraint bounds each symbol that it
 mentions, until nothing moves; an empty box is dropped, another is cut in two.  A box gives a bound of what is
 sought, a point gives a value, and where they meet the value is exact.  A point counts only if it meets every
 requirement.  A search that runs out of boxes to look at says so; its bound holds nevertheless.
@@ -25,28 +25,28 @@ from symlayout.algebra.box_bounds import (
     slope_of,
     tighter,
 )
-from symlayout.algebra.constraints import Below, Statements, cancelling
+from symlayout.algebra.constraints import Below, Constraints, cancelling
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, evaluate, names_of, symbol
 from symlayout.budgets import limits
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
-_ROUNDS = 8  # passes over the statements in one box
-_FEW, _MANY = (2, 32), (3, 64)  # statements that are subtracted from what is sought, and forms that come of it
+_ROUNDS = 8  # passes over the constraints in one box
+_FEW, _MANY = (2, 32), (3, 64)  # constraints that are subtracted from what is sought, and forms that come of it
 _MOST_FREE = 40  # symbols of a search that is worth a try
-_PATIENCE = 60, 15  # boxes, after which few and many statements are taken to bound nothing
+_PATIENCE = 60, 15  # boxes, after which few and many constraints are taken to bound nothing
 _FIRST_CUT = 8  # values cut off an unbounded side at once, at first
 
 
 def searches(facts: Facts, extents: Iterable[Extent]) -> list[PointSearch]:
     """Return for each extent a search of all symbols that hang together with its own; one search may serve several."""
-    statements = Statements(facts)
+    constraints = Constraints(facts)
     made: dict[frozenset[str], PointSearch] = {}
     found = []
     for e in extents:
-        names = statements.tied(names_of(e))
+        names = constraints.tied(names_of(e))
         if names not in made:
-            made[names] = PointSearch(statements, names)
+            made[names] = PointSearch(constraints, names)
         found.append(made[names])
     return found
 
@@ -58,7 +58,7 @@ def can_hold(facts: Facts, budget: int = 60) -> bool:
 
 
 class PointSearch:
-    """The points of a system, of symbols that no statement ties to others; made by `searches`.
+    """The points of a system, of symbols that no constraint ties to others; made by `searches`.
 
     Attributes
     ----------
@@ -66,18 +66,18 @@ class PointSearch:
         The symbols that a point chooses; the others follow from them.
     """
 
-    def __init__(self, statements: Statements, names: frozenset[str]) -> None:
-        facts = self._facts = statements.facts
-        self._statements = [s for s in statements.all if s.e.names <= names]
-        self._telling = [s for s in self._statements if s.splits]
-        self._definitions = {name: d for name, d in statements.definitions.items() if name in names}
+    def __init__(self, constraints: Constraints, names: frozenset[str]) -> None:
+        facts = self._facts = constraints.facts
+        self._constraints = [s for s in constraints.all if s.e.names <= names]
+        self._telling = [s for s in self._constraints if s.splits]
+        self._definitions = {name: d for name, d in constraints.definitions.items() if name in names}
         self._maxima = [
             (n, form_of(-d.left), form_of(-d.right)) for n, d in self._definitions.items() if d.form == "max"
         ]
         self._dims = [d for name, d in facts.dims.items() if name in names]
         dims = {d.name for d in self._dims}
         self._requirements = [r for r in facts.requirements if _dims_of(facts, _used(r)) <= dims]
-        whole: Box = {name: statements.sides(name) for name in statements.names if name in names}
+        whole: Box = {name: constraints.sides(name) for name in constraints.names if name in names}
         self.free = [name for name in whole if name in facts.low and name not in self._definitions]
         self._derived = [name for name in whole if name not in self.free]
         self._weights = {id(s): 1 + sum(rest.weight for _, _, rest in s.splits) for s in self._telling}
@@ -198,7 +198,7 @@ class PointSearch:
     def _below(self, e: Extent, size: tuple[int, int] = _FEW) -> list[Below]:
         """Return expressions that *e* is not below: itself, in the user's dims, and less what is known to be >= 0.
 
-        *size* limits the number of statements that are subtracted, and that of the expressions.
+        *size* limits the number of constraints that are subtracted, and that of the expressions.
         """
         if isinstance(e, int):
             return [Below(form_of(e))]
@@ -227,7 +227,7 @@ class PointSearch:
     # ------------------------------------------------------------------ boxes and points
 
     def _propagate(self, box: Box) -> Box | None:
-        """Return *box*, made as small as its statements make it one by one; None if nothing is left."""
+        """Return *box*, made as small as its constraints make it one by one; None if nothing is left."""
         todo = self._telling
         for _ in range(_ROUNDS):
             moved: set[str] = set()
@@ -307,7 +307,7 @@ class PointSearch:
             waiting, before = [name for name in waiting if name not in point], waiting
             if waiting == before:
                 return None  # a division by 0
-        if any(s.given is None and evaluate(s.e, point) < 0 for s in self._statements):
+        if any(s.given is None and evaluate(s.e, point) < 0 for s in self._constraints):
             return None
         if any(d.value(point) != point[name] for name, d in self._definitions.items()):
             return None

@@ -1,4 +1,4 @@
-"""What a system of facts states, as inequalities between all of its symbols."""
+"""The facts of a system as constraints: inequalities between all of its symbols."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, collapse, names_of, symbol, without
 
-_MOST_TERMS = 24  # of a statement that makes boxes smaller
+_MOST_TERMS = 24  # of a constraint that shrinks boxes
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """``e >= 0`` wherever ``given >= 0``, and *e* as ``c*s + rest`` for each symbol *s* of it: *s*, *c* and ``-rest``.
+class Constraint:
+    """The inequality ``e >= 0``, which holds wherever ``given >= 0``.
 
-    *c* may mention *s* again.  There are no splits where *e* is long: it is only checked at points.
+    Each split writes *e* as ``c*s + rest`` for one symbol *s* of it, and holds *s*, *c* and ``-rest``.  *c* may mention
+    *s* again.  A long *e* has no splits: it is only checked at points.
     """
 
     e: Poly
@@ -26,10 +27,10 @@ class Statement:
     given: Form | None = None
 
 
-class Statements:
-    """All statements of a system, as inequalities, and which symbols each of them ties together.
+class Constraints:
+    """All constraints of a system, and the symbols that each of them ties together.
 
-    Every symbol takes part, solved ones as well: there are bounds of them that their values do not show.
+    Solved symbols take part too: some have bounds that do not follow from the values which replace them.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -54,7 +55,7 @@ class Statements:
         self.ties = [s.e.names if s.given is None else s.e.names | names_of(s.given.e) for s in self.all]
 
     def tied(self, names: frozenset[str]) -> frozenset[str]:
-        """Return *names* and all symbols that statements tie to them, directly or by others."""
+        """Return *names* and all symbols that constraints tie to them, directly or through other symbols."""
         while True:
             more = names.union(*(tie for tie in self.ties if not names.isdisjoint(tie)))
             if more == names:
@@ -72,14 +73,14 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Something that is not above an expression: ``form/divisor``, wherever all of *given* are >= 0."""
+    """A lower bound of an expression: ``form/divisor``, wherever all of *given* are >= 0."""
 
     form: Form
     divisor: Extent = 1  # >= 1
     given: tuple[Form, ...] = ()
 
     def least(self, box: Box) -> Bound:
-        """Return a lower bound of the expression in a box, an integer."""
+        """Return a lower bound of the expression in a box: an integer, or ``-inf``."""
         if any(g.least(box) < 0 for g in self.given):
             return -inf
         least = self.form.least(box)
@@ -89,17 +90,17 @@ class Below:
         return ceil_of(least, high) if least > 0 else -floor_of(-least, max(low, 1))
 
 
-def _split(e: Poly, given: Extent | None) -> Statement:
+def _split(e: Poly, given: Extent | None) -> Constraint:
     splits = []
     for name in sorted(e.names) if len(e.terms) <= _MOST_TERMS else ():
         c = {drop(m, name): k for m, k in e.terms.items() if name in m}
         rest = {m: -k for m, k in e.terms.items() if name not in m}
         splits.append((name, collapse(c), form_of(collapse(rest))))
-    return Statement(e, tuple(splits), None if given is None else form_of(given))
+    return Constraint(e, tuple(splits), None if given is None else form_of(given))
 
 
 def cancelling(e: Poly, s: Poly) -> Iterator[tuple[Extent, Extent]]:
-    """Yield terms ``(scale, factor)`` for which ``scale*e - factor*s`` loses a term of each."""
+    """Yield ``(scale, factor)``, one term each, so that a term of ``scale*e`` cancels one of ``factor*s``."""
     for one, c in s.terms.items():
         for other, value in e.terms.items():
             if one and other and value * c > 0:

@@ -1,6 +1,6 @@
 """What is known about the integers of a shape: bounds, divisibility, inequalities.
 
-`Facts` is one system of statements about named integers.  Divisibility is solved, not kept as
+`Facts` is one system of facts about named integers.  Divisibility is solved, not kept as
 a floor: from ``2 | H`` follows ``H = 2*g`` with a new symbol ``g``, written ``H/2``, and every
 expression is `reduce`-d to the symbols that remain, where quotients are exact polynomials.
 What cannot be solved (``b | H*W``) stays as a rewrite of one monomial.

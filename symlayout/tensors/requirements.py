@@ -73,7 +73,7 @@ def bounds(extents: Sequence[Extent], facts: Facts) -> list[Interval]:
 
 
 def _independent(e: Poly, facts: Facts) -> bool:
-    """Return whether `interval` is exact: each symbol of *e* occurs once and no statement ties it to others."""
+    """Return whether `interval` is exact: each symbol of *e* occurs once and no constraint ties it to others."""
     if sum(map(len, e.terms)) > len(e.names) or not e.names.isdisjoint(facts.definitions):
         return False
     ties = [f.names for f in facts.known] + [names_of(value).union(m) for m, value in facts.rules]

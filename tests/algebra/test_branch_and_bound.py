@@ -8,7 +8,7 @@ import random
 import pytest
 
 from symlayout.algebra.branch_and_bound import can_hold, searches
-from symlayout.algebra.constraints import Statements
+from symlayout.algebra.constraints import Constraints
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, evaluate, symbol
 from symlayout.errors import ShapeError
@@ -58,19 +58,19 @@ def test_all_points_are_found_once(seed: int) -> None:
         assert sorted((p["x"], p["y"]) for p in found) == sorted((p["x"], p["y"]) for p in points)
 
 
-def test_statements_hold_where_the_facts_do() -> None:
+def test_constraints_hold_where_the_facts_do() -> None:
     facts = Facts()
     facts.declare(Dim("x", 1, 9))
     facts.declare(Dim("y", 0, 9))
     facts.require_nonnegative(X - 2 * Y, "infeasible")
     floor = facts.add_floor(X, 2)
-    statements = Statements(facts)
-    assert statements.tied(frozenset({"y"})) >= {"x", "y"}
-    assert statements.sides("x") == (1, 9)
+    constraints = Constraints(facts)
+    assert constraints.tied(frozenset({"y"})) >= {"x", "y"}
+    assert constraints.sides("x") == (1, 9)
     for x, y in itertools.product(range(1, 10), range(10)):
         if x >= 2 * y:
             values = facts.values({"x": x, "y": y})
             assert evaluate(floor, values) == x // 2
-            for s in statements.all:
+            for s in constraints.all:
                 if s.given is None:
                     assert evaluate(s.e, values) >= 0
