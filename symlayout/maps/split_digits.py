@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from symlayout.algebra.fact_store import DIGIT, Split
 from symlayout.algebra.facts import Facts
@@ -34,6 +35,8 @@ from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
 from symlayout.tensors.chain import Tensor
 
 _MAX_SPLITS = 64
+
+_Part = tuple[Extent, str]  # of a digit: what one more of the part adds to the whole, and the name of the part
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +106,15 @@ def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], l
     if tried is None or tried.path != read.path:
         return box, read
     candidate = box
-    apart = _told_apart(needed(box, tried), tried.facts)
+    apart, expressions = _told_apart(needed(box, tried), tried.facts)
     for digit in [name for name in box.digits() if name in apart]:
-        name, (shift, steps) = digit, _steps(digit, apart)
-        for step in steps[:-1]:  # from the longest, so that what is left is the low digit
-            if not box.facts.positive(step):
+        name, (shift, parts) = digit, _parts(digit, apart)
+        for high, low in pairwise(parts):  # from the longest step, so that what is left is the low digit
+            if not _are_apart(high, low, apart, expressions):
+                continue
+            if not box.facts.positive(high[0]):
                 return box, read
-            candidate, name, shift = _split(candidate, name, shift, step), f"{name}_1", 0
+            candidate, name, shift = _split(candidate, name, shift, high[0]), f"{name}_1", 0
     if candidate is box:
         return box, read
     split = next(iter(normalise(t, candidate.facts.fork(), candidate.coords, shown=True, path=read.path)), None)
@@ -119,8 +124,11 @@ def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], l
     return (candidate, split) if _progress(floors[0], read.facts, floors[1], split.facts) else (box, read)
 
 
-def _told_apart(expressions: list[Extent], facts: Facts) -> dict[str, Split]:
-    """Return the splits of digits that matter: where expressions have the two parts other than as the whole."""
+def _told_apart(expressions: list[Extent], facts: Facts) -> tuple[dict[str, Split], list[Extent]]:
+    """Return the splits of digits that matter, where expressions have the two parts other than as the whole.
+
+    The second value is the expressions, those of their floors included, in the digits that these splits leave.
+    """
     expressions = [facts.reduce(e) for e in expressions]
     expressions += [facts.reduce(e) for name in _floors(expressions, facts) for e in facts.floors[name]]
     apart: dict[str, Split] = {}
@@ -130,7 +138,7 @@ def _told_apart(expressions: list[Extent], facts: Facts) -> dict[str, Split]:
             apart[digit] = split
         else:
             expressions = [e for e in joined if e is not None]
-    return apart
+    return apart, expressions
 
 
 def _joined(e: Extent, digit: str, split: Split) -> Extent | None:
@@ -145,14 +153,28 @@ def _joined(e: Extent, digit: str, split: Split) -> Extent | None:
     return None if names_of(whole) & {high, low} else whole
 
 
-def _steps(digit: str, splits: Mapping[str, Split]) -> tuple[Extent, list[Extent]]:
-    """Return the steps of the digits that a digit is split into, the longest first, and what is to be added to it."""
+def _parts(digit: str, splits: Mapping[str, Split]) -> tuple[Extent, list[_Part]]:
+    """Return what is to be added to a digit, and the digits that it is split into, the longest step first."""
     if digit not in splits:
-        return 0, [1]
+        return 0, [(1, digit)]
     shift, radix, high, low = splits[digit]
-    (more, longer), (other, shorter) = _steps(high, splits), _steps(low, splits)
-    shorter = shorter if other == 0 else [1]  # what is added to a low digit carries over
-    return shift + radix * more, [*(radix * step for step in longer), *shorter]
+    (more, longer), (other, shorter) = _parts(high, splits), _parts(low, splits)
+    shorter = shorter if other == 0 else [(1, low)]  # what is added to a low digit carries over
+    return shift + radix * more, [*((radix * step, name) for step, name in longer), *shorter]
+
+
+def _are_apart(high: _Part, low: _Part, splits: Mapping[str, Split], expressions: list[Extent]) -> bool:
+    """Return whether an expression has two neighbouring digits other than as the number that they make."""
+    if high[1] in splits or low[1] in splits:
+        return True
+    for e in expressions:
+        if isinstance(e, Poly):
+            more, less = coefficient_of(e, high[1]), coefficient_of(e, low[1])
+            if more is None or less is None or more[0] * low[0] != less[0] * high[0]:
+                return True
+            if low[1] in names_of(more[0]):
+                return True
+    return False
 
 
 def divisor(box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> Extent | None:

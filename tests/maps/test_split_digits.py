@@ -10,6 +10,7 @@ import symlayout as sl
 from symlayout.algebra.polynomial import evaluate, names_of
 from symlayout.maps.compose_chain import normalise
 from symlayout.maps.split_digits import Box, divisor, output_box, refine, where
+from symlayout.run.lower import lower
 
 CHAINS = {
     "space_to_depth": sl.space_to_depth(sl.tensor((1, 1, 4, 6), name="x"), 2),
@@ -37,6 +38,30 @@ def test_digits_walk_every_output_element_once_and_leave_no_floor(name: str) -> 
     assert len(found) == len(set(found))
     assert set(found) == set(itertools.product(*(range(int(n)) for n in t.shape)))
     assert divisor(box, read, lambda box, read: list(read.coords)) is None
+
+
+def chain_of_tiles(length: int) -> sl.Tensor:
+    t = sl.tensor("n", name="x")
+    for _ in range(length):
+        t = sl.tile(t, 2)
+    return t
+
+
+def test_digits_that_nothing_tells_apart_are_one_digit() -> None:
+    t = chain_of_tiles(5)
+    (path,) = [read.path for read in normalise(t)]
+    box, read = refine(t, path, lambda box, read: [*box.coords, *read.coords])
+    assert list(map(str, box.extents.values())) == ["32", "n"]
+    assert list(map(str, read.coords)) == ["#0_1"]
+
+
+def test_the_work_of_lowering_a_chain_grows_like_its_length() -> None:
+    goals = []
+    for length in (30, 60):
+        t = chain_of_tiles(length)
+        lower(t)
+        goals.append(t.facts.effort)
+    assert 0 < goals[1] <= 3 * goals[0]
 
 
 def test_a_box_where_a_divisor_is_positive_is_nowhere_if_it_is_0() -> None:

@@ -115,7 +115,11 @@ def test_what_is_written_is_what_is_read(name: str) -> None:
         for o in np.ndindex(*found.shape):
             at = reads(*o, n)
             assert found[o] == (7 if at is None else data[at]), (o, n)
-        assert np.array_equal(sl.compile(t)(data), found)
+        if name == "product":  # loops add a constant step to an offset; the step of i*j in i is j
+            with pytest.raises(sl.InconclusiveError, match=r"#0\*#1 is affine in the loop digits"):
+                sl.compile(t, strict=True)(data)
+        else:
+            assert np.array_equal(sl.compile(t, strict=True)(data), found)
     assert sl.prove_equal(t, pickle.loads(pickle.dumps(t))).verdict is sl.Verdict.PROVED
     with contextlib.suppress(sl.FormatError):  # many conditions have too many cases
         assert sl.prove_equal(returned(t), t).verdict is not sl.Verdict.REFUTED
