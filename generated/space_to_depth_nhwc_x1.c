@@ -52,7 +52,7 @@ int32_t space_to_depth_nhwc_x1_part(int64_t part, int64_t parts, int64_t N, int6
         for (int64_t i1 = i1_begin; i1 < i1_end; ++i1) {  /* output axis 1 < H/b */
             const int64_t at_i1 = at_i0 + C*W*b*i1;
             for (int64_t i2 = i2_begin; i2 < i2_end; ++i2) {  /* output axis 2 < W/b */
-                sl_copy_rows(to, at_i1 + C*b*b*i2, C*b, from0, at_i1 + C*b*i2, C*W, b, b*C, far);
+                sl_copy_rows(to, at_i1 + C*b*b*i2, C*b, from0, at_i1 + C*b*i2, C*W, b, C*b, far);
             }
         }
     }
