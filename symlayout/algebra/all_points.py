@@ -1,7 +1,8 @@
-"""Proofs by all points: where a goal's digits have integers as ends, each of their values is looked at.
+"""Proofs by evaluation at all points, for goals whose digits have integers as bounds.
 
-A goal is a sum of products of symbols from outside the box, which are >= 0, and of polynomials in the digits and floors
-of the box.  It is >= 0 where each of those polynomials is, at all points that the facts about the box allow.
+The points are all values of the digits; they determine the values of the floors.  A goal is a sum of products: one
+factor is made of other symbols, which are >= 0; the other is a polynomial in the digits and floors.  The goal is >= 0
+if each of those polynomials is >= 0 at all points that the facts allow.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from symlayout.algebra.fact_store import DIGIT, System
 from symlayout.algebra.polynomial import Extent, Monomial, Poly, names_of, terms_of
 from symlayout.budgets import limits
 
-_LARGEST = 1 << 62  # what a sum of 64-bit terms may come to
+_LARGEST = 1 << 62  # larger sums might overflow 64 bits
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """All values of digits, with the floors that they determine, where facts about them hold.
+    """All values of some digits at which the facts hold, with the values of floors of these digits.
 
     Attributes
     ----------
-    digits : a name, the least and the greatest value of each.
-    floors : a name, numerator and denominator of each, after those that it is made of.
-    facts : what is >= 0.
+    digits : name, least and greatest value of each digit.
+    floors : name, numerator and denominator of each floor; a floor comes after those that it mentions.
+    facts : polynomials in the digits and floors that are >= 0.
     """
 
     digits: tuple[tuple[str, int, int], ...]
@@ -39,11 +40,11 @@ class Points:
 
     @property
     def count(self) -> int:
-        """How many points there are, those that the facts exclude included."""
+        """The number of points, including those that the facts exclude."""
         return prod(high - low + 1 for _, low, high in self.digits)
 
     def hold(self, e: Poly) -> bool:
-        """Return whether each polynomial that *e* has beside symbols from outside is >= 0 at all points."""
+        """Return whether ``e >= 0`` at all points: whether each polynomial factor is >= 0 there (see the module)."""
         values: dict[str, Array] = {}
         for axis, (name, low, high) in enumerate(self.digits):
             values[name] = np.arange(low, high + 1).reshape([-1 if k == axis else 1 for k in range(len(self.digits))])
@@ -63,7 +64,11 @@ class Points:
 
 
 def points_of(system: System, e: Poly) -> Points | None:
-    """Return the points that decide *e*: None if it has no floor, or one of a digit whose ends are no integers."""
+    """Return the points that decide ``e >= 0``, or None.
+
+    None is returned if *e* has no floor, if a digit has a symbolic bound, if another symbol may be negative, or if
+    there are more than ``limits.points`` points.
+    """
     inside: set[str] = set()
     todo = [name for name in e.names if name in system.floors or name[0] == DIGIT]
     while todo:
@@ -94,7 +99,7 @@ def points_of(system: System, e: Poly) -> Points | None:
 
 
 def _evaluated(terms: Mapping[Monomial, int], values: Mapping[str, Array]) -> Array | None:
-    """Return a polynomial at all points; None if 64 bits may be too few."""
+    """Return the values of a polynomial at all points; None if they might overflow 64 bits."""
     largest = {name: max(abs(int(v.min())), abs(int(v.max()))) for name, v in values.items()}
     if sum(abs(c) * prod(largest[name] for name in monomial) for monomial, c in terms.items()) >= _LARGEST:
         return None

@@ -1,4 +1,4 @@
-"""Operators of coordinates that follow from ``+ - * // %``, so that each evaluation of a declaration has them all."""
+"""The operators of coordinates that follow from ``+ - * // %``: every evaluator of declarations inherits them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Arithmetic:
-    """A coordinate with the operators of an array that its own ``+ - * // %`` determine."""
+    """A base class for coordinates: it derives the other operators of arrays from ``+ - * // %``."""
 
     __slots__ = ()
 
@@ -35,5 +35,5 @@ class Arithmetic:
         return other // self, other % self
 
     def _of(self, other: Any) -> Any:
-        """Return a number or an extent as a coordinate."""
+        """Return a number or an extent as a coordinate of this class."""
         return self * 0 + other  # type: ignore[operator]

@@ -1,6 +1,6 @@
-"""Boxes: an interval for each symbol, with infinite ends, and what follows in a box for expressions.
+"""Boxes, which give each symbol an interval with ends that may be infinite, and bounds of expressions in a box.
 
-All of it is sound and none of it complete: an expression keeps within its sides, and may not reach them.
+The bounds, called sides, are sound and need not be tight: an expression stays within its sides and may not reach them.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from math import inf
 from symlayout.algebra.fact_store import drop
 from symlayout.algebra.polynomial import Extent, collapse, terms_of
 
-Bound = float  # an int, or an infinity
+Bound = float  # an int, or an infinite float
 Sides = tuple[Bound, Bound]
 Box = dict[str, Sides]
 
 MAX_BITS = 512
-"""Of a finite side: far more than any size has."""
+"""Most bits of a finite side: far more than any size needs."""
 _MOST = 1 << MAX_BITS
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """An expression, and its slope along each symbol that occurs in it more than once."""
+    """An expression, with its derivative (slope) by each symbol that occurs more than once in it."""
 
     e: Extent
     slopes: tuple[tuple[str, Extent], ...]
 
     @property
     def weight(self) -> int:
-        """About how many terms `least` looks at."""
+        """About how many terms `least` visits."""
         return (1 + len(self.slopes)) * len(terms_of(self.e))
 
     def least(self, box: Box) -> Bound:
-        """Return a lower bound in a box: symbols along which the slope has a sign go to their ends."""
+        """Return a lower bound in a box.  A symbol whose slope has a fixed sign is set to the end that is least."""
         if self.slopes:
             box = dict(box)
             for name, slope in self.slopes:
@@ -56,9 +56,12 @@ def slope_of(e: Extent, name: str) -> Extent:
 
 
 def tighter(sides: Sides, c: Sides, most: Bound) -> Sides:
-    """Return what is left of the sides of *s* where ``c*s + rest >= 0`` and ``rest <= most``."""
+    """Return the sides of *s* as tightened by ``c*s + rest >= 0``, where ``rest <= most``.
+
+    *c* holds the sides of the coefficient.
+    """
     low, high = sides
-    if most < 0:  # c*s is positive: both have one sign, and neither is 0
+    if most < 0:  # c*s > 0: c and s have the same sign, and neither is 0
         if c[0] >= 0:
             return max(low, ceil_of(-most, c[1])), high
         if c[1] <= 0:
@@ -72,7 +75,7 @@ def tighter(sides: Sides, c: Sides, most: Bound) -> Sides:
 
 
 def modest(sides: Sides) -> Sides:
-    """Return sides around the same numbers, of at most `MAX_BITS` bits or infinite: squares of bounds grow fast."""
+    """Widen the sides to at most `MAX_BITS` bits, or to infinity: repeated products of bounds would grow fast."""
     low, high = sides
     low = -inf if low < -_MOST else min(low, _MOST)
     high = inf if high > _MOST else max(high, -_MOST)
@@ -107,11 +110,11 @@ def _times(a: Bound, b: Bound) -> Bound:
         return a * b
     if not a or not b:
         return 0
-    return inf if (a > 0) == (b > 0) else -inf  # an int may be too large for a float
+    return inf if (a > 0) == (b > 0) else -inf  # not a float product: the int may be too large for a float
 
 
 def sides_of(e: Extent, box: Box) -> Sides:
-    """Return sides of *e* in a box, term by term: exact if no symbol occurs twice."""
+    """Return sides of *e* in a box, summed over its terms.  They are exact if no symbol occurs twice."""
     least: Bound = 0
     most: Bound = 0
     for monomial, coefficient in terms_of(e).items():
@@ -119,20 +122,23 @@ def sides_of(e: Extent, box: Box) -> Sides:
         high: Bound = coefficient
         for name in monomial:
             a, b = box[name]
-            if a >= 0 <= low:  # both are ints
+            if a >= 0 <= low:  # a and low are ints here: neither is -inf
                 low, high = low * a, _times(high, b)
             elif a >= 0 >= high:
                 low, high = _times(low, b), high * a
             else:
                 corners = _times(low, a), _times(low, b), _times(high, a), _times(high, b)
                 low, high = min(corners), max(corners)
-        # Infinities that are added up have one sign.
+        # All infinite lows are -inf and all infinite highs are inf, so no sum is undefined.
         least = least + low if type(least) is int is type(low) else low if type(low) is float else least
         most = most + high if type(most) is int is type(high) else high if type(high) is float else most
     return least, most
 
 
 def lower_end(sides: Sides, slope: Sides) -> Bound | None:
-    """Return the end of a symbol where what has this slope is least, if the slope has a sign and the end is finite."""
+    """Return the end of a symbol at which an expression with this slope is least.
+
+    None is returned if the slope has no fixed sign, or if that end is infinite.
+    """
     end = sides[0] if slope[0] >= 0 < slope[1] else sides[1] if slope[1] <= 0 > slope[0] else inf
     return None if abs(end) == inf else end

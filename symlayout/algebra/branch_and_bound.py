@@ -1,9 +1,10 @@
-"""Search the integer points that a system of facts allows: extreme values, and all points.
+"""Search the integer points of a system of facts: for extreme values of an expression, or for all points.
 
-Branch and bound over boxes of the symbols that remain.  In a box every constraint bounds each symbol that it
-mentions, until nothing moves; an empty box is dropped, another is cut in two.  A box gives a bound of what is
-sought, a point gives a value, and where they meet the value is exact.  A point counts only if it meets every
-requirement.  A search that runs out of boxes to look at says so; its bound holds nevertheless.
+The search is branch and bound over boxes of the symbols that remain (Land and Doig, Econometrica 28, 1960).  In a box,
+each constraint tightens the bounds of the symbols that it mentions, until no bound moves.  An empty box is dropped, any
+other box is cut in two.  Boxes give bounds of the expression and points give values; where bound and value meet, the
+value is exact.  A point counts only if it meets every requirement.  A search that exhausts its budget of boxes says so;
+its bound still holds.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from symlayout.budgets import limits
 
 ENOUGH = 2**62  # an expression that reaches this counts as unbounded
 _ROUNDS = 8  # passes over the constraints in one box
-_FEW, _MANY = (2, 32), (3, 64)  # constraints that are subtracted from what is sought, and forms that come of it
-_MOST_FREE = 40  # symbols of a search that is worth a try
-_PATIENCE = 60, 15  # boxes, after which few and many constraints are taken to bound nothing
-_FIRST_CUT = 8  # values cut off an unbounded side at once, at first
+_FEW, _MANY = (2, 32), (3, 64)  # constraints to subtract from the expression, and forms to keep
+_MOST_FREE = 40  # a search over more symbols is not tried
+_PATIENCE = 60, 15  # boxes without a bound before the search with few, or with many, constraints gives up
+_FIRST_CUT = 8  # values that the first cut takes off an unbounded side
 
 
 def searches(facts: Facts, extents: Iterable[Extent]) -> list[PointSearch]:
-    """Return for each extent a search of all symbols that hang together with its own; one search may serve several."""
+    """Return a search for each extent, over the symbols that share a constraint with its own; extents may share one."""
     constraints = Constraints(facts)
     made: dict[frozenset[str], PointSearch] = {}
     found = []
@@ -52,18 +53,18 @@ def searches(facts: Facts, extents: Iterable[Extent]) -> list[PointSearch]:
 
 
 def can_hold(facts: Facts, budget: int = 60) -> bool:
-    """Return False if no values of the dims are proved to meet all requirements; True says nothing."""
+    """Return False if it is proved that no dims meet all requirements; True says nothing."""
     parts = dict.fromkeys(searches(facts, map(symbol, facts.dims)))
     return all(point is not None or not certain for point, certain in (part.any_point(budget) for part in parts))
 
 
 class PointSearch:
-    """The points of a system, of symbols that no constraint ties to others; made by `searches`.
+    """A search over some symbols of a system; no constraint ties them to other symbols.  `searches` makes it.
 
     Attributes
     ----------
     free : list of str
-        The symbols that a point chooses; the others follow from them.
+        The symbols that the search chooses values for; these determine the values of the others.
     """
 
     def __init__(self, constraints: Constraints, names: frozenset[str]) -> None:
@@ -81,14 +82,14 @@ class PointSearch:
         self.free = [name for name in whole if name in facts.low and name not in self._definitions]
         self._derived = [name for name in whole if name not in self.free]
         self._weights = {id(s): 1 + sum(rest.weight for _, _, rest in s.splits) for s in self._telling}
-        self._each = 0  # terms that every box looks at
+        self._each = 0  # terms that are visited in every box
         self._work = 0
         self._floors: list[tuple[str, list[Below], list[Below], Extent]] = []
         self._conditional: list[tuple[Form, list[Below]]] = []
         self._start = self._propagate(whole) if len(self.free) <= _MOST_FREE else whole
         if (
             self._start is not None and self._definitions and len(self.free) <= _MOST_FREE
-        ):  # again, with what takes that box to set up
+        ):  # propagate again: what follows needs the first box
             for name, d in self._definitions.items():
                 if d.form == "floor":
                     self._floors.append((name, self._below(d.left), self._below(-d.left), d.right))
@@ -102,9 +103,9 @@ class PointSearch:
     # ------------------------------------------------------------------ questions
 
     def least(self, e: Extent, budget: int) -> int | None:
-        """Return a number that *e* is never below; None if it reaches ``-ENOUGH``, or no number is found.
+        """Return a lower bound of *e*; None if *e* reaches ``-ENOUGH``, or if no bound is found.
 
-        It is the least value of *e*, unless there are very many symbols, or more than *budget* boxes to look at.
+        The bound is the least value of *e*, unless the search needs more than *budget* boxes.
         """
         if isinstance(e, int):
             return e
@@ -117,12 +118,12 @@ class PointSearch:
         return None if isinstance(bound, float) or bound <= -ENOUGH else bound
 
     def _least(self, e: Poly, below: list[Below], budget: int, patience: int) -> Bound:
-        """Return a number that *e* is never below, ``-inf`` if none is found; *below* is what bounds it in a box."""
-        limit = self._work + (limits.search_terms - self._work) // 2  # so that something is left for the next question
+        """Return a lower bound of *e*, or ``-inf`` if none is found; *below* gives its bounds in a box."""
+        limit = self._work + (limits.search_terms - self._work) // 2  # leaves half for the next question
         weight = _weight(below)
         number = count()
         constant = e.terms.get((), 0)
-        common = gcd(*(c for m, c in e.terms.items() if m))  # e is the constant plus a multiple of it
+        common = gcd(*(c for m, c in e.terms.items() if m))  # e - constant is a multiple of it
         best: Bound = inf
         todo: list[tuple[Bound, int, int, Box]] = []
 
@@ -151,12 +152,12 @@ class PointSearch:
         return best if best <= -ENOUGH else min([best, *(bound for bound, *_ in todo)])
 
     def greatest(self, e: Extent, budget: int) -> int | None:
-        """Return a number that *e* is never above, as `least`."""
+        """Return an upper bound of *e*, as `least` returns a lower one."""
         least = self.least(-e, budget)
         return None if least is None else -least
 
     def points(self, budget: int, most: int) -> tuple[list[dict[str, int]], bool]:
-        """Return points, at most *most*, and whether there are no others; after no more than *budget* boxes."""
+        """Return at most *most* points, and whether these are all; visit at most *budget* boxes."""
         found: list[dict[str, int]] = []
         todo = [self._start]
         for _ in range(budget):
@@ -176,7 +177,7 @@ class PointSearch:
         return found, not todo
 
     def any_point(self, budget: int) -> tuple[dict[str, int] | None, bool]:
-        """Return a point or None, and whether that is certain; after no more than *budget* boxes."""
+        """Return a point or None, and whether that answer is certain; visit at most *budget* boxes."""
         todo = [self._start]
         for _ in range(budget):
             if not todo:
@@ -196,9 +197,9 @@ class PointSearch:
         return {d.name: point[d.name] for d in self._dims}
 
     def _below(self, e: Extent, size: tuple[int, int] = _FEW) -> list[Below]:
-        """Return expressions that *e* is not below: itself, in the user's dims, and less what is known to be >= 0.
+        """Return lower bounds of *e*: *e* itself, *e* in the user's dims, and *e* less multiples of constraints.
 
-        *size* limits the number of constraints that are subtracted, and that of the expressions.
+        *size* holds the most constraints to subtract, and the most bounds to return.
         """
         if isinstance(e, int):
             return [Below(form_of(e))]
@@ -227,7 +228,10 @@ class PointSearch:
     # ------------------------------------------------------------------ boxes and points
 
     def _propagate(self, box: Box) -> Box | None:
-        """Return *box*, made as small as its constraints make it one by one; None if nothing is left."""
+        """Return *box* as tightened by the constraints, one by one; None if it is empty.
+
+        At most `_ROUNDS` passes are made.
+        """
         todo = self._telling
         for _ in range(_ROUNDS):
             moved: set[str] = set()
@@ -268,7 +272,7 @@ class PointSearch:
         return box
 
     def _halves(self, box: Box, depth: int = 0) -> Iterator[Box | None]:
-        """Yield two boxes that make up *box*; the symbols are cut in turn, one at each depth."""
+        """Cut *box* in two and yield both parts; each depth cuts the next symbol."""
         loose = [n for n in self.free if box[n][0] < box[n][1]]
         if not loose:
             return
@@ -284,7 +288,7 @@ class PointSearch:
         yield self._propagate({**box, name: (middle + 1, high)})
 
     def _dive(self, box: Box | None, e: Extent) -> dict[str, int] | None:
-        """Return a point where *e* tends to be small, by choosing one symbol after another; None if that fails."""
+        """Return a point at which *e* tends to be small, or None: fix symbols one by one, without backtracking."""
         for name in sorted(self.free, key=lambda name: name not in names_of(e)):
             if box is None:
                 return None
@@ -296,10 +300,13 @@ class PointSearch:
         return None if box is None else self._complete(box)
 
     def _complete(self, box: Box) -> dict[str, int] | None:
-        """Return the values of all symbols where those of *free* have one each; None if that is no point."""
+        """Return the values of all symbols for a box in which each symbol of *free* has one value.
+
+        None is returned if a constraint or a requirement fails there.
+        """
         point = {name: int(box[name][0]) for name in self.free}
         waiting = self._derived
-        while waiting:  # what a symbol stands for mentions older ones
+        while waiting:  # a definition mentions older symbols
             for name in waiting:
                 value = self._value(name, point)
                 if value is not None:
@@ -319,7 +326,7 @@ class PointSearch:
         return point if all(_used(r) <= known.keys() and r.holds(known) for r in self._requirements) else None
 
     def _value(self, name: str, point: dict[str, int]) -> int | None:
-        """Return the value of a derived symbol; None if what it is made of has none."""
+        """Return the value of a derived symbol; None if a symbol of its definition has no value."""
         solved = self._facts.solved.get(name)
         if solved is not None:
             return evaluate(solved, point) if names_of(solved) <= point.keys() else None
@@ -328,7 +335,7 @@ class PointSearch:
 
 
 def _weight(below: list[Below]) -> int:
-    """Return about how many terms the bounds of a box look at."""
+    """Return about how many terms are visited to bound an expression in a box."""
     return sum(form.weight for b in below for form in (b.form, *b.given))
 
 
@@ -337,7 +344,7 @@ def _used(r: Requirement) -> frozenset[str]:
 
 
 def _dims_of(facts: Facts, names: frozenset[str]) -> frozenset[str]:
-    """Return the dims among *names*, and those in what the others stand for."""
+    """Return the dims that *names* depend on, directly or through definitions."""
     todo, found = set(names), set[str]()
     while todo:
         name = todo.pop()

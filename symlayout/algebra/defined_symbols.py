@@ -1,4 +1,4 @@
-"""Digits, floors and maxima as symbols of a system, each with what its definition says of it."""
+"""Digits, floors and maxima as symbols of a system, each with the facts that its definition implies."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from symlayout.errors import InconclusiveError
 
 
 class Derived(Inequalities):
-    """A system that has floors, maxima and minima as symbols."""
+    """A system with symbols for digits, floors and maxima."""
 
     __slots__ = ()
 
     def add_digit(self, name: str, extent: Extent) -> Poly:
-        """Add a digit ``0 <= name < extent`` and return it; the extent is taken to be >= 1."""
+        """Add a digit ``0 <= name < extent`` and return it.  The caller has ensured ``extent >= 1``."""
         self.low[name], self.high[name] = 0, extent - 1
         self.bounded.append(name)
         self._extend_samples(name)
         return symbol(name)
 
     def split_digit(self, name: str, shift: Extent, radix: Extent) -> bool:
-        """Write ``digit + shift`` as ``radix*high + low`` with two new digits, and return whether that is done.
+        """Split a digit: write ``digit + shift`` as ``radix*high + low`` with two new digits.
 
-        It is done where the ends of ``high`` are polynomials.
+        Return whether the digit was split; that takes bounds of ``high`` that are polynomials.
         """
         bottom, top = self.low[name], self.high[name]
         if self.splits is None or bottom is None or top is None:
@@ -48,7 +48,7 @@ class Derived(Inequalities):
         self._define_split(name, shift, radix, *ends)
         value = radix * symbol(high) + symbol(low) - shift
         samples, self._samples = self._samples, None
-        self.low[name] = self.high[name] = None  # where the new digits' bounds say less, the rest is learnt here
+        self.low[name] = self.high[name] = None  # facts below restore what the new bounds lose
         self.eliminate(name, value)
         if radix * ends[0] != bottom + shift:
             self.learn(self.reduce(value - bottom))
@@ -60,7 +60,7 @@ class Derived(Inequalities):
         return True
 
     def _define_split(self, name: str, shift: Extent, radix: Extent, least: int, most: Extent) -> None:
-        """Add the two digits of a split in the place of the digit *name*; the high one has the given ends."""
+        """Put the two digits of a split in the place of the digit *name*: ``least <= high <= most``."""
         high, low = f"{name}_0", f"{name}_1"
         at = list(self.low).index(name)
         earlier, later = list(self.low.items())[:at], list(self.low.items())[at:]
@@ -70,7 +70,15 @@ class Derived(Inequalities):
         self.bounded[at : at + 1] = high, low
 
     def add_floor(self, numerator: Extent, denominator: Extent) -> Extent:
-        """Return ``floor(numerator / denominator)`` as a symbol, or what that was solved to, for a denominator >= 1."""
+        """Return the symbol for ``floor(numerator / denominator)``, or its value if the symbol has been solved.
+
+        The caller has ensured ``denominator >= 1``.
+
+        Raises
+        ------
+        InconclusiveError
+            The floors are nested deeper than ``limits.nesting``.
+        """
         name = short(f"({parenthesised(numerator)}//{parenthesised(denominator)})")
         if name in self.solved:
             return self.reduce(symbol(name))
@@ -81,7 +89,7 @@ class Derived(Inequalities):
         return symbol(name)
 
     def take_floor(self, name: str, numerator: Extent, denominator: Extent) -> None:
-        """Add the symbol *name* for ``floor(numerator / denominator)``, with the bounds that follow from the facts."""
+        """Add the symbol *name* for ``floor(numerator / denominator)``, with the bounds that the facts imply."""
         low, high = _floor_interval(self.interval(numerator), self.interval(denominator))
         if low is None and self.nonnegative(numerator):
             low = 0
@@ -91,14 +99,14 @@ class Derived(Inequalities):
         self._extend_samples(name)
 
     def _nest(self, name: str, *of: Extent) -> None:
-        """Note how deep a floor or a maximum of *of* is nested; `InconclusiveError` beyond `limits.nesting`."""
+        """Store the nesting depth of a floor or a maximum of *of*; `InconclusiveError` beyond ``limits.nesting``."""
         depth = 1 + max((self._nesting.get(n, 0) for e in of for n in names_of(e)), default=0)
         if depth > limits.nesting:
             raise InconclusiveError(f"{name} is the same as another size: it has {depth} quotients within each other")
         self._nesting[name] = depth
 
     def _floor_high(self, numerator: Extent, denominator: Extent) -> Extent | None:
-        """Return the largest value of a floor as a polynomial, where the digits' ends divide exactly."""
+        """Return an upper bound of a floor as a polynomial; None if the bounds of its digits do not divide exactly."""
         top = numerator
         for name in reversed(self.bounded):
             if not isinstance(top, Poly) or name not in top.names:
@@ -111,15 +119,15 @@ class Derived(Inequalities):
         return None if quotient is None else quotient - 1
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
-        """Return the larger of two extents: one of them if that is proved, else ``b + max(0, a - b)``."""
+        """Return the larger of two extents: the one that is proved larger, else ``b + max(0, a - b)``."""
         return b + self._excess(a - b)
 
     def minimum(self, a: Extent, b: Extent) -> Extent:
-        """Return the smaller of two extents: one of them if that is proved, else ``a - max(0, a - b)``."""
+        """Return the smaller of two extents: the one that is proved smaller, else ``a - max(0, a - b)``."""
         return a - self._excess(a - b)
 
     def _excess(self, e: Extent) -> Extent:
-        """Return ``max(0, e)``: 0 or *e* if that is proved, else in terms of one symbol."""
+        """Return ``max(0, e)``: 0 or *e* if the sign of *e* is proved, else an expression in one symbol."""
         e = self.reduce(e)
         if isinstance(e, int):
             return max(0, e)
@@ -144,7 +152,7 @@ class Derived(Inequalities):
         return symbol(name)
 
     def take_maximum(self, name: str, e: Extent) -> None:
-        """Add the symbol *name* for ``max(0, e)``, with the bounds that follow from the facts."""
+        """Add the symbol *name* for ``max(0, e)``, with the bounds that the facts imply."""
         most = self.interval(e)[1]
         self.low[name], self.high[name] = 0, None if most is None else max(0, most)
         self._extend_samples(name)
@@ -152,17 +160,17 @@ class Derived(Inequalities):
 
     def _define(self, name: str, form: str, left: Extent, right: Extent) -> None:
         if any(n[0] == DIGIT for n in names_of(left) | names_of(right)):
-            return  # a coordinate: not part of any shape
+            return  # part of a coordinate, so part of no shape
         (top, below), (bottom, above) = self.to_user(left), self.to_user(right)
         if form == "floor":
             top, bottom = self.lowest_terms(top * above, bottom * below)
-        elif below != 1 or above != 1:  # a fraction has no place here: keep its symbol
+        elif below != 1 or above != 1:  # to_user returned a fraction: keep the quotient's symbol
             top, bottom = left, right
         self.definitions[name] = Definition(form, top, bottom)
 
 
 def _ends(bottom: int, top: Extent, shift: Extent, radix: Extent) -> tuple[int, Extent] | None:
-    """Return the ends of ``(d + shift) // radix`` for a digit with the given ends; None if they are not found."""
+    """Return the bounds of ``(d + shift) // radix`` for a digit with ``bottom <= d <= top``; None if none are found."""
     first = bottom + shift
     last = top + shift
     if isinstance(radix, int):

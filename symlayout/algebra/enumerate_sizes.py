@@ -1,4 +1,4 @@
-"""Enumerate the sizes of a system's dims within their bounds, those nearest to where the dims begin first."""
+"""Enumerate values of the dims of a system within their bounds, smallest first."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from symlayout.algebra.facts import Facts
 def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterator[dict[str, int]]:
     """Yield values of the dims of *facts* within their bounds.
 
-    Each dim begins at its value nearest to 0; sizes come by how far the dims are from there together, then in
-    lexicographic order.  *least* has larger least values for some dims.  Requirements are not looked at.
+    Each dim starts at its allowed value nearest to 0.  Values are ordered by the sum of the dims' distances from their
+    starts, then by which dims moved.  *least* raises the lower bound of some dims.  Requirements are ignored.
 
     >>> import itertools
     >>> f = Facts()
@@ -35,7 +35,7 @@ def sizes(facts: Facts, least: Mapping[str, int | None] | None = None) -> Iterat
         distance, numbers = heapq.heappop(todo)
         yield {d.name: d.value(k) for d, k in zip(dims, numbers, strict=True)}
         last = max((k for k, n in enumerate(numbers) if n), default=0)
-        for k in range(last, len(dims)):  # each is made once: from what has one less of its last number that is not 0
+        for k in range(last, len(dims)):  # only from the last nonzero number on: each tuple has one predecessor
             n, d = numbers[k], dims[k]
             if d.count is None or n + 1 < d.count:
                 further = distance - d.distance(n) + d.distance(n + 1)
@@ -47,7 +47,7 @@ def _from(d: Dim, least: int | None) -> Dim:
 
 
 class _Values:
-    """The values of a dim by number, the nearest to 0 first."""
+    """The values of a dim, numbered from the one nearest to 0."""
 
     def __init__(self, d: Dim) -> None:
         self.name, self.step, self.first = d.name, d.multiple_of, d.nearest()
@@ -55,14 +55,14 @@ class _Values:
         self.down = None if d.min is None else (self.first - d.min) // self.step
         self.count = None if self.up is None or self.down is None else max(self.up + self.down + 1, 0)
         rooms = [room for room in (self.up, self.down) if room is not None]
-        self.both = min(rooms, default=None)  # up to how far there are values on both sides
+        self.both = min(rooms, default=None)  # up to this distance there are values on both sides
 
     def value(self, number: int) -> int:
-        """Return value number *number*."""
+        """Return the value with this number."""
         return self.first + self._offset(number) * self.step
 
     def distance(self, number: int) -> int:
-        """Return how far that value is from the first."""
+        """Return the distance of that value from the first."""
         return abs(self._offset(number)) * self.step
 
     def _offset(self, number: int) -> int:

@@ -1,7 +1,7 @@
 """The symbols of a system of facts, what they stand for, and how they are written.
 
-A `System` only stores and rewrites; what follows from it is in the modules that build on it:
-`intervals` (bounds), `inequalities` (proofs of ``e >= 0``) and `facts` (requirements).
+A `System` only stores facts and rewrites expressions.  Other modules draw conclusions from it: `intervals` (bounds),
+`nonnegative` (proofs of ``e >= 0``) and `facts` (requirements).
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from symlayout.algebra.polynomial import (
 )
 
 INT64_MAX = 2**63 - 1
-DIGIT = "#"  # the first character of a digit's name, which no dim's name has
+DIGIT = "#"  # the first character of a digit's name; no dim's name contains it
 
 Split = tuple[Extent, Extent, str, str]  # ``digit + first = second*third + fourth``
 
 _NAME_LENGTH = 160
-_REWRITE_STEPS = 200  # monomial rewrites in one reduction before it stops
+_REWRITE_STEPS = 200  # a reduction stops after so many monomial rewrites
 
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """A named integer of the user's: ``min <= name <= max`` and ``multiple_of | name``; a bound of None is none."""
+    """A named integer that the user declares: ``min <= name <= max`` and ``multiple_of | name``; None is unbounded."""
 
     name: str
     min: int | None = 0
     max: int | None = None
     multiple_of: int = 1
-    process: str = ""  # of a dim without a name of the user's: another process has others of its name
+    process: str = ""  # set where the user gave no name: such names are unique only within one process
 
     def allows(self, value: int) -> bool:
         """Return whether the dim may have this value."""
@@ -51,7 +51,7 @@ class Dim:
         return above and (self.max is None or value <= self.max) and value % self.multiple_of == 0
 
     def limits(self, value: Extent) -> list[tuple[Extent, str]]:
-        """Return what is >= 0 where *value* lies within the bounds, each with the rule that it is."""
+        """Return ``(e, rule)`` for each bound: *value* meets the bound if ``e >= 0``; *rule* is the bound as text."""
         found: list[tuple[Extent, str]] = []
         if self.min is not None:
             found.append((value - self.min, f"{self.name} >= {self.min}"))
@@ -60,7 +60,7 @@ class Dim:
         return found
 
     def nearest(self) -> int:
-        """Return the value that is nearest to 0."""
+        """Return the allowed value that is nearest to 0."""
         if self.min is not None and self.min > 0:
             return -(-self.min // self.multiple_of) * self.multiple_of
         if self.max is not None and self.max < 0:
@@ -70,10 +70,10 @@ class Dim:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Something that must hold, in the user's dims.
+    """A predicate in the user's dims that an operation requires.
 
     ``relation`` is ``"divides"`` (``modulus`` divides ``value``), ``"nonnegative"`` or ``"zero"``.
-    ``kind`` is the error's kind when it fails, ``where`` the step that asked for it.
+    ``kind`` is the kind of the error that reports a violation.  ``where`` names the step that requires it.
     """
 
     kind: str
@@ -98,9 +98,9 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a symbol stands for that is no polynomial: ``floor(left/right)`` or ``max(left, right)``.
+    """The meaning of a symbol that no polynomial expresses: ``floor(left/right)`` or ``max(left, right)``.
 
-    The two values are in the user's dims and in symbols that were defined before.
+    *left* and *right* are written in the user's dims and in symbols that are defined earlier.
     """
 
     form: str
@@ -119,20 +119,23 @@ class Definition:
 class System:
     """The stored part of `Facts`.
 
+    An equation that has been solved for a symbol eliminates it: every stored expression is written in the symbols that
+    remain.
+
     Attributes
     ----------
     dims : the user's dims, by name, in order of declaration.
     low, high : bounds of the symbols that remain; a digit's upper bound may be a polynomial.
-    solved : what eliminated symbols equal, in those that remain.
-    rules : rewrites of one monomial, for equations that no symbol solves.
-    quotients : exact quotients that are symbols, as numerator and denominator in the user's dims.
-    definitions : floors, maxima and minima that are symbols of shapes.
-    floors : all floors, as numerator and denominator in the symbols that remain.
+    solved : the value of each eliminated symbol.
+    rules : monomials and their replacements, from equations that cannot be solved for a symbol.
+    quotients : symbols for exact quotients, with numerator and denominator in the user's dims.
+    definitions : symbols for floors, maxima and minima that shapes may mention.
+    floors : symbols for all floors, with numerator and denominator.
     bounded : digits and floors, oldest first.
     known : polynomials that are >= 0, as keys.
-    requirements : what must hold, in step order.
-    splits : of each digit that was split, what was added, the radix, and the high and the low digit of the sum;
-        None if digits are not to be split.
+    requirements : the requirements, in the order of the steps that state them.
+    splits : for each digit that has been split: the shift, the radix, and the names of the high and the low digit (see
+        `Split`); None forbids splits.
     """
 
     dims: dict[str, Dim] = field(default_factory=dict)
@@ -146,32 +149,32 @@ class System:
     bounded: list[str] = field(default_factory=list)
     known: dict[Poly, None] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
-    _fresh: list[Poly] = field(default_factory=list)  # known facts not yet carried over to bounds
+    _fresh: list[Poly] = field(default_factory=list)  # known facts that have not yet tightened the bounds
     _best: dict[frozenset[tuple[Monomial, int]], int] = field(default_factory=dict)  # known lower bounds of forms
-    _proofs: dict[Extent, Any] = field(default_factory=dict)  # derivations, None where there is none
+    _proofs: dict[Extent, Any] = field(default_factory=dict)  # derivations by goal; None where the search found none
     _divided: dict[tuple[Extent, Extent], Extent] = field(default_factory=dict)
     _samples: list[dict[str, int]] | None = None
-    _effort: list[int] = field(default_factory=lambda: [0])  # goals visited, by all forks together
-    _nesting: dict[str, int] = field(default_factory=dict)  # of floors and maxima, by name, of all forks together
+    _effort: list[int] = field(default_factory=lambda: [0])  # one counter of visited goals, shared by all forks
+    _nesting: dict[str, int] = field(default_factory=dict)  # depth of each floor and maximum, shared by all forks
     splits: dict[str, Split] | None = None
     _steps: int = 0
 
     @property
     def effort(self) -> int:
-        """How many goals this system and its forks have visited: a measure of work that no clock disturbs."""
+        """The number of goals that this system and its forks have visited: a measure of work without a clock."""
         return self._effort[0]
 
     def forget(self) -> None:
-        """Drop answers that a new fact may change."""
+        """Drop the cached answers that a new fact may change."""
         self._proofs.clear()
         self._divided.clear()
 
     def quotient_of(self, numerator: Extent, denominator: Extent) -> Extent | None:
-        """Return what `note_quotient` noted under the facts as they are, or None."""
+        """Return the floor that `note_quotient` cached since the facts last changed, or None."""
         return self._divided.get((numerator, denominator))
 
     def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent) -> None:
-        """Remember ``floor(numerator / denominator)``, which `//` and `%` both ask for."""
+        """Cache ``floor(numerator / denominator)``: both `//` and `%` compute it."""
         self._divided[numerator, denominator] = quotient
 
     def fork(self) -> Self:
@@ -199,7 +202,7 @@ class System:
         )
 
     def reduce(self, e: Extent) -> Extent:
-        """Return *e* in the symbols that remain, equal to it wherever the facts hold."""
+        """Return *e* written in the symbols that remain.  Both are equal wherever the facts hold."""
         if isinstance(e, int):
             return e
         if self.solved:
@@ -213,7 +216,7 @@ class System:
         return e
 
     def is_made_of(self, e: Extent, name: str) -> bool:
-        """Return whether a floor, maximum or minimum in *e* depends on *name*: then *e* cannot replace it."""
+        """Return whether *e* depends on *name*, also through floors and maxima: then *e* cannot replace *name*."""
         if not self.floors and not self.definitions:
             return name in names_of(e)
         todo, seen = set(names_of(e)), set[str]()
@@ -228,7 +231,7 @@ class System:
         return name in seen
 
     def to_user(self, e: Extent) -> tuple[Extent, Extent]:
-        """Return ``(n, d)`` in the user's dims with ``e == n/d``, in lowest terms where that is easy."""
+        """Return ``(n, d)`` in the user's dims with ``e == n/d``, reduced by the factors that `lowest_terms` finds."""
         if isinstance(e, int) or e.names.isdisjoint(self.quotients):
             return e, 1
         used = [name for name in e.names if name in self.quotients]
@@ -257,9 +260,9 @@ class System:
         return self.lowest_terms(numerator, denominator)
 
     def lowest_terms(self, numerator: Extent, denominator: Extent) -> tuple[Extent, Extent]:
-        """Cancel the whole denominator, or else common integer factors and symbols that are never negative.
+        """Cancel the whole denominator; failing that, common integer factors and common symbols that are >= 0.
 
-        Such a symbol is a factor of a denominator that is >= 1, so it is >= 1, and so is what remains.
+        The denominator is >= 1.  So a factor of it that is >= 0 is >= 1, and the rest of the denominator is >= 1.
         """
         if denominator == 1:
             return numerator, 1
@@ -288,9 +291,9 @@ class System:
         return collapse(dict(top)), collapse(dict(bottom))
 
     def values(self, dims: Mapping[str, int]) -> dict[str, int]:
-        """Return the values of all symbols that follow from those of the dims.
+        """Return the values of all symbols, computed from the values of the dims.
 
-        Where the dims do not meet the requirements, a symbol may be left without a value.
+        Dims that violate a requirement may leave a symbol without a value.
         """
         found = dict(dims)
         waiting: dict[str, Definition | tuple[Extent, Extent]] = {**self.quotients, **self.definitions}
@@ -314,7 +317,10 @@ class System:
         return text(top) if bottom == 1 else f"{parenthesised(top)}/{parenthesised(bottom)}"
 
     def extremes(self, e: Extent) -> tuple[str, Extent, Extent] | None:
-        """Return ``("min" | "max", a, b)`` where *e* is ``a -+ max(0, s)``, as people write it; else None."""
+        """Return ``("max", a, b)`` or ``("min", a, b)`` if *e* is one of these, else None.
+
+        The system stores both as ``a + max(0, s)`` and ``a - max(0, s)``.
+        """
         if not isinstance(e, Poly):
             return None
         for name in sorted(e.names & self.definitions.keys()):
@@ -337,13 +343,13 @@ class System:
 
 
 def drop(monomial: Monomial, name: str) -> Monomial:
-    """Return *monomial* with one factor *name* less."""
+    """Return *monomial* without one factor *name*."""
     at = monomial.index(name)
     return monomial[:at] + monomial[at + 1 :]
 
 
 def parenthesised(e: Extent) -> str:
-    """Return *e* as text that can be a factor."""
+    """Return *e* as text, in parentheses if it is more than a number or a name."""
     written = text(e)
     plain = (isinstance(e, int) or len(e.terms) == 1) and "*" not in written and written[0] != "-"
     return written if plain else f"({written})"
@@ -358,10 +364,10 @@ def describe_dim(dim: Dim) -> str:
 
 
 def short(name: str) -> str:
-    """Return a name no longer than a line, still unique: long ones end in a digest."""
+    """Return *name*, shortened to at most a line; a digest keeps shortened names unique."""
     if len(name) <= _NAME_LENGTH:
         return name
-    from hashlib import sha256  # OpenSSL takes longer to load than all that stands above
+    from hashlib import sha256  # imported late: OpenSSL loads slower than this whole module
 
     return name[: _NAME_LENGTH - 20] + "~" + sha256(name.encode()).hexdigest()[:16]
 

@@ -1,9 +1,9 @@
-"""What is known about the integers of a shape: bounds, divisibility, inequalities.
+"""Facts about the integers of a shape: bounds, divisibility, inequalities.
 
-`Facts` is one system of facts about named integers.  Divisibility is solved, not kept as
-a floor: from ``2 | H`` follows ``H = 2*g`` with a new symbol ``g``, written ``H/2``, and every
-expression is `reduce`-d to the symbols that remain, where quotients are exact polynomials.
-What cannot be solved (``b | H*W``) stays as a rewrite of one monomial.
+`Facts` is one system of facts about named integers.  It solves divisibility instead of keeping floors: ``2 | H``
+becomes ``H = 2*g`` with a new symbol ``g``, printed as ``H/2``.  `reduce` writes an expression in the symbols that
+remain; exact quotients are polynomials in them.  A divisibility that no symbol solves (``b | H*W``) becomes a rewrite
+of one monomial.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from symlayout.errors import ShapeError
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
 
-QUOTIENT = "quotient"  # where a division comes from that nothing but the mention of its quotient asks for
+QUOTIENT = "quotient"  # the `where` of a division that is required only because an expression mentions its quotient
 
 
 class Facts(Divisions):
-    """A system of facts.  `fork` before adding to one that others share."""
+    """A system of facts.  Facts are added in place; call `fork` first if others share the system."""
 
     __slots__ = ()
 
-    is_written = False  # whether derivations are written down, each in the terms that hold in the end
+    is_written = False  # True in the systems of `certificate`, which log every derivation
 
     def declare(self, dim: Dim) -> None:
-        """Add a dim of the user's; one that is known already must have the same bounds.
+        """Add a dim.  A dim that is already known must have the same bounds.
 
         Raises
         ------
@@ -67,14 +67,14 @@ class Facts(Divisions):
     # ------------------------------------------------------------------ requirements
 
     def divide(self, numerator: Extent, denominator: Extent, kind: str, where: str = "") -> Extent:
-        """Return the exact quotient; that the denominator divides becomes a requirement if unknown.
+        """Return ``numerator / denominator``; require that the division is exact, unless that is proved.
 
-        The denominator is >= 1 by an earlier requirement.
+        The caller has ensured ``denominator >= 1``.
 
         Raises
         ------
         ShapeError
-            *kind* if it never divides; ``infeasible`` if the facts so far exclude it.
+            *kind* if the division is never exact; ``infeasible`` if earlier facts exclude it.
         """
         n, d = self.reduce(numerator), self.reduce(denominator)
         exact = exact_quotient(n, d)
@@ -84,7 +84,7 @@ class Facts(Divisions):
             raise ShapeError(f"{at(where)}{n} is not a multiple of {d}", kind)
         asked = self._fraction(n, d)
         _, _, value, modulus, name = asked
-        if name in self.quotients:  # it was asked for before
+        if name in self.quotients:  # an earlier requirement covers it
             return self.reduce(symbol(name))
         self.forget()
         quotient = self._solve_constant(n, d, asked) if isinstance(d, int) else self._solve_symbolic(n, d, asked)
@@ -105,7 +105,7 @@ class Facts(Divisions):
         Raises
         ------
         ShapeError
-            *kind* if it is false for a concrete value, ``infeasible`` if the facts exclude it.
+            *kind* if *e* is a negative number; ``infeasible`` if the facts exclude ``e >= 0``.
         """
         e = self.reduce(e)
         if isinstance(e, int):
@@ -124,7 +124,13 @@ class Facts(Divisions):
         self.assume_nonnegative(e, where)
 
     def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
-        """Make ``e == 0`` a requirement, unless it is proved; errors as `require_nonnegative`."""
+        """Make ``e == 0`` a requirement, unless it is proved.
+
+        Raises
+        ------
+        ShapeError
+            *kind* if *e* is a number other than 0, or never 0; ``infeasible`` if the facts exclude ``e == 0``.
+        """
         e = self.reduce(e)
         if isinstance(e, int):
             if e:
@@ -143,7 +149,7 @@ class Facts(Divisions):
         self._equate(e, where)
 
     def _equate(self, e: Extent, where: str = "") -> None:
-        """Use ``e == 0``, where *e* has no common factor: solve it, or rewrite by it."""
+        """Add the equation ``e == 0``: solve it for a symbol, or rewrite by it.  *e* has no common factor."""
         solution = self._unit_symbol(e)
         self.forget()
         if solution is not None:
@@ -155,12 +161,12 @@ class Facts(Divisions):
         self.tighten(where)
 
     def assume_nonnegative(self, e: Extent, where: str = "") -> None:
-        """Add ``e >= 0`` as a fact that needs no requirement.
+        """Add the fact ``e >= 0``; no requirement records it.
 
         Raises
         ------
         ShapeError
-            ``infeasible`` if nothing satisfies it.
+            ``infeasible`` if the facts exclude it.
         """
         e = self.reduce(e)
         if isinstance(e, int) and e < 0:
@@ -174,17 +180,17 @@ class Facts(Divisions):
                 self._assume_positive(name, where)
 
     def rest_on(self, e: Extent) -> None:
-        """Note that a proof rests on ``e >= 0``, which is proved: a system that writes proofs down does so here."""
+        """Note that a proof uses ``e >= 0``, which is proved.  Systems that write certificates override this."""
 
     def suppose(self, e: Extent) -> None:
-        """Add ``e >= 0`` to what holds here, as `assume_nonnegative`: a case of a proof that covers the others too."""
+        """Add ``e >= 0``, one case of a proof by cases; errors as in `assume_nonnegative`."""
         self.assume_nonnegative(e)
         for name in sorted(names_of(e)):
             self._set_end(name, self.reduce(e))
         self._resolve_maxima()
 
     def _resolve_maxima(self) -> None:
-        """Write its value for each maximum that is decided here: ``max(0, s)`` is *s* where one of them is positive."""
+        """Replace each maximum that the facts decide: ``max(0, s)`` is *s* if ``s >= 0`` or the maximum is positive."""
         for name, d in self.definitions.items():
             if d.form != "max" or d.left != 0:
                 continue
@@ -197,7 +203,7 @@ class Facts(Divisions):
                 self._resolve(name, m)
 
     def _resolve(self, name: str, difference: Extent) -> None:
-        """Use that a maximum is decided, which says ``difference == 0``."""
+        """Add ``difference == 0``, which says that the maximum *name* has its decided value."""
         if not isinstance(difference, Poly):
             if difference:
                 raise ShapeError(f"no sizes are left: {name} is decided against the facts", "infeasible")
@@ -208,7 +214,7 @@ class Facts(Divisions):
         self._equate(primitive)
 
     def _set_end(self, name: str, e: Extent) -> None:
-        """Carry ``e >= 0`` over to a bound of a digit, and write a symbol's only value for it."""
+        """Tighten the bounds of the digit *name* by ``e >= 0``; replace a symbol that has only one value left."""
         if name not in self.low or name in self.floors or not isinstance(e, Poly):
             return
         if name[0] == DIGIT and e.form == symbol(name).form:
@@ -220,25 +226,28 @@ class Facts(Divisions):
             self.eliminate(name, low)
 
     def meet(self, extents: Sequence[Extent]) -> None:
-        """Add that an output of these extents has an element: there is a coordinate to speak of."""
+        """Add that each extent is >= 1: a claim about elements holds trivially where there are none."""
         for e in extents:
             self.assume_nonnegative(e - 1)
         self._resolve_maxima()
 
     def question(self, e: Extent) -> Extent:
-        """Return what to ask before the sign of *e*: that of the value of a maximum in it."""
+        """Return the expression whose sign to decide first: *s* if *e* mentions ``max(0, s)``, else *e*."""
         for name in sorted(names_of(e) & self.definitions.keys()):
             if self.definitions[name].form == "max":
                 return self.question(self.reduce(self.definitions[name].right))
         return e
 
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
-        """Add that each factor is >= 1: their product is that of *others*, which are >= 1, and none is negative."""
+        """Add that each factor is >= 1.
+
+        The caller knows why: no factor is negative, all of *others* are >= 1, and both have the same product.
+        """
         for e in factors:
             self.assume_nonnegative(e - 1)
 
     def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
-        """Add ``0 <= c < extent`` on each axis, where a proof considers the points with that; *place* is where."""
+        """Add ``0 <= c < extent`` on each axis: the proof goes on for those points only.  *place* says where it is."""
         for c, e in zip(coords, extents, strict=True):
             self.assume_nonnegative(c)
             self.assume_nonnegative(e - 1 - c)
@@ -246,7 +255,7 @@ class Facts(Divisions):
             self._resolve_maxima()
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
-        """Add that each extent is >= 1: a coordinate lies inside, as was shown here or is *taken* for granted."""
+        """Add that each extent is >= 1, because a coordinate lies inside: proved here, or *taken* as given."""
         news = [e for e in extents if not self.nonnegative(e - 1)]
         for e in news:
             self.assume_nonnegative(e - 1)
@@ -258,11 +267,11 @@ class Facts(Divisions):
         return self.nonnegative(e) and self.nonnegative(-e)
 
     def excludes(self, e: Extent) -> bool:
-        """Return whether ``e >= 0``, which was added, is proved to be false: then nothing satisfies the facts."""
+        """Return whether the added fact ``e >= 0`` is proved false: then no values satisfy the facts."""
         return self.nonnegative(-1 - self.reduce(e))
 
     def _assume_positive(self, name: str, where: str) -> None:
-        """Draw on what ``name >= 1`` says of its definition: ``max(0, s)`` is then *s*."""
+        """Draw conclusions from ``name >= 1``: if *name* is ``max(0, s)``, then it equals *s*."""
         if name in self.floors:
             numerator, denominator = self.floors[name]
             self.assume_nonnegative(numerator - denominator, where)
@@ -275,21 +284,21 @@ class Facts(Divisions):
     # ------------------------------------------------------------------ two systems
 
     def merge(self, other: Facts) -> None:
-        """Add everything that *other* knows of its dims, solving both as one system.
+        """Add the dims and requirements of *other*, and solve both systems as one.
 
-        Afterwards expressions of *other* are understood here: `reduce` translates them.
+        Afterwards `reduce` translates expressions of *other* to this system.
 
         Raises
         ------
         ShapeError
-            ``dim_conflict``, or ``infeasible`` if nothing satisfies both.
+            ``dim_conflict`` if two dims share a name; ``infeasible`` if no values satisfy both systems.
         """
         for dim in other.dims.values():
             self.declare(dim)
         if all(any(r is mine for mine in self.requirements) for r in other.requirements) and (
             other.definitions.keys() <= self.definitions.keys() and other.quotients.keys() <= self.quotients.keys()
         ):
-            return  # an earlier stage of this same system
+            return  # this system already contains the other
         meaning: dict[str, Extent] = {}
 
         def translate(e: Extent) -> Extent:
@@ -307,7 +316,7 @@ class Facts(Divisions):
                     self.require_nonnegative(value, r.kind, where)
                 else:
                     self.require_zero(value, r.kind, where)
-            except ShapeError as error:  # each system alone has sizes, both together have none
+            except ShapeError as error:  # each system alone has solutions, both together have none
                 raise ShapeError(str(error), "infeasible") from error
         for name in (*other.quotients, *other.definitions):
             value = translate(symbol(name))
@@ -329,9 +338,9 @@ class Facts(Divisions):
         return self.maximum(left, right)
 
     def adopt(self, other: Facts) -> None:
-        """Take over the floors and maxima of a fork of the same system: definitions, without its assumptions."""
+        """Add the floors and maxima that a fork of this system has defined, without the fork's assumptions."""
         for name in other.bounded:
-            if name not in self.low and name in other.floors and name in other.low:  # not solved there
+            if name not in self.low and name in other.floors and name in other.low:  # the fork has not solved it
                 self.take_floor(name, *other.floors[name])
                 if name in other.definitions:
                     self.definitions[name] = other.definitions[name]

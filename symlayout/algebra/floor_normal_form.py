@@ -1,11 +1,11 @@
 """The normal form: coordinates as polynomials in digits, with floor division that stays exact.
 
-A coordinate is ``c_1*d_1 + ... + c_0`` over digits ``0 <= d < extent`` and over quotients
-``floor(e/k)``; a remainder ``e % k`` is always written ``e - k*floor(e/k)``, so that quotient and
-remainder fold back to *e* by cancellation alone.  `floor_div` divides what is a multiple of the
-divisor, proves that the rest is a remainder where it can, splits by the divisor's factors
-(``floor(e/(g*k)) = floor(floor(e/g)/k)``), and otherwise keeps one symbol for the quotient.  Radices
-may be symbols.  Every rule has its side condition proved by `Facts` when it is applied.
+A coordinate is ``c_1*d_1 + ... + c_0`` over digits ``0 <= d < extent`` and over floors ``floor(e/k)``.  A remainder
+``e % k`` is written ``e - k*floor(e/k)``, so that ``k*(e//k) + e%k`` cancels to *e*.
+
+`floor_div` divides the terms that are multiples of the divisor.  For the rest it tries, in this order: a proof that the
+rest is a remainder; a factor of the divisor, by ``floor(e/(g*k)) = floor(floor(e/g)/k)``; a new symbol for the floor.
+Radices may be symbols.  `Facts` proves the side condition of each rule when the rule is applied.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
 
 
 def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
-    quotient = facts.reduce(_floor_by_rule(facts, e, k))  # which may have split digits of its terms
+    quotient = facts.reduce(_floor_by_rule(facts, e, k))  # the rules may have split digits of e
     facts.note_quotient(e, k, quotient)
     return quotient
 
@@ -64,15 +64,15 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
     if isinstance(e, int) and isinstance(k, int):
         return e // k
     whole, rest = _divide_terms(e, k)
-    for quotient in _candidates(facts, rest, k):  # quotient*k <= rest < (quotient + 1)*k
+    for quotient in _candidates(facts, rest, k):  # accepted if quotient*k <= rest < (quotient + 1)*k
         if facts.nonnegative(rest - quotient * k) and facts.nonnegative((quotient + 1) * k - 1 - rest):
             return whole + quotient
-    # a factor of the divisor that some term has: floor(rest/(g*m)) = floor(floor(rest/g)/m)
+    # k = g*m where g divides a term: floor(rest/(g*m)) = floor(floor(rest/g)/m)
     if (factors := _factors(facts, rest, k)) is not None:
         g, m = factors
         return whole + _floor(facts, _floor(facts, rest, g), m)
-    varies = any(is_digital(name, facts) for name in names_of(rest))  # a maximum of digits is no digit for a loop
-    if not varies and (pair := facts.either(rest)) is not None:  # floor takes a maximum to the floors' maximum
+    varies = any(is_digital(name, facts) for name in names_of(rest))  # loops have no maxima of digits
+    if not varies and (pair := facts.either(rest)) is not None:  # floor(max(a, b)/k) = max(floor(a/k), floor(b/k))
         return whole + facts.maximum(*(_floor(facts, e, k) for e in pair))
     names = sorted(_variables(facts, rest))
     if len(names) == 1 and (split := coefficient_of(rest, names[0]) if isinstance(rest, Poly) else None):
@@ -90,7 +90,7 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
 
 
 def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
-    """Yield what ``floor(rest / k)`` may be: at all samples, by a floor of the same dims, or by a known fact."""
+    """Yield guesses of ``floor(rest / k)``: its one value at all samples, a floor of the same dims, or from a fact."""
     seen = facts.floors_at_samples(rest, k)
     if len(seen) != 1:
         yield from () if seen else (0, 1, -1)
@@ -109,7 +109,7 @@ def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
 
 
 def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
-    """Return ``(whole, rest)`` with ``e = k*whole + rest``: every multiple of *k* in *e*, term by term."""
+    """Return ``(whole, rest)`` with ``e = k*whole + rest``; each term of *e* is divided by itself."""
     if isinstance(k, int):
         wholes = {m: c // k if c >= 0 or not m else -(-c // k) for m, c in terms_of(e).items()}
         rests = {m: c - wholes[m] * k for m, c in terms_of(e).items()}
@@ -152,12 +152,15 @@ def is_digital(name: str, facts: Facts) -> bool:
 
 
 def _variables(facts: Facts, e: Extent) -> set[str]:
-    """Return the digits and floors of *e*: what is not fixed by the dims."""
+    """Return the digits of *e* and its floors of digits: the symbols that vary between elements."""
     return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors}
 
 
 def _factors(facts: Facts, e: Extent, k: Extent) -> tuple[Extent, Extent] | None:
-    """Return ``(g, m)`` with ``k = g*m`` for the least coefficient ``g`` of a digit, other than 1, that divides *k*."""
+    """Return ``(g, m)`` with ``k = g*m``, where ``g`` is the coefficient of a digit and neither is 1; else None.
+
+    Several integer coefficients also offer their greatest common divisor with *k*.  The shortest ``g`` is returned.
+    """
     found: list[tuple[Extent, Extent]] = []
     integers: list[int] = []
     if not isinstance(e, Poly):
@@ -182,14 +185,14 @@ def _factors(facts: Facts, e: Extent, k: Extent) -> tuple[Extent, Extent] | None
 
 
 def _split(facts: Facts, e: Poly, k: Extent) -> bool:
-    """Split the digits of *e* so that only what is less than *k* is left to divide; return whether one was split."""
+    """Split digits of *e* so that parts of it become multiples of *k*; return whether a digit was split."""
     digits = [name for name in facts.bounded if name[0] == DIGIT and name in e.names]
     parts = {name: part for name in digits if (part := coefficient_of(e, name)) is not None}
     if len(digits) == 1 and all(
         c == 1 and not any(is_digital(n, facts) for n in names_of(rest)) for c, rest in parts.values()
     ):
         done = [facts.split_digit(name, rest, k) for name, (_, rest) in parts.items()]
-    elif _is_number(facts, {name: c for name, (c, _) in parts.items()}):  # whose radices do not line up with *k*
+    elif _is_number(facts, {name: c for name, (c, _) in parts.items()}):  # a split gains nothing
         return False
     else:
         done = [
@@ -204,7 +207,7 @@ def _split(facts: Facts, e: Poly, k: Extent) -> bool:
 
 
 def _is_number(facts: Facts, steps: Mapping[str, Extent]) -> bool:
-    """Return whether digits with these steps are those of a mixed-radix number."""
+    """Return whether digits with these coefficients form a mixed-radix number."""
     span: Extent = 1
     left = dict(steps)
     while left:
@@ -226,7 +229,7 @@ def _leads_negative(e: Poly, names: list[str]) -> bool:
 
 
 class Coordinate(Arithmetic):
-    """A coordinate in normal form, with the operators that declarations use."""
+    """A coordinate in normal form; declarations compute with its operators."""
 
     __slots__ = ("e", "facts")
 
@@ -260,18 +263,18 @@ class Coordinate(Arithmetic):
 
 
 def extent_of(value: Any) -> Extent:
-    """Return the expression of a coordinate; an extent is its own."""
+    """Return the expression of a coordinate; an extent is returned as it is."""
     return value.e if isinstance(value, Coordinate) else value
 
 
 def renew(facts: Facts) -> None:
-    """Divide again what later facts made divisible: ``floor((2*g + 1)/2)`` is ``g``."""
+    """Divide again where later facts help: ``floor((H + 1)/2)`` becomes ``g`` once ``H = 2*g`` is known."""
     for name in list(facts.floors):
         if name[0] == DIGIT or name in facts.solved or name not in facts.floors:
             continue
         n, d = facts.floors[name]
         value = _floor(facts, facts.reduce(n), facts.reduce(d))
-        if name in facts.solved or name not in facts.floors:  # dividing split a digit, and renewed the floors
+        if name in facts.solved or name not in facts.floors:  # the division split a digit, which has renewed the floors
             continue
         if value != symbol(name) and not facts.is_made_of(value, name):
             facts.replace_floor(name, value)
@@ -280,10 +283,10 @@ def renew(facts: Facts) -> None:
 
 
 def digit_name(axis: int) -> str:
-    """Return the name of the digit that walks output axis number *axis*."""
+    """Return the name of the digit that is the coordinate on an output axis."""
     return f"{DIGIT}{axis}"
 
 
 def axis_digits(extents: tuple[Extent, ...], facts: Facts) -> list[Extent]:
-    """Add a digit to *facts* for each output axis; an axis of extent 1 has coordinate 0."""
+    """Add a digit to *facts* for each output axis, and return the coordinates; on an axis of extent 1 it is 0."""
     return [0 if e == 1 else facts.add_digit(digit_name(k), e) for k, e in enumerate(extents)]

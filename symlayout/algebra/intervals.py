@@ -1,4 +1,4 @@
-"""Bounds: of expressions from those of symbols, and of symbols from inequalities."""
+"""Bounds of expressions, from the bounds of symbols; bounds of symbols, from inequalities."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from symlayout.errors import ShapeError
 
 Interval = tuple[int | None, int | None]
 
-_TIGHTEN_ROUNDS = 4  # passes over the inequalities when one of them moved a bound
-_TIGHTEN_TERMS = 100_000  # looked at for one fact, which has a few; longer ones move no bound
+_TIGHTEN_ROUNDS = 4  # most passes over the inequalities; another pass follows one that moved a bound
+_TIGHTEN_TERMS = 100_000  # most terms that one fact's bounds take; facts with more move no bound
 
 
 class Intervals(System):
@@ -32,12 +32,12 @@ class Intervals(System):
     def interval(self, e: Extent) -> Interval:
         """Return ``(lo, hi)`` with ``lo <= e <= hi``; None is unbounded.
 
-        Exact if *e* moves in one direction with each symbol and the symbols are independent.
+        The bounds are exact if *e* is monotone in each symbol and the symbols are independent.
         """
         if isinstance(e, int):
             return e, e
         least, most = self._sum_interval(e)
-        # the expression itself, or its opposite, may be known better
+        # a known fact may bound e or -e more tightly
         if self._best:
             constant = e.terms.get((), 0)
             form = e.form
@@ -73,9 +73,9 @@ class Intervals(System):
         return total
 
     def _sum_interval(self, e: Poly) -> Interval:
-        """Return the bounds of the sum of the terms of *e*, each for itself.
+        """Return the bounds of *e*: the sums of the bounds of its terms.
 
-        Where symbols are multiplied in several terms, or one may be negative, all are shifted to start at 0.
+        Symbols are shifted to start at 0 if several terms have products, or if a symbol may be negative.
         """
         starts = {name: low for name in e.names if (low := self.low.get(name))}
         shift = bool(starts) and max(map(len, e.terms)) > 1
@@ -93,7 +93,10 @@ class Intervals(System):
         return least, most
 
     def _product_interval(self, names: Monomial, starts: Mapping[str, int]) -> Interval:
-        """Return the bounds of a product of symbols, none negative if it has two, less their *starts*."""
+        """Return the bounds of a product of symbols, each less its start.
+
+        In a product of two or more symbols, each symbol less its start is >= 0.
+        """
         least: int | None = 1
         most: int | None = 1
         for name in names:
@@ -106,12 +109,12 @@ class Intervals(System):
         return least, most if least is not None or len(names) == 1 else None
 
     def learn(self, e: Extent, where: str = "") -> None:
-        """Store ``e >= 0``, where it says more than the bounds of its symbols do.
+        """Store ``e >= 0``, unless the bounds of its symbols already imply it.
 
         Raises
         ------
         ShapeError
-            ``infeasible`` if it is false, or bounds one symbol, and that has no value left.
+            ``infeasible`` if *e* is a negative number, or leaves the one symbol that it bounds without a value.
         """
         if isinstance(e, int) and e < 0:
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
@@ -130,7 +133,7 @@ class Intervals(System):
             self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)] or None
 
     def _bounded_by(self, fact: Poly) -> str | None:
-        """Return the symbol of which *fact* is a bound and nothing else, or None."""
+        """Return the symbol that *fact* bounds by a number, if *fact* says nothing else; else None."""
         if len(fact.names) > 1:
             return None
         (name,) = fact.names
@@ -139,7 +142,7 @@ class Intervals(System):
         return None if name not in self.low or name in self.floors or name[0] == DIGIT else name
 
     def holds_at_lows(self, e: Extent) -> bool:
-        """Shift each symbol to its lower bound: then non-negative coefficients suffice."""
+        """Return whether ``e >= 0`` is evident: with symbols counted from their lower bounds, coefficients are >= 0."""
         if isinstance(e, int):
             return e >= 0
         lows: dict[str, int] = {}
@@ -155,7 +158,7 @@ class Intervals(System):
             for name in monomial:
                 coefficient *= lows[name]
             least += coefficient
-        if least < 0 or (falling and degree == 1):  # the constant, or a coefficient that no shift changes
+        if least < 0 or (falling and degree == 1):  # the shifted constant is < 0, or a linear coefficient is
             return False
         if not falling and (degree == 1 or min(lows.values()) >= 0):
             return True
@@ -163,7 +166,7 @@ class Intervals(System):
         return all(c >= 0 for c in terms_of(substitute(e, shifts)).values())
 
     def eliminate(self, name: str, value: Extent) -> None:
-        """Replace *name* by *value* everywhere; its bounds live on as facts about *value*."""
+        """Replace *name* by *value* everywhere; the bounds of *name* become facts about *value*."""
         self._samples = None
         low, high = self.low.pop(name), self.high.pop(name)
         if low is not None and low != value:
@@ -174,24 +177,24 @@ class Intervals(System):
         self._renew(name)
 
     def rewrite(self, monomial: Monomial, value: Extent) -> None:
-        """Replace *monomial* by *value*, which equals it, everywhere."""
+        """Replace *monomial* by the equal *value* everywhere."""
         self.rules.append((monomial, value))
         self._renew()
 
     def replace_floor(self, name: str, value: Extent) -> None:
-        """Replace a floor by what later facts make of it."""
+        """Replace a floor by the value that later facts give it."""
         del self.floors[name]
         self.bounded.remove(name)
         self.eliminate(name, value)
 
     def _renew(self, name: str | None = None) -> None:
-        """Bring every stored expression back to the symbols that remain: *name* is solved, or a rule is new."""
+        """Reduce every stored expression again, after *name* was solved or a rule was added."""
         if name is not None:
             value = {name: self.solved[name]}
             self.solved = {k: substitute(v, value) for k, v in self.solved.items()}
             if self.rules:
                 rules = [(m, substitute(v, self.solved)) for m, v in self.rules if name not in m]
-                self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would not end
+                self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would loop
             if any(name in names_of(n) or name in names_of(d) for n, d in self.floors.values()) or self.rules:
                 self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
                 self._order_floors()
@@ -213,7 +216,7 @@ class Intervals(System):
                 self._fresh.pop()
 
     def _order_floors(self) -> None:
-        """Put each floor after the symbols that it is made of, where a rewriting has changed these."""
+        """Order floors after the symbols that they mention; a rewrite may have changed these."""
         order: dict[str, None] = {}
 
         def place(name: str) -> None:
@@ -230,12 +233,12 @@ class Intervals(System):
         self.bounded = [name for name in order if name in bounded]
 
     def tighten(self, where: str = "") -> None:
-        """Carry the known inequalities over to the bounds of single symbols.
+        """Tighten the bounds of symbols by the known inequalities.
 
         Raises
         ------
         ShapeError
-            ``infeasible`` if a symbol has no value left.
+            ``infeasible`` if the bounds of a symbol leave no value.
         """
         if not self._fresh:
             return
@@ -247,10 +250,10 @@ class Intervals(System):
             facts = [fact for fact in self.known if not fact.names.isdisjoint(moved)]
 
     def _tighten_by(self, fact: Poly, where: str) -> list[str]:
-        """Return the symbols whose bounds *fact* moved."""
-        if (bounded := self._bounded_by(fact)) is not None:  # when it was learnt
+        """Tighten bounds by *fact*, and return the symbols whose bounds moved."""
+        if (bounded := self._bounded_by(fact)) is not None:  # `learn` has moved this bound
             return [bounded]
-        # a bound on one symbol needs a bound on the sum of all terms without it
+        # bounding one symbol takes a bound of the sum of all other terms
         names = fact.names
         if len(names) * len(fact.terms) > _TIGHTEN_TERMS:
             return []
@@ -296,12 +299,12 @@ class Intervals(System):
         return False
 
     def raise_low(self, name: str, least: int, fact: Poly, where: str = "") -> None:
-        """Note ``name >= least``, which *fact* and the other bounds imply."""
+        """Store the bound ``name >= least``, which *fact* and the other bounds imply."""
         self.low[name] = least
         self.check_interval(name, where)
 
     def lower_high(self, name: str, most: int, fact: Poly, where: str = "") -> None:
-        """Note ``name <= most``, which *fact* and the other bounds imply."""
+        """Store the bound ``name <= most``, which *fact* and the other bounds imply."""
         self.high[name] = most
         self.check_interval(name, where)
 
@@ -333,11 +336,14 @@ def holds_at(e: Poly, values: dict[str, int]) -> bool:
 
 
 def positive_part(d: Interval) -> tuple[int, int | None]:
-    """Return the bounds of a divisor, which is >= 1; one that cannot be is no size at all, and counts as 1."""
+    """Return the bounds of a divisor, cut at 1: divisors are >= 1.
+
+    An upper bound below 1 excludes all sizes, so any answer is right there; it becomes 1.
+    """
     low, high = max(d[0] or 1, 1), d[1]
     return low, None if high is None else max(high, low)
 
 
 def at(where: str) -> str:
-    """Return a step's name as the start of a message."""
+    """Return the name of a step as the start of a message; empty for no step."""
     return f"{where}: " if where else ""

@@ -1,9 +1,7 @@
 """Proofs of ``e >= 0``.
 
-Sound and not complete: symbols are shifted to their bounds, digits and floors moved to the end that
-their coefficient's sign names, and multiples of known facts subtracted.
-
-A proof is a `Derivation`: all its rules but one are an identity of polynomials.
+The search is sound and not complete.  It shifts symbols to their bounds, replaces digits and floors by the bound that
+makes the goal least, and subtracts multiples of known facts.  A proof is a `Derivation`.
 """
 
 from __future__ import annotations
@@ -28,19 +26,20 @@ from symlayout.algebra.polynomial import (
 )
 from symlayout.algebra.sample_points import Samples
 
-_SEARCH_STEPS = 200  # goals one proof may visit before it gives up
-_POINTS = 5_000  # that cost as much as a goal
-_SHORT = 8  # terms of a goal that counts once; longer ones take longer
-_MOST_PAIRS = 2_000  # of terms that are compared for one fact and goal, which have a few
+_SEARCH_STEPS = 200  # a search gives up after so many goals
+_POINTS = 5_000  # evaluating so many points costs as much as one goal
+_SHORT = 8  # a goal costs one unit of effort, and one more for each so many terms
+_MOST_PAIRS = 2_000  # most pairs of terms to compare for one fact and goal
 
 
 class Derivation(NamedTuple):
-    """Why ``goal >= 0``: ``scale*goal + scale - 1`` is the sum of *products* of what is >= 0, and ``scale >= 1``.
+    """A proof of ``goal >= 0`` by one of four rules.
 
-    A factor is a derivation, or a polynomial that is a known fact or holds at the lower bounds of its
-    symbols.  Without products the goal does itself.  With *maximum*, the name of a ``max(0, e)``, the two
-    products hold derivations of the goal where the maximum is 0 and where it is *e*.  With *points*, the goal holds at
-    each of them.
+    - Sum: ``scale*goal + scale - 1`` is the sum of the *products*, all factors are >= 0, and ``scale >= 1``.  A factor
+      is a derivation, or a polynomial that is a known fact or is evident at the lower bounds of its symbols.
+    - No products: the goal itself is such a polynomial.
+    - *maximum* names a ``max(0, e)``: one product holds a derivation for a maximum of 0, the other for *e*.
+    - *points*: the goal is >= 0 at each of them.
     """
 
     goal: Extent
@@ -54,7 +53,10 @@ Factor = Union[Extent, Derivation]  # noqa: UP007 - Derivation is not defined ab
 
 
 class Quotient(NamedTuple):
-    """A symbol ``q = floor(numerator/step)``, and why: ``below`` is ``numerator - step*q >= 0``, ``above`` the rest."""
+    """A symbol ``q = floor(numerator/step)`` with its defining inequalities.
+
+    ``below`` proves ``numerator - step*q >= 0``, and ``above`` proves ``step*q + step - 1 - numerator >= 0``.
+    """
 
     numerator: Extent
     step: Extent
@@ -78,7 +80,7 @@ class Inequalities(Samples):
     # ------------------------------------------------------------------ questions
 
     def positive(self, e: Extent) -> bool:
-        """Return whether ``e >= 1`` is proved."""
+        """Return whether ``e >= 1`` is proved; False says nothing about its truth."""
         return self.nonnegative(e - 1)
 
     def nonnegative(self, e: Extent) -> bool:
@@ -88,7 +90,7 @@ class Inequalities(Samples):
         return self.derive(e) is not None
 
     def derive(self, e: Extent) -> Derivation | None:
-        """Return why ``e >= 0``, or None if no proof is found."""
+        """Return a proof of ``e >= 0``, or None if the search finds none."""
         e = self.reduce(e)
         if isinstance(e, int):
             return Derivation(e) if e >= 0 else None
@@ -103,7 +105,7 @@ class Inequalities(Samples):
             return proof
 
     def _fails_at_bounds(self, e: Poly) -> bool:
-        """Return whether *e* is a sum of multiples of symbols with nothing but bounds, and so negative somewhere."""
+        """Return whether *e* is linear in symbols that only their bounds restrict, and is negative at a bound."""
         for monomial in e.terms:
             if len(monomial) > 1:
                 return False
@@ -119,14 +121,14 @@ class Inequalities(Samples):
         return least is None or least < 0
 
     def _is_definition(self, fact: Poly) -> bool:
-        """Return whether *fact* says ``max(0, s) >= s``, which leaves the symbols of *s* as free as they are."""
+        """Return whether *fact* is ``max(0, s) >= s``: it does not restrict the symbols of *s*."""
         for name in fact.names:
             if (d := self.definitions.get(name)) is not None and d.form == "max":
                 return fact == symbol(name) - self.reduce(d.right)
         return False
 
     def _search(self, e: Poly) -> Derivation | None:
-        """Search for a proof, with few facts first."""
+        """Search for a proof: first without facts, then with up to 3."""
         attempts = (
             (self._prove, 0),
             (self._at_all_points, 0),
@@ -138,12 +140,12 @@ class Inequalities(Samples):
             self._steps = 0
             proof = attempt(e, facts)
             self._effort[0] += self._steps * (1 + len(e.terms) // _SHORT)
-            if proof is not None or (number == 0 and self._steps == 0):  # refuted at a sample
+            if proof is not None or (number == 0 and self._steps == 0):  # a sample refutes the goal
                 return proof
         return None
 
     def _at_all_points(self, e: Poly, _: int) -> Derivation | None:
-        """Return why ``e >= 0``, where it is a matter of finitely many points."""
+        """Prove ``e >= 0`` by evaluating it at all points, if they are finitely many."""
         points = points_of(self, e)
         if points is None:
             return None
@@ -151,7 +153,7 @@ class Inequalities(Samples):
         return Derivation(e, points=points) if points.hold(e) else None
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
-        """Return why *e*, which is a known fact about the same digits and floors and more, is >= 0."""
+        """Prove ``e >= 0`` by one known fact whose difference from *e* is evidently >= 0."""
         best, constant = self._best.get(e.form), e.terms.get((), 0)
         if best is not None and best + constant >= 0:
             return Derivation(e, ((1, e - (best + constant)), (1, best + constant)))
@@ -162,7 +164,7 @@ class Inequalities(Samples):
         return None
 
     def _by_facts_first(self, e: Extent, most: int) -> Derivation | None:
-        """Return why ``e >= 0`` by *most* facts and bounds, the facts first: the search would come to them last."""
+        """Prove ``e >= 0`` by subtracting up to *most* facts first; `_prove` subtracts facts last."""
         for bound in self._without_facts(e) if isinstance(e, Poly) and self._steps < _SEARCH_STEPS else ():
             proof = self._prove(bound.bound, 0)
             if proof is None and most > 1:
@@ -172,13 +174,13 @@ class Inequalities(Samples):
         return None
 
     def sign(self, e: Extent) -> int:
-        """Return 1 if ``e >= 0`` is proved, -1 if ``e <= 0`` is, 0 if neither."""
+        """Return 1 if ``e >= 0`` is proved, -1 if ``e <= 0`` is proved, 0 if neither is."""
         return 1 if self.nonnegative(e) else -1 if self.nonnegative(-e) else 0
 
     # ------------------------------------------------------------------ the search
 
     def _prove(self, e: Extent, depth: int) -> Derivation | None:
-        if self.rules:  # products with a denominator may have made what a rule rewrites
+        if self.rules:  # a product with a denominator may contain a monomial that a rule rewrites
             e = self.reduce(e)
         if isinstance(e, int):
             return Derivation(e) if e >= 0 else None
@@ -187,7 +189,7 @@ class Inequalities(Samples):
         self._steps += 1
         if self._steps > _SEARCH_STEPS:
             return None
-        for least in (1, 0):  # a factor that may be 0 decides nothing if the rest is negative
+        for least in (1, 0):  # try factors >= 1 first: with a factor that may be 0, a negative rest decides nothing
             primitive = self._primitive(e, least)
             if primitive is None:
                 continue
@@ -225,7 +227,7 @@ class Inequalities(Samples):
         return None
 
     def _either(self, e: Poly, depth: int) -> Derivation | None:
-        """Prove both values of *e* where it mentions a ``max(0, s)``, which is 0 or *s*."""
+        """Prove ``e >= 0`` by cases, if *e* mentions a ``max(0, s)``: with 0 in its place, and with *s*."""
         name = next((n for n in sorted(e.names & self.definitions.keys()) if self.definitions[n].form == "max"), None)
         if name is None:
             return None
@@ -236,7 +238,7 @@ class Inequalities(Samples):
         return None if other is None else Derivation(e, ((1, zero), (1, other)), maximum=name)
 
     def _without_facts(self, e: Poly) -> Iterator[_Bound]:
-        """Yield goals that imply ``e >= 0`` together with one known fact each."""
+        """Yield goals that imply ``e >= 0``, each together with one known fact."""
         for fact in self.known:
             if fact.names.isdisjoint(e.names):
                 continue
@@ -244,14 +246,14 @@ class Inequalities(Samples):
                 if self.holds_at_lows(factor):
                     yield _Bound(e - factor * fact, ((factor, fact),))
             for scale in _ratios(fact, e):
-                # scale*e > -scale says e >= 0, since e is an integer
+                # scale*e > -scale implies e > -1, so e >= 0 for an integer e
                 if scale != 1 and self.holds_at_lows(scale - 1):
                     yield _Bound(scale * e + (scale - 1) - fact, ((1, fact),), scale)
 
     def _primitive(self, e: Poly, least: int) -> tuple[Extent, tuple[Extent, Extent]] | None:
         """Return ``(g, (m, r))`` with ``e = m*g + r`` and *m*, *r* >= 0, or None if *e* has no common factor.
 
-        The factors are symbols that are >= *least* and the greatest common divisor of what is left.
+        *m* is the product of the common symbols that are >= *least* and of the coefficients' greatest common divisor.
         """
         terms = e.terms
         shared: Monomial = ()
@@ -271,7 +273,7 @@ class Inequalities(Samples):
         return collapse(terms), (collapse({shared: common}), collapse({shared: rest}) if rest else 0)
 
     def _movable(self, e: Poly, names: frozenset[str]) -> list[str]:
-        """Return the digits and floors to move to an end: floors of other floors in *e*, and the newest."""
+        """Return the digits and floors to replace by a bound: floors of other floors in *e* first, then the newest."""
         present = [name for name in reversed(self.bounded) if name in names]
         if len(present) < 2:
             return present
@@ -283,7 +285,7 @@ class Inequalities(Samples):
         return split is not None and any(exact_quotient(split[0], f.step) is not None for f in self.coarsens(e, name))
 
     def _holds_at_highs(self, e: Poly, depth: int) -> Derivation | None:
-        """Move one symbol whose coefficient is <= 0 to its upper bound."""
+        """Prove ``e >= 0`` after replacing one symbol, with a coefficient <= 0, by its upper bound."""
         for name in sorted(names_of(e)):
             high = self.high.get(name)
             if high is None:
@@ -295,13 +297,13 @@ class Inequalities(Samples):
         return None
 
     def _lower_bounds(self, e: Poly, name: str, depth: int) -> list[_Bound]:
-        """Return lower bounds of *e* without the digit or floor *name*, best first."""
+        """Return lower bounds of *e* that do not mention the digit or floor *name*, best first."""
         split = coefficient_of(e, name)
         if split is None:
             return []
         c, rest = split
         rising = self._sign_known(c, depth)
-        size = rising or self._sign_known(-c, depth)  # of the absolute value of c
+        size = rising or self._sign_known(-c, depth)  # proves |c| >= 0
         if size is None:
             return []
         bounds: list[_Bound] = []
@@ -315,19 +317,19 @@ class Inequalities(Samples):
         return bounds
 
     def _sign_known(self, c: Extent, depth: int) -> Factor | None:
-        """Return why ``c >= 0``, or None."""
+        """Return a proof of ``c >= 0``, or None."""
         if isinstance(c, int) or depth:
             return self._prove(c, depth)
         return c if self.holds_at_lows(c) else None
 
     def _form(self, name: str) -> Quotient:
-        """Return the definition of a floor."""
+        """Return a floor with its definition."""
         n, d = self.floors[name]
         q = symbol(name)
         return Quotient(n, d, n - d * q, d * q + d - 1 - n)
 
     def coarsens(self, e: Poly, name: str) -> list[Quotient]:
-        """Return each ``name = floor(n/m)`` where *n* is a finer floor that *e* mentions."""
+        """Return the ways to write the floor *name* as ``floor(n/m)``, where *n* is a finer floor that *e* mentions."""
         if name not in self.floors:
             return []
         numerator, denominator = self.floors[name]
@@ -352,10 +354,10 @@ def _moved(c: Extent, rest: Extent, size: Factor, q: Quotient, rising: bool) -> 
     """Return a lower bound of ``c*q + rest`` from ``q = (n - r)/m`` with ``0 <= r <= m - 1``."""
     end = q.above if rising else q.below
     exact = exact_quotient(c, q.step)
-    if exact is None:  # m*(c*q + rest) > -m is enough, since both are integers
+    if exact is None:  # m*(c*q + rest) > -m is enough: c*q + rest is an integer
         bound = q.step * rest + c * q.numerator + q.step - 1
         return _Bound(bound - c * (q.step - 1) if rising else bound, ((size, end),), q.step)
-    # |c| = m*x >= 0 and m >= 1 say that x >= 0
+    # |c| = m*x >= 0 and m >= 1 imply x >= 0
     x = exact if rising else -exact
     factor: Factor = x if isinstance(x, int) else Derivation(x, ((1, size), (1, q.step - 1)), q.step)
     bound = rest + exact * q.numerator
@@ -363,7 +365,10 @@ def _moved(c: Extent, rest: Extent, size: Factor, q: Quotient, rising: bool) -> 
 
 
 def _remainder_apart(c: Extent, rest: Extent, floor: str, q: Quotient) -> _Bound | None:
-    """Return a lower bound of ``c*q + rest`` without as much of the remainder ``n - m*q`` as *rest* has of *n*."""
+    """Return a lower bound of ``c*q + rest`` that replaces a multiple of the remainder ``n - m*q`` by its bound.
+
+    The multiple is the one with which *rest* contains the digits of *n*.
+    """
     if not isinstance(rest, Poly) or not isinstance(q.numerator, Poly):
         return None
     for name in sorted(n for n in q.numerator.names if n[0] == DIGIT):
@@ -380,7 +385,10 @@ def _remainder_apart(c: Extent, rest: Extent, floor: str, q: Quotient) -> _Bound
 
 
 def _ratios(e: Poly, divisor: Poly) -> list[Extent]:
-    """Return one-term factors ``m`` for which ``e - m*divisor`` loses a term of *e*: by the first pairs of terms."""
+    """Return one-term factors ``m`` so that ``m*divisor`` cancels a term of *e*.
+
+    Only the first `_MOST_PAIRS` pairs of terms are compared.
+    """
     found: dict[Extent, None] = {}
     for (monomial, coefficient), (term, value) in islice(product(divisor.terms.items(), e.terms.items()), _MOST_PAIRS):
         if monomial and value * coefficient > 0 and value % coefficient == 0:

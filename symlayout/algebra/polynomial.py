@@ -1,9 +1,8 @@
-"""Integer polynomials in named symbols: the numbers that extents and coordinates are made of.
+"""Integer polynomials in named symbols: extents and coordinates are made of them.
 
-An `Extent` is a plain ``int`` or a `Poly`; a constant polynomial is always the ``int``, so
-concrete shapes never leave Python's integers.  A `Poly` maps monomials (sorted tuples of
-names, with repetition) to non-zero integer coefficients.  Nothing here factors or solves:
-the one division is exact division, which either succeeds or says None.
+An `Extent` is an ``int`` or a `Poly`.  A constant is always an ``int``, so concrete shapes stay Python integers.  A
+`Poly` maps monomials (sorted tuples of names, with repetition) to non-zero integer coefficients.  Nothing here factors
+or solves; the one division is `exact_quotient`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from symlayout.errors import ShapeError
 
 Monomial = tuple[str, ...]
 
-MAX_PRODUCTS = 50_000  # of terms, in one multiplication: beyond it the algebra would not answer in bounded time
+MAX_PRODUCTS = 50_000  # most products of terms in one multiplication: bounds the time of an answer
 
 
 class Poly:
@@ -40,11 +39,11 @@ class Poly:
         self._text = ""
 
     def __reduce__(self) -> tuple[type[Poly], tuple[dict[Monomial, int]]]:
-        return Poly, (self.terms,)  # and no hash: another process has another one
+        return Poly, (self.terms,)  # without the cached hash: another process hashes otherwise
 
     @property
     def names(self) -> frozenset[str]:
-        """The symbols that occur."""
+        """The names of the symbols that occur."""
         if self._names is None:
             self._names = frozenset([name for monomial in self.terms for name in monomial])
         return self._names
@@ -112,7 +111,7 @@ class Poly:
         if len(self.terms) * len(other.terms) > MAX_PRODUCTS:
             raise ShapeError(
                 f"a product of {len(self.terms)} by {len(other.terms)} terms exceeds {MAX_PRODUCTS} in all\n"
-                "  help: give the factors names of their own, or raise symlayout.algebra.polynomial.MAX_PRODUCTS",
+                "  help: name the factors as dims of their own, or raise symlayout.algebra.polynomial.MAX_PRODUCTS",
                 "budget",
             )
         terms: dict[Monomial, int] = {}
@@ -143,14 +142,14 @@ class Poly:
 Extent = int | Poly
 
 
-@lru_cache(maxsize=4096)  # one object for a name: its hash and its text are found once
+@lru_cache(maxsize=4096)  # one object per name: its hash and text are computed once
 def symbol(name: str) -> Poly:
     """Return the polynomial that is the symbol *name*."""
     return Poly({(name,): 1})
 
 
 def collapse(terms: dict[Monomial, int]) -> Extent:
-    """Return *terms*, which hold no zero coefficient, as an `Extent`."""
+    """Return *terms* as an `Extent`; no coefficient is zero."""
     if not terms:
         return 0
     if len(terms) == 1 and () in terms:
@@ -159,7 +158,7 @@ def collapse(terms: dict[Monomial, int]) -> Extent:
 
 
 def terms_of(e: Extent) -> Mapping[Monomial, int]:
-    """Return the coefficient of each monomial of *e*; the constant's monomial is ``()``."""
+    """Return the coefficients of *e* by monomial; the monomial of the constant is ``()``."""
     return e.terms if isinstance(e, Poly) else {(): e} if e else {}
 
 
@@ -169,7 +168,7 @@ def names_of(e: Extent) -> frozenset[str]:
 
 
 def product(factors: Iterable[Extent]) -> Extent:
-    """Return the product of *factors*, 1 for none."""
+    """Return the product of *factors*; 1 if there are none."""
     result: Extent = 1
     for factor in factors:
         result = factor * result
@@ -177,12 +176,12 @@ def product(factors: Iterable[Extent]) -> Extent:
 
 
 def content(terms: Mapping[Monomial, int]) -> int:
-    """Return the greatest common divisor of the coefficients, 0 for none."""
+    """Return the greatest common divisor of the coefficients; 0 if there are none."""
     return gcd(*terms.values())
 
 
 def coefficient_of(e: Poly, name: str) -> tuple[Extent, Extent] | None:
-    """Return ``(c, rest)`` with ``e = c*name + rest`` and *name* in neither; None if not linear.
+    """Return ``(c, rest)`` with ``e = c*name + rest``, where neither mentions *name*; None if *e* is not linear in it.
 
     >>> coefficient_of(symbol("b") * symbol("q") + 3, "q")
     (b, 3)
@@ -202,7 +201,7 @@ def coefficient_of(e: Poly, name: str) -> tuple[Extent, Extent] | None:
 
 
 def substitute(e: Extent, values: Mapping[str, Extent]) -> Extent:
-    """Return *e* with each name of *values* replaced, all at once.
+    """Return *e* with each name replaced by its entry of *values*; all names are replaced simultaneously.
 
     >>> substitute(symbol("h") * 2 + 1, {"h": symbol("g") - 1})
     2*g - 1
@@ -226,7 +225,7 @@ def substitute(e: Extent, values: Mapping[str, Extent]) -> Extent:
 
 
 def evaluate(e: Extent, values: Mapping[str, int]) -> int:
-    """Return the exact integer that *e* is at *values*, which has every name of *e*."""
+    """Return the exact integer value of *e* at *values*, which contains every name of *e*."""
     if isinstance(e, int):
         return e
     total = 0
@@ -238,9 +237,9 @@ def evaluate(e: Extent, values: Mapping[str, int]) -> int:
 
 
 def exact_quotient(numerator: Extent, denominator: Extent) -> Extent | None:
-    """Return the polynomial ``q`` with ``numerator == denominator * q``, or None if there is none.
+    """Return the polynomial ``q`` with ``numerator == denominator * q``, or None if none exists.
 
-    Long division in graded lexicographic order; for one divisor it finds ``q`` whenever it exists
+    The method is long division in graded lexicographic order, which is complete for a single divisor
     (Cox, Little, O'Shea, Ideals, Varieties, and Algorithms, section 2.3).
 
     >>> h = symbol("h")
@@ -262,7 +261,7 @@ def exact_quotient(numerator: Extent, denominator: Extent) -> Extent | None:
         return Poly({m: c // denominator for m, c in numerator.terms.items()})
     if isinstance(numerator, int):
         return None if numerator else 0
-    if not denominator.names <= numerator.names:  # no symbol of a factor is lost in a product
+    if not denominator.names <= numerator.names:  # a product mentions every symbol of its factors
         return None
     lead = max(denominator.terms, key=_grade)
     scale = denominator.terms[lead]
@@ -280,13 +279,13 @@ def exact_quotient(numerator: Extent, denominator: Extent) -> Extent | None:
 
 
 def _grade(monomial: Monomial) -> tuple[int, Monomial]:
-    # Names compare reversed here (a > b becomes later), which is still a monomial order:
-    # degree first, then the sorted tuples of equal length lexicographically.
+    # Degree first, then sorted tuples of equal length lexicographically.  The lexicographic part orders names the
+    # other way round than textbooks do (later names are greater); this is a monomial order all the same.
     return len(monomial), monomial
 
 
 def without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
-    """Return ``monomial / divisor``, or None if it is no monomial."""
+    """Return ``monomial / divisor``, or None if *divisor* does not divide *monomial*."""
     rest = list(monomial)
     for name in divisor:
         if name not in rest:
@@ -296,7 +295,7 @@ def without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 
 def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
-    """Return *e* with one factor *monomial* of every multiple of it replaced by *value*.
+    """Return *e* with *monomial* replaced by *value*, once in each term that *monomial* divides.
 
     >>> h, w, q = symbol("h"), symbol("w"), symbol("q")
     >>> replace_monomial(h * w * 3 + h, ("h", "w"), q * 2)
@@ -323,7 +322,7 @@ def encode(e: Extent) -> Any:
 
 
 def text(e: Extent, spell: Callable[[str], str] | None = None) -> str:
-    """Return *e* as text, highest degree first; *spell* writes a name.
+    """Return *e* as text, highest degree first; *spell* turns names into text.
 
     >>> text(1 + symbol("h") * symbol("h") - symbol("w") * 2)
     'h**2 - 2*w + 1'
@@ -338,7 +337,7 @@ def text(e: Extent, spell: Callable[[str], str] | None = None) -> str:
 
 def _written(e: Poly, spell: Callable[[str], str] | None = None) -> str:
     terms = sorted(e.terms.items(), key=by_degree) if len(e.terms) > 1 else list(e.terms.items())
-    if terms[0][1] < 0:  # 4 - h rather than -h + 4
+    if terms[0][1] < 0:  # print 4 - h, not -h + 4
         first = next((k for k, (_, coefficient) in enumerate(terms) if coefficient > 0), 0)
         terms.insert(0, terms.pop(first))
     parts: list[str] = []
@@ -358,5 +357,5 @@ def _written(e: Poly, spell: Callable[[str], str] | None = None) -> str:
 
 
 def by_degree(term: tuple[Monomial, int]) -> tuple[int, Monomial]:
-    """Return the key by which terms are sorted: those of the highest degree first, then by their names."""
+    """Return the sort key of a term: highest degree first, then by names."""
     return -len(term[0]), term[0]

@@ -1,7 +1,7 @@
-"""Feasible points of a system, to give up at once on what is false there.
+"""Samples: a few points at which the facts of a system hold, to drop goals that are false there.
 
-Samples never prove anything: a goal that is negative at one has no proof, and a floor that takes two values at them
-is no constant.
+Samples never prove anything.  A goal that is negative at a sample has no proof; a floor with two values at the samples
+is not constant.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
 from symlayout.algebra.polynomial import Extent, Poly, collapse, evaluate, names_of
 
-_SAMPLES = 4  # feasible points kept
+_SAMPLES = 4  # most samples of a system
 _SAMPLE_TRIALS = 24
-_SAMPLE_STEPS = 8  # values tried per symbol in one trial
-_SAMPLE_TERMS = 50_000  # looked at in one trial; facts are small where it matters
+_SAMPLE_STEPS = 8  # values to try per symbol in one trial
+_SAMPLE_TERMS = 50_000  # most terms to evaluate in one trial
 
 
 class Samples(Intervals):
-    """A system that knows a few points where its facts hold."""
+    """A system with a few points at which its facts hold."""
 
     __slots__ = ()
 
     def _refuted(self, e: Poly) -> bool:
-        """Return whether ``e < 0`` at a sample, so that no proof can exist."""
+        """Return whether ``e < 0`` at a sample: then no proof of ``e >= 0`` exists."""
         return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._points())
 
     def floors_at_samples(self, numerator: Extent, denominator: Extent) -> set[int]:
-        """Return the values of ``floor(numerator / denominator)`` at the samples; none if there is no sample."""
+        """Return the values of ``floor(numerator / denominator)`` at the samples: empty without samples."""
         names = names_of(numerator) | names_of(denominator)
         points = [sample for sample in self._points() if names <= sample.keys()]
         divisors = [evaluate(denominator, sample) for sample in points]
         return {evaluate(numerator, p) // d for p, d in zip(points, divisors, strict=True) if d > 0}
 
     def _points(self) -> list[dict[str, int]]:
-        """Return the samples, which are found when they are first needed."""
+        """Return the samples; the first call searches for them."""
         if self._samples is None:
             self._samples = []
             for trial in range(_SAMPLE_TRIALS):
@@ -44,16 +44,17 @@ class Samples(Intervals):
         return self._samples
 
     def _sample(self, trial: int) -> dict[str, int] | None:
-        """Return values of all symbols that satisfy the facts, or None; another attempt per *trial*.
+        """Return values of all symbols that satisfy the facts, or None; each *trial* starts from other values.
 
-        Symbols get values in their order; where a fact fails, the last that has another value to try takes it.
+        Symbols get values in their order.  Where a fact fails, the search backtracks to the last symbol with a value
+        that is still untried.
         """
         order = list(self.low)
         due = self._due(order)
         weights = {name: sum(len(e.terms) for e in facts) for name, facts in due.items()}
         terms = 0
         values: dict[str, int] = {}
-        left: list[Iterator[int]] = []  # what the symbols so far, and the next, have left to try
+        left: list[Iterator[int]] = []  # untried values of each symbol so far, and of the next
         for _ in range(_SAMPLE_STEPS * len(order)):
             if len(values) == len(order) or terms > _SAMPLE_TERMS:
                 break
@@ -74,7 +75,7 @@ class Samples(Intervals):
         return values if len(values) == len(order) else None
 
     def _due(self, order: list[str]) -> dict[str, list[Poly]]:
-        """Return what is >= 0, by the last symbol that it mentions."""
+        """Return the polynomials that are >= 0, grouped by the last symbol that they mention."""
         place = {name: k for k, name in enumerate(order)}
         equations = [collapse({m: 1}) - value for m, value in self.rules]
         due: dict[str, list[Poly]] = {}
@@ -84,7 +85,7 @@ class Samples(Intervals):
         return due
 
     def _sample_by_rule(self, name: str, values: dict[str, int]) -> int | None:
-        """Return the value that an equation ``name * others = value`` leaves, if it leaves one."""
+        """Return the value of *name* that a rule ``name * others = value`` determines, or None."""
         for monomial, value in self.rules:
             if name in monomial and names_of(value) <= values.keys():
                 rest = drop(monomial, name)
@@ -94,7 +95,7 @@ class Samples(Intervals):
         return None
 
     def _sample_values(self, name: str, trial: int, place: int, values: dict[str, int]) -> list[int]:
-        """Return what to try for a symbol, where those before it have the given values."""
+        """Return the values to try for a symbol; the symbols before it have the given values."""
         try:
             if name in self.floors:
                 numerator, denominator = (evaluate(e, values) for e in self.floors[name])
@@ -106,7 +107,7 @@ class Samples(Intervals):
             if (solved := self._sample_by_rule(name, values)) is not None:
                 inside = low is None or low <= solved
                 return [solved] if inside and (high is None or solved <= high) else []
-        except KeyError:  # made of a symbol that comes later
+        except KeyError:  # it depends on a later symbol
             return []
         first = -3 if low is None else low
         if high is not None and high < first:
@@ -115,7 +116,7 @@ class Samples(Intervals):
             ends = (0, high, high // 2, min(1, high))
             return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
         tried: list[int] = []
-        for attempt in (trial, trial + 3, trial + 7):  # one is far from the small constants of facts
+        for attempt in (trial, trial + 3, trial + 7):  # attempt 2 is far from the small constants of facts
             few = attempt if attempt < 2 else (7 * place + 5 * attempt + place * attempt) % (1 + 2 * attempt)
             value = first + (1000 + 37 * place if attempt == 2 else few)
             tried.append(value if high is None else min(value, high))

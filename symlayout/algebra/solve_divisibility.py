@@ -1,7 +1,7 @@
-"""Divisibility and equations as substitutions: the symbols that remain are free of them.
+"""Solve divisibility and equations by substitution, so that they do not restrict the symbols that remain.
 
-From ``2 | H`` follows ``H = 2*g`` with a new symbol ``g``; what no symbol solves (``b | H*W``) stays as a rewrite of
-one monomial.
+``2 | H`` becomes ``H = 2*g`` with a new symbol ``g``.  A divisibility that no symbol solves (``b | H*W``) becomes a
+rewrite of one monomial.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from symlayout.algebra.polynomial import (
 
 
 class Fraction(NamedTuple):
-    """A numerator and a denominator >= 1, both in the user's dims and in lowest terms too, and its symbol's name."""
+    """A fraction ``numerator / denominator`` with a denominator >= 1.
+
+    ``value`` and ``modulus`` are the same fraction in the user's dims and in lowest terms; ``name`` names its symbol.
+    """
 
     numerator: Extent
     denominator: Extent
@@ -37,12 +40,12 @@ class Fraction(NamedTuple):
 
 
 class Divisions(Derived):
-    """A system that solves divisibility and equations for a symbol."""
+    """A system that solves divisibility and equations for one of their symbols."""
 
     __slots__ = ()
 
     def _solve_constant(self, n: Extent, d: int, asked: Fraction | None = None) -> Extent | None:
-        """Solve ``d | n`` for one symbol of *n*; return n/d, or None if it never divides."""
+        """Add ``d | n``, solved for one symbol of *n* if possible; return ``n/d``, or None if *d* never divides *n*."""
         rest: dict[Monomial, int] = {m: r for m, c in terms_of(n).items() if (r := c % d)}
         constant = rest.pop((), 0)
         if not rest:
@@ -53,7 +56,7 @@ class Divisions(Derived):
         modulus = d // common
         if constant:
             rest[()] = constant
-        # the newest first: the older a symbol, the more is written in it
+        # newest symbol first: more expressions mention the older ones
         for name in reversed(self.low):
             unit = rest.get((name,), 0) // common
             if not unit or gcd(unit, modulus) != 1 or any(name in m and len(m) > 1 for m in rest):
@@ -69,7 +72,7 @@ class Divisions(Derived):
         return self._keep_equation(n, d)
 
     def _solve_symbolic(self, n: Extent, d: Poly, asked: Fraction) -> Extent | None:
-        """Solve ``d | n`` for one symbol of *n* that *d* lacks; return the quotient."""
+        """Add ``d | n``, solved for one symbol that occurs only in *n* if possible; return ``n/d`` as above."""
         n, reduced = self.lowest_terms(n, d)
         if isinstance(reduced, int):
             return exact_quotient(n, reduced) or self._solve_constant(n, reduced)
@@ -90,14 +93,14 @@ class Divisions(Derived):
                         continue
                     self.eliminate(name, value)
                     return whole + t * split[0]
-        if isinstance(rest, int) and rest < 0:  # 2/b rather than (-2)/b
+        if isinstance(rest, int) and rest < 0:  # name the quotient 2/b, not (-2)/b
             kept = self._keep_equation(-rest, d)
             return None if kept is None else whole - kept
         kept = self._keep_equation(rest, d)
         return None if kept is None else whole + kept
 
     def _keep_equation(self, n: Extent, d: Extent) -> Extent | None:
-        """Keep ``n == d*t`` as a rewrite of one monomial of *n*, for a new ``t``, and return ``t``."""
+        """Add ``n == d*t`` for a new symbol ``t``, as a rewrite of one monomial, and return ``t``."""
         low, high = self.interval(n)
         if low == high == 0:
             return 0
@@ -107,13 +110,16 @@ class Divisions(Derived):
         self.learn(-equation)
         if isinstance(n, int):
             self._learn_divisor(n, d)
-        elif low is not None and low > 0:  # a divisor of what is positive is not larger
+        elif low is not None and low > 0:  # n > 0, so its divisor d is at most n
             self.learn(n - d)
         self._rewrite_zero(equation)
         return t
 
     def _learn_divisor(self, n: int, d: Extent) -> None:
-        """Draw on *d* dividing the constant *n*, and others: it divides their greatest common divisor."""
+        """Add bounds that follow from *d* dividing the constant *n*.
+
+        *d* also divides the greatest common divisor of *n* and all other constants that it is known to divide.
+        """
         multiples = {
             name: top
             for name, (top, bottom) in self.quotients.items()
@@ -121,12 +127,12 @@ class Divisions(Derived):
         }
         common = gcd(n, *multiples.values())
         self.learn(common - d)
-        for name, top in multiples.items():  # top/d is at least as far from 0 as top/common
+        for name, top in multiples.items():  # d <= common, so |top/d| >= |top/common|
             gap = symbol(name) * common - top
             self.learn(gap if top > 0 else -gap)
 
     def _rewrite_zero(self, equation: Extent) -> None:
-        """Use ``equation == 0`` as a rewrite of a monomial with coefficient +-1, if it has one."""
+        """Add a rewrite of one monomial from ``equation == 0``; the monomial's coefficient must be 1 or -1."""
         if not isinstance(equation, Poly):
             return
         candidates = [m for m, c in terms_of(equation).items() if c in (1, -1) and len(m) > 1]
@@ -142,7 +148,7 @@ class Divisions(Derived):
         self.rewrite(lead, value)
 
     def _unit_symbol(self, e: Extent) -> tuple[str, Extent] | None:
-        """Return ``(name, value)`` so that ``e == 0`` says ``name == value``, newest name first."""
+        """Return ``(name, value)`` so that ``e == 0`` says ``name == value``, for the newest such name; else None."""
         if not isinstance(e, Poly):
             return None
         for name in reversed(self.low):
@@ -152,16 +158,16 @@ class Divisions(Derived):
         return None
 
     def _fraction(self, numerator: Extent, denominator: Extent) -> Fraction:
-        """Return ``numerator / denominator`` as the user knows it."""
+        """Return ``numerator / denominator`` with its form in the user's dims."""
         top, below = self.to_user(numerator)
         bottom, above = self.to_user(denominator)
         n, d = self.lowest_terms(top * above, bottom * below)
         return Fraction(numerator, denominator, n, d, f"{parenthesised(n)}/{parenthesised(d)}")
 
     def _quotient(self, numerator: Extent, denominator: Extent, asked: Fraction | None = None) -> Extent:
-        """Return the symbol for the integer ``numerator / denominator``, named after it, or what it was solved to.
+        """Return the symbol for the exact quotient ``numerator / denominator``, or its value if it has been solved.
 
-        It is often the fraction that was *asked* for.
+        *asked* may pass the `Fraction` of these two, to compute it only once.
         """
         if asked is None or asked[:2] != (numerator, denominator):
             asked = self._fraction(numerator, denominator)
@@ -174,7 +180,7 @@ class Divisions(Derived):
         return self.reduce(symbol(name))
 
     def without_factors(self, e: Poly) -> tuple[Extent, bool]:
-        """Return ``e == 0`` without common factors that are >= 1, and whether it can hold for its constant's sake."""
+        """Divide ``e == 0`` by common factors that are >= 1; return it, and False if divisibility shows ``e != 0``."""
         terms = e.terms
         for name in sorted(set.intersection(*(set(m) for m in terms))):
             if (self.low.get(name) or 0) >= 1:
@@ -184,7 +190,7 @@ class Divisions(Derived):
 
 
 def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
-    """Return ``(whole, rest)`` with ``n = d*whole + rest``, term by term where *d* is one term."""
+    """Return ``(whole, rest)`` with ``n = d*whole + rest``; only a *d* of one term is divided out, term by term."""
     if len(d.terms) > 1:
         return 0, n
     whole: Extent = 0
@@ -197,7 +203,7 @@ def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
 
 
 def primitive_equation(e: Poly) -> tuple[Extent, bool]:
-    """Return ``e == 0`` without the common factor of its coefficients, and whether the constant has it too."""
+    """Divide ``e == 0`` by the common factor of its coefficients; return it, and whether that divides the constant."""
     common = gcd(*(c for m, c in e.terms.items() if m))
     constant = e.terms.get((), 0)
     if constant % common:
@@ -206,7 +212,7 @@ def primitive_equation(e: Poly) -> tuple[Extent, bool]:
 
 
 def _quotient_interval(n: Interval, d: Interval) -> Interval:
-    """Return the integers between ``n/d``, for ``d >= 1``."""
+    """Return the bounds of ``n/d`` for integer quotients and ``d >= 1``."""
     n_low, n_high = n
     d_low, d_high = positive_part(d)
     if n_low is None:
