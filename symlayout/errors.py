@@ -84,7 +84,7 @@ class ArrayError(SymlayoutError, TypeError):
     >>> import symlayout as sl
     >>> sl.interpret(sl.flip(sl.tensor("N", name="x")), [1, 2, 3])
     Traceback (most recent call last):
-    symlayout.errors.ArrayError: array x is a list, which is no array
+    symlayout.errors.ArrayError: array x is a list, not an array
       help: pass numpy.asarray(...)
     """
 

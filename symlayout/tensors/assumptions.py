@@ -1,8 +1,8 @@
 """Assume relations between dims: more than the bounds of each dim by itself.
 
-An assumption is an operation whose map is the identity and which demands something.  So it is part of what a
-tensor requires, it is solved together with all other facts, and it is checked when dims are bound.  Its kind is
-``infeasible``, as for a dim outside its bounds.
+An assumption is an operation with the identity as its map and with requirements.  So the assumption is one of the
+tensor's requirements, the algebra solves it together with all other facts, and it is checked when dims get values.  A
+violation has the kind ``infeasible``, as a dim outside its bounds has.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symlayout.tensors.declaration import Declared, Operand, as_list, index_map,
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """``left sign right`` as *text* states it; the sides are SymPy expressions, ints, or trees of a text."""
+    """A relation ``left sign right``; *text* is its spelling.  A side is a SymPy expression, an int or a tree."""
 
     left: Any
     sign: str
@@ -32,7 +32,7 @@ class Relation:
 
     @property
     def names(self) -> set[str]:
-        """The dims that it is about."""
+        """The names of the dims in the relation."""
         from symlayout.language.grammar_trees import Tree, names_of
 
         found: set[str] = set()
@@ -41,7 +41,7 @@ class Relation:
         return found
 
     def about(self, dims: Mapping[str, Any]) -> Relation:
-        """Return the relation with its names read: as *dims*, or else as dims that are at least 0."""
+        """Return the relation with each name replaced by its entry of *dims*, or else by a new dim >= 0."""
         from symlayout.language.grammar_trees import Tree, evaluate
 
         named = {name: dims[name] if name in dims else sympy_bridge.dim(name) for name in self.names}
@@ -54,26 +54,32 @@ def assume(x: Tensor, /, *relations: Any) -> Tensor: ...
 @overload
 def assume(*relations: Any) -> AbstractContextManager[None]: ...
 def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
-    """Return a tensor that knows *relations*; or, without a tensor, a block inside which all tensors know them.
+    """Assume relations between dims, for one tensor or inside a ``with`` block.
 
-    ``sl.assume(x, *relations)`` has the elements of *x*.  In ``with sl.assume(*relations):`` each leaf and each
-    result of an operation knows the relations as soon as all their dims occur in it or in its attributes.
-    The relations are among the tensor's ``requires`` and are checked when dims are bound.
+    ``sl.assume(x, *relations)`` returns a tensor with the elements of *x* for which the relations hold.  Inside
+    ``with sl.assume(*relations):`` a relation holds for each leaf and each result of an operation whose shape or
+    attributes mention all dims of the relation.  The relations are part of the tensor's ``requires``.  They are checked
+    when dims get values.
 
     Parameters
     ----------
-    *given : Tensor or none, then SymPy relations or str
-        The tensor that is to know them; without it a block is returned.  A relation is
-        Eq, ``>=``, ``<=``, ``>``, ``<`` and And of expressions in dims, with exact ``/``, floor, ceiling, Mod, Min
-        and Max; or text such as ``"H % 4 == 0"``, ``"1 <= H <= 2*W"``, ``"a*b <= c, a == b"``.  A name in a
-        text is the tensor's dim of that name, else a dim that is at least 0.
+    *given : Tensor (optional), then SymPy relations or str
+        The tensor, if the relations are for one tensor, and the relations.  A SymPy relation is Eq, ``>=``, ``<=``,
+        ``>``, ``<`` or And, of expressions in dims with exact ``/``, floor, ceiling, Mod, Min and Max.  A text is like
+        ``"H % 4 == 0"``, ``"1 <= H <= 2*W"`` or ``"a*b <= c, a == b"``.  A name in a text means the tensor's dim of
+        that name, or else a new dim >= 0.
+
+    Returns
+    -------
+    Tensor or context manager
+        The tensor for which the relations hold, or the ``with`` block.
 
     Raises
     ------
     ShapeError
-        ``infeasible`` where a relation contradicts what is known, ``dim_conflict`` between dims of one name.
+        ``infeasible`` if a relation contradicts the known facts, ``dim_conflict`` if two dims share a name.
     FormatError
-        Text that is not a relation, or another object that is none, such as Ne.
+        A text is not a relation, or an object is not a supported relation (such as Ne).
 
     Examples
     --------
@@ -102,15 +108,15 @@ def _block(relations: tuple[Relation, ...]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Within:
-    """What the blocks around assume; called with a tensor, it returns the tensor that knows it."""
+    """The relations of all ``with`` blocks around; a call adds them to a tensor."""
 
     relations: tuple[Relation, ...]
 
     def __call__(self, x: Tensor, attributes: Iterable[Any]) -> Tensor:
-        """Return *x* with what is assumed of its dims and of those in *attributes*."""
+        """Return *x* with those relations whose dims all occur in *x* or in *attributes*."""
         dims = {symbol.name: symbol for value in attributes for symbol in _symbols_in(value)} | _dims_of(x)
         relations = [r.about(dims) for r in self.relations if r.names <= dims.keys()]
-        token = ASSUMED.set(None)  # an assumption is made outside the blocks
+        token = ASSUMED.set(None)  # the assumption itself is made as if outside the blocks
         try:
             made = assumption(x, *relations) if relations else x
         finally:
@@ -123,7 +129,7 @@ def _dims_of(x: Tensor) -> dict[str, Any]:
 
 
 def _symbols_in(value: Any) -> Iterator[Any]:
-    """Yield the dims in an expression, or in any that a list, slice or mapping holds."""
+    """Yield the dims in an expression, or in the expressions of a list, slice or mapping."""
     if isinstance(value, slice):
         value = [value.start, value.stop, value.step]
     if isinstance(value, Mapping):
@@ -149,12 +155,12 @@ def _read(relations: Any) -> tuple[Relation, ...]:
 
 @core_operation
 def assumption(x: Operand, *relations: Relation) -> Declared:
-    """Return *x* where all *relations* hold: ``y[o] = x[o]``.
+    """Return *x*, and require that all *relations* hold: ``y[o] = x[o]``.
 
     Raises
     ------
     ShapeError
-        ``infeasible`` where they do not.
+        ``infeasible`` if a relation fails.
     """
     for r in relations:
         try:
@@ -169,7 +175,8 @@ def assumption(x: Operand, *relations: Relation) -> Declared:
     if relations and not can_hold(x.facts):
         known = ", ".join((*map(describe_dim, x.facts.dims.values()), *map(str, x.facts.requirements)))
         raise ShapeError(
-            f"the assumption {relations[-1].text} fails: no sizes meet it and all else\n  known: {known}", "infeasible"
+            f"the assumption {relations[-1].text} fails: no sizes meet it and the other requirements\n  known: {known}",
+            "infeasible",
         )
     return index_map(x.shape, lambda *o: o)
 
@@ -182,8 +189,8 @@ def _demand(x: Operand, r: Relation) -> None:
         value, modulus = (_extent(x, e) for e in pair)
         residue = _extent(x, right)
         x.require(modulus - 1, "infeasible", "the modulus {} is not positive", modulus)
-        x.require(residue, "infeasible", "no remainder is {}", residue)
-        x.require(modulus - 1 - residue, "infeasible", "no remainder by {} is {}", modulus, residue)
+        x.require(residue, "infeasible", "a remainder is never {}", residue)
+        x.require(modulus - 1 - residue, "infeasible", "a remainder modulo {} is never {}", modulus, residue)
         x.divide(value - residue, modulus, "infeasible")
         return
     gap, _ = _fraction(x, r.left - r.right)
@@ -202,7 +209,7 @@ def _extent(x: Operand, e: Any) -> Extent:
 
 
 def _fraction(x: Operand, e: Any) -> tuple[Extent, Extent]:
-    """Return a side as numerator and denominator in the symbols of *x*, and demand that it has a meaning."""
+    """Return a side as numerator and denominator in the symbols of *x*; require that the denominator is >= 1."""
     apart = Facts()
     n, d = sympy_bridge.to_fraction(e, apart, "an assumption")
     for needed in apart.requirements:

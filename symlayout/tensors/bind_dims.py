@@ -1,4 +1,4 @@
-"""From the shapes of arrays to the values of dims."""
+"""Find the values of dims from the shapes of arrays."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from symlayout.tensors.chain import Tensor, check_bound
 
 
 def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any, Any] | None = None) -> dict[str, int]:
-    """Return the value of every dim of *t*, from the shapes of its inputs and from *dims*.
+    """Return the value of every dim of *t*, found from the shapes of its inputs and from *dims*.
 
     Parameters
     ----------
+    t : the tensor whose leaves get arrays.
     shapes : one shape per leaf, in order of first use.
-    dims : values, by symbol or by name, of dims that the shapes do not determine.
+    dims : values of the dims that the shapes do not determine, by symbol or by name.
 
     Raises
     ------
     ShapeError
-        ``rank``, ``size_mismatch`` and ``non_divisible`` for a shape that is not the declared one,
-        ``infeasible`` for a dim outside its bounds, ``unbound_dim`` for one that nothing determines.
+        ``rank``, ``size_mismatch`` or ``non_divisible`` if a shape is not as declared; ``infeasible`` if a dim is
+        outside its bounds; ``unbound_dim`` if nothing determines a dim.
     """
     values = dim_values(dims or {})
     waiting: list[tuple[Tensor, int, Extent, Extent, int]] = []
@@ -47,7 +48,7 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
     for name, dim in t.facts.dims.items():
         check_bound(dim, values[name])
     for leaf, shape in zip(t.leaves(), shapes, strict=True):
-        known = leaf.facts.values(values)  # ceilings and maxima too, which were solved for as if they were dims
+        known = leaf.facts.values(values)  # with the symbols for floors and maxima
         for axis, (e, n) in enumerate(zip(leaf.extents, shape, strict=True)):
             if names_of(e) <= known.keys() and (expected := evaluate(e, known)) != n:
                 raise _mismatch(leaf, axis, n, expected)
@@ -61,7 +62,7 @@ def _mismatch(leaf: Tensor, axis: int, n: int, expected: int | None) -> ShapeErr
 
 
 def dim_values(dims: Mapping[Any, Any]) -> dict[str, int]:
-    """Return the values of dims, given by symbol or by name, by name; ``attr_dtype`` where one is no integer."""
+    """Return values of dims, given by symbol or by name, as a dict by name; ``attr_dtype`` if one is not an integer."""
     if not isinstance(dims, Mapping):
         raise ShapeError(f"dims is a {type(dims).__name__}, not a mapping of dims to integers", "attr_dtype")
     values = {}
@@ -75,7 +76,7 @@ def dim_values(dims: Mapping[Any, Any]) -> dict[str, int]:
 
 
 def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values: dict[str, int]) -> bool:
-    """Use ``top / bottom == n`` to find a dim, or check it; False if more than one is unknown."""
+    """Solve ``top / bottom == n`` for its unknown dim, or check it if there is none; False if there are several."""
     top, bottom = substitute(top, values), substitute(bottom, values)
     equation = top - n * bottom
     unknown = names_of(equation)
@@ -93,6 +94,6 @@ def _solve(leaf: Tensor, axis: int, top: Extent, bottom: Extent, n: int, values:
     value, remainder = divmod(-split[1], split[0])
     if remainder:
         declared = leaf.facts.spell(leaf.extents[axis])
-        raise ShapeError(f"array {leaf.name} has {n} on axis {axis}, which is no value of {declared}", "non_divisible")
+        raise ShapeError(f"array {leaf.name} has {n} on axis {axis}, which {declared} never equals", "non_divisible")
     values[name] = value
     return True

@@ -1,4 +1,4 @@
-"""The lazy tensor: a leaf with a shape, or an operation on tensors.  It holds no data."""
+"""Lazy tensors: leaves with a shape, and operations on tensors.  A tensor holds no data."""
 
 from __future__ import annotations
 
@@ -32,30 +32,31 @@ P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
 ASSUMED: ContextVar[Callable[[Tensor, Iterable[Any]], Tensor] | None] = ContextVar("ASSUMED", default=None)
-"""Set inside `assume` blocks: returns a tensor that knows what they say of its dims and of those in attributes."""
+"""Set inside `assume` blocks: a function that adds the assumed relations to a tensor, given its attributes."""
 _UNNAMED = itertools.count()
-_PROCESS = os.urandom(8).hex()  # a leaf without a name is no other process's leaf; a fork tells itself by its number
+_PROCESS = os.urandom(8).hex()  # with the process id, tells unnamed leaves of different processes apart
 
 
 class Tensor:
-    """A shape and where its elements come from; made by `tensor` and by operations.
+    """A shape, and where its elements come from.  `tensor` and operations make tensors.
 
     Attributes
     ----------
     name : str
-        Of a leaf: what it is called in proofs and calls.  Of an operation: the operation's name.
+        The name of a leaf in proofs and calls, or the name of the operation.
     dtype : numpy.dtype or None
-        None accepts any array.
+        The element type; None accepts any array.
     extents : tuple of Extent
-        The shape in solved symbols, for the engine; users read `shape`.
+        The shape in the symbols of the algebra, for the engine.  Users read `shape`.
     facts : Facts
-        The bounds and requirements that hold here.
+        The bounds and requirements of the dims.
     declared : Declared or None
         The index map to the inputs; None for a leaf.
     inputs : tuple of Tensor
-        What the map reads.
+        The tensors that the map reads.
     own : bool
-        Whether the map is this package's, whose tests show its reads inside the inputs for all sizes.
+        Whether this package declares the map.  The package's tests prove that such maps read only inside their inputs,
+        for all sizes; other maps are checked when they are used.
 
     Examples
     --------
@@ -111,23 +112,23 @@ class Tensor:
 
     @property
     def requires(self) -> tuple[Any, ...]:
-        """What must hold of the dims, as SymPy relations; minimal, in the order of the steps."""
+        """The requirements of the dims as SymPy relations, in the order of the steps; none follows from the others."""
         return tuple(sympy_bridge.to_relation(r, self.facts) for r in requirements(self.facts))
 
     def bounds(self) -> list[Interval]:
-        """Return ``(lo, hi)`` of each extent over all dims that meet the requirements; hi None is unbounded."""
+        """Return ``(lo, hi)`` of each extent, over all dims that meet the requirements; *hi* None is unbounded."""
         return bounds(self.extents, self.facts)
 
     @property
     def index_map(self) -> IndexMap:
-        """The map from output coordinates to the inputs' coordinates, composed over the chain."""
+        """The map from output coordinates to coordinates in the leaves, composed over the chain."""
         if "index_map" not in self._cache:
             self._cache["index_map"] = facade.index_map_of(self)
         result: IndexMap = self._cache["index_map"]
         return result
 
     def nodes(self) -> list[Tensor]:
-        """Return this tensor and all that it is made from, inputs first, each once."""
+        """Return this tensor and all tensors that it is computed from: inputs first, each tensor once."""
         order: dict[int, Tensor] = {}
         stack: list[tuple[Tensor, bool]] = [(self, False)]
         while stack:
@@ -152,14 +153,14 @@ class Tensor:
     # ------------------------------------------------------------------ as people see it
 
     def show(self, dims: Mapping[Any, Any] | None = None, at: Sequence[int] | None = None) -> Picture:
-        """Return a picture of the map on small sizes: it shows itself in notebooks, and prints as text.
+        """Return a picture of the map on small sizes.  Notebooks display the picture; ``print`` shows it as text.
 
         Parameters
         ----------
         dims : mapping, optional
-            Values of dims, by dim or name; the others get small ones that satisfy the requirements.
+            Values of dims, by dim or name.  Other dims get small values that meet the requirements.
         at : sequence of int, optional
-            A coordinate of the output to follow.
+            An output coordinate; the picture shows where its element comes from.
 
         Examples
         --------
@@ -178,17 +179,17 @@ class Tensor:
     # ------------------------------------------------------------------ binding
 
     def subs(self, values: Mapping[Any, Any]) -> Tensor:
-        """Return the tensor with dims bound.
+        """Return the tensor with dims replaced by values.
 
         Parameters
         ----------
         values : mapping
-            From dims, or their names, to ints, dims or expressions.  Dims that do not occur are ignored.
+            Maps dims, or their names, to ints, dims or expressions.  Dims that the tensor lacks are ignored.
 
         Raises
         ------
         ShapeError
-            A value outside the dim's bounds is ``infeasible``; a requirement that fails has its own kind.
+            ``infeasible`` if a value is outside the dim's bounds; a failing requirement raises its own kind.
         """
         if not isinstance(values, Mapping):
             raise TypeError(f"subs takes a mapping from dims to values, not {type(values).__name__}")
@@ -204,7 +205,7 @@ class Tensor:
         return self.bind(bound, apart)
 
     def bind(self, values: Mapping[str, Extent], apart: Facts | None = None) -> Tensor:
-        """Return the tensor built again with dims replaced by extents (see `subs`); itself where there are none."""
+        """Return the tensor built again with dims replaced by extents (see `subs`); without values, return itself."""
         if not values:
             return self
         made: dict[int, Tensor] = {}
@@ -217,10 +218,10 @@ class Tensor:
         return made[id(self)]
 
     def _check_requirements(self, values: Mapping[str, Extent]) -> None:
-        """Raise where a requirement fails whose dims are all bound.
+        """Raise if a requirement fails whose dims are all bound.
 
-        A declaration that is asked again demands most of them with the concrete values in the message; one that
-        chose between rules by what was known of a symbol keeps to its choice.
+        Most requirements fail earlier, when the declarations run again with the values.  This check finds the others:
+        a declaration may state other requirements when it knows more.
         """
         known = self.facts.values({name: v for name, v in values.items() if isinstance(v, int)})
         for r in self.facts.requirements:
@@ -228,7 +229,7 @@ class Tensor:
                 raise ShapeError(f"{r.where}: {r} fails for {_assignment(r, known)}", r.kind)
 
     def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
-        """Return the same chain on other inputs, a tensor for each key of a leaf, with the dims of *values* bound."""
+        """Return the same chain on other inputs: *leaves* maps the keys of leaves to tensors, *values* binds dims."""
         made: dict[int, Tensor] = {}
         for node in self.nodes():
             if node._again is None:
@@ -240,7 +241,7 @@ class Tensor:
     # ------------------------------------------------------------------ Python's protocols
 
     def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-        """Return the chain as data: leaves, and operations by name, so that another process applies them again."""
+        """Return the chain as data for another process: leaves, and the names and attributes of operations."""
         nodes = self.nodes()
         place = {id(node): k for k, node in enumerate(nodes)}
         records: list[tuple[Any, ...]] = []
@@ -286,7 +287,7 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
                 facts.require_nonnegative(e, "infeasible")
             if dim.multiple_of != 1:
                 facts.divide(value, dim.multiple_of, "infeasible")
-    operand = Operand((), facts, leaf.name, values)  # gives floors and maxima their values too
+    operand = Operand((), facts, leaf.name, values)  # also replaces the dims inside floors and maxima
     for r in leaf.facts.requirements:
         value, modulus = operand.translate(r.value, leaf.facts), operand.translate(r.modulus, leaf.facts)
         facts = operand.facts
@@ -312,20 +313,21 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     Parameters
     ----------
     shape : sequence or str
-        Each entry is an int, a dim or an expression, ``None`` or ``-1`` (unknown: a dim of its own), or
-        ``(lo, hi)`` with *hi* None for no limit.  A string such as ``"N, 2*h, 2*w, C"`` names dims >= 0.
+        Each entry is an int, a dim, an expression, ``None`` or ``-1`` (an unknown extent, which becomes a new dim), or
+        ``(lo, hi)`` (a new dim with these bounds; *hi* None is unbounded).  A string such as ``"N, 2*h, 2*w, C"``
+        names dims >= 0.
     dtype : dtype_like, optional
-        None accepts arrays of any fixed-size type.
+        The element type; None accepts arrays of any fixed-size type.
     name : str, optional
-        What the leaf is called; leaves of one name are the same input.
+        The name of the leaf.  Leaves with the same name are the same input.
 
     Raises
     ------
     ShapeError
-        ``unknown_rank`` for None, ``infeasible`` for a negative extent or an empty interval, ``dim_conflict``,
-        ``overflow`` beyond int64, ``attr_dtype`` for an entry that is no integer.
+        ``unknown_rank`` if *shape* is None, ``infeasible`` for a negative extent or an empty interval, ``dim_conflict``
+        if two dims share a name, ``overflow`` beyond int64, ``attr_dtype`` for an entry that is not an integer.
     FormatError
-        A string that is no shape, or a name that is not an identifier.
+        The string is not a shape, or *name* is not an identifier.
 
     Examples
     --------
@@ -380,7 +382,7 @@ def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -
     if low < 0:
         raise ShapeError(f"axis {axis}: lower bound {low} is negative", "infeasible")
     if low == high:
-        return low  # no dim: nothing would determine it
+        return low  # a number instead of a dim
     dim = Dim(f"{label}.{axis}", low, high)
     facts.declare(dim)
     return symbol(dim.name)
@@ -403,21 +405,20 @@ def operation(
 ) -> Callable[Concatenate[Tensor, P], Tensor]:
     """Make an operation on tensors from the declaration of its index map.
 
-    The declaration gets the first argument as an `Operand`; the attributes pass through as they
-    are.  It is called once when the operation is applied, and again when dims are bound, so a rule
-    that fails then fails with the same kind.
+    The declaration gets the first argument as an `Operand`, and the attributes unchanged.  The engine calls it when the
+    operation is applied, and again when dims get values.  So a requirement that fails raises the same kind both times.
 
     Parameters
     ----------
     declaration : function
-        Of an `Operand` and the attributes; it returns the `Declared` map.
+        Takes an `Operand` and the attributes, and returns the `Declared` map.
 
-    Raises
-    ------
-    TypeError
-        When it is applied: to what is no tensor, or with arguments that the declaration does not have.
-    ShapeError
-        When it is applied: ``overflow`` for more elements than int64 counts, and what the declaration demands.
+    Returns
+    -------
+    function
+        Takes a tensor and the attributes, and returns a tensor.  It raises `TypeError` if the first argument is not a
+        tensor or the other arguments do not match; `ShapeError` ``overflow`` if the number of elements exceeds int64;
+        and the errors of the declaration's requirements.
 
     Examples
     --------
@@ -435,14 +436,14 @@ def operation(
 def core_operation(
     declaration: Callable[Concatenate[Operand, P], Declared],
 ) -> Callable[Concatenate[Tensor, P], Tensor]:
-    """Make an operation of this package: as `operation`, and its reads count as shown to be inside the input."""
+    """Make an operation of this package: like `operation`, but its maps are known to read only inside their inputs."""
     return _operation(declaration, own=True)
 
 
 def core_joint_operation(
     declaration: Callable[Concatenate[Operand, P], Declared],
 ) -> Callable[Concatenate[Sequence[Tensor], P], Tensor]:
-    """Make a `core_operation` on a sequence of tensors; the declaration reads their shapes in ``x.shapes``."""
+    """Make a `core_operation` on a sequence of tensors; the declaration finds their shapes in ``x.shapes``."""
 
     def applied(xs: Sequence[Tensor], /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         if not isinstance(xs, Sequence) or not xs:
@@ -462,7 +463,7 @@ def _operation(
 
 
 def _presented(applied: F, declaration: Callable[..., Declared], operand: str) -> F:
-    """Return *applied* under the name, text and attributes of the declaration, taking and returning tensors."""
+    """Give *applied* the name, the docstring and the signature of the declaration, with tensors for operands."""
     functools.update_wrapper(applied, declaration)
     declaration.operation = applied  # type: ignore[attr-defined]  # for pickles, which name functions
     declared = inspect.signature(declaration)
@@ -484,15 +485,14 @@ def apply(
 ) -> Tensor:
     """Apply a declaration to tensors, with the dims of *values* replaced in its attributes.
 
-    *own* says whether the declaration is this package's: only then do its reads count as shown to be inside the
-    inputs.
+    *own* says whether this package declares the map: only then are its reads known to be inside the inputs.
 
     Raises
     ------
     ArrayError
-        The tensors' dtypes differ, or cannot hold a fill.
+        The dtypes of the tensors differ, or the dtype cannot hold a fill.
     ShapeError
-        Whatever the declaration demands, and ``dim_conflict`` between the tensors.
+        A requirement of the declaration fails, or two tensors have different dims of one name (``dim_conflict``).
     """
     name = declaration.__name__
     check_tensors(name, *inputs)
@@ -520,7 +520,7 @@ def apply(
 
 @dataclass(frozen=True, slots=True)
 class _Application:
-    """A declaration and its attributes, as they were applied: with what makes the node again on other inputs."""
+    """A declaration with the attributes that it was applied to; a call applies it again, to other inputs."""
 
     declaration: Callable[..., Declared]
     args: tuple[Any, ...]
@@ -533,15 +533,15 @@ class _Application:
         return apply(self.declaration, bound, self.args, self.kwargs, merged, own=self.own)
 
     def record(self) -> tuple[Any, ...]:
-        """Return what makes it again elsewhere: the declaration by the name under which users find its operation."""
+        """Return data from which another process makes it again: the operation's import path and the attributes."""
         operation = getattr(self.declaration, "operation", self.declaration)
         return operation, self.args, dict(self.kwargs), dict(self.values), self.own
 
 
 def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
-    """Return the last of the tensors that *records* describe: leaves, and operations on those before them."""
+    """Make the tensors that *records* describe, leaves and operations on earlier tensors; return the last one."""
     made: list[Tensor] = []
-    token = ASSUMED.set(None)  # what was assumed is in the records
+    token = ASSUMED.set(None)  # the records contain the assumptions
     try:
         for inputs, *record in records:
             if inputs is None:
@@ -557,14 +557,14 @@ def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
 
 
 def check_tensors(name: str, *tensors: object) -> None:
-    """Raise `TypeError` if a function called *name* was given something else than *tensors*."""
+    """Raise `TypeError` unless all arguments are tensors; *name* is the function that got them."""
     for x in tensors:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
 
 
 def _check_fills(declared: Declared, dtype: np.dtype[Any] | None) -> None:
-    """Raise if a fill is no element, or none that the type holds."""
+    """Raise if a fill is not an element, or if *dtype* cannot hold it."""
     for case in declared.cases:
         if case.fill is not None and case.fill.value is not UNDETERMINED:
             check_fill(case.fill.value, dtype)

@@ -1,9 +1,9 @@
-"""What the declaration of an operation is made of.
+"""The parts of a declaration.
 
-A declaration is a function of its inputs, seen as `Operand`, and its attributes.  It returns a
-`Declared` map: the domain, which is the output shape, and for each case the coordinate that an
-output coordinate reads, written with ``+ - * // %`` only.  Everything else (shapes, the
-interpreter, proofs, C) is derived from that one value, whatever numbers the coordinates are.
+A declaration is a function of an `Operand`, which stands for the inputs, and of attributes.  It returns a `Declared`
+map: the domain, which is the output shape, and a function for each case from output coordinates to input coordinates.
+These functions use only ``+ - * // %``, so they work on integers, arrays, normal forms and SymPy expressions alike.
+Shapes, the interpreter, proofs and C are all derived from that map.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.tensors.element_types import fill_value
 
-Coordinate = Any  # an int, an array, a normal form, or a SymPy expression: whatever evaluates the map
+Coordinate = Any  # an int, an array, a normal form, or a SymPy expression
 Coords = Callable[..., Sequence[Coordinate]]
 Windows = Callable[..., Sequence[tuple[Coordinate, Extent]]]
 
 
 class Undetermined(enum.Enum):
-    """The fill of elements that nothing tells, in maps without an element type: equal to no other."""
+    """The fill of elements with an undetermined value.  It equals no other fill."""
 
     UNDETERMINED = "undetermined"
 
@@ -37,14 +37,14 @@ UNDETERMINED = Undetermined.UNDETERMINED
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The value of elements that are read from outside a source: a number, bytes, or an element of NumPy.
+    """The value of elements whose coordinate is outside the input: a number, bytes, or a NumPy scalar.
 
-    Text and tuples are elements of the types that have them.
+    Text and tuples are possible for element types that contain them.
 
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if *value* is anything else.
+        ``attr_dtype`` if *value* is not an element.
     """
 
     value: Any = 0
@@ -56,11 +56,11 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A part of the domain and what it reads.
+    """A part of the domain, and the coordinates that it reads.
 
-    The case holds where ``0 <= value < extent`` for each pair that ``where(*coordinate)`` returns;
-    there ``coords(*coordinate)`` is the coordinate in input number ``source``.  With a *fill*, a
-    coordinate outside the input reads the fill; without one it is always inside.
+    An output coordinate belongs to the case if ``0 <= value < extent`` for each pair ``where(*coordinate)`` returns.
+    Then ``coords(*coordinate)`` is the coordinate in input number ``source``.  With a *fill*, a coordinate outside the
+    input reads the fill; without a fill, every coordinate must be inside.
     """
 
     coords: Coords
@@ -71,14 +71,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An index map: the extents of its domain, and disjoint cases that cover it."""
+    """An index map: the extents of its domain, and disjoint cases that cover the domain."""
 
     domain: tuple[Extent, ...]
     cases: tuple[Case, ...]
 
 
 def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = None) -> Declared:
-    """Return the map of one case: ``coords(*output coordinate)`` is the input coordinate.
+    """Return a map with a single case: ``coords(*output coordinate)`` is the input coordinate.
 
     >>> flipped = index_map((4, 3), lambda i, j: (3 - i, j))
     >>> flipped.cases[0].coords(0, 2)
@@ -88,14 +88,14 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
 
 
 class Operand:
-    """What an operation is applied to, as its declaration sees it.
+    """The inputs of an operation, as its declaration sees them.
 
     Attributes
     ----------
     shapes : tuple of tuple of Extent
         The extents of each input: ints or polynomials.
     where : str
-        The operation's name, for messages.
+        The name of the operation, for messages.
     """
 
     __slots__ = ("_facts", "_owned", "_values", "shapes", "where")
@@ -125,7 +125,7 @@ class Operand:
 
     @property
     def facts(self) -> Facts:
-        """What is known, with everything that was demanded so far."""
+        """The facts of the inputs, with the requirements that were added so far."""
         return self._facts
 
     def _own(self) -> Facts:
@@ -139,7 +139,7 @@ class Operand:
         Raises
         ------
         ShapeError
-            ``attr_dtype`` if it is none of these, ``dim_conflict`` if a dim's bounds differ.
+            ``attr_dtype`` if *value* is none of these, ``dim_conflict`` if a known dim has other bounds.
         """
         if type(value) is int:
             return sympy_bridge.whole(value, what)
@@ -151,7 +151,7 @@ class Operand:
         return self.translate(sympy_bridge.to_extent(value, apart, what), apart)
 
     def translate(self, e: Extent, facts: Facts) -> Extent:
-        """Return an extent of another system in the symbols of this one, with bound dims replaced."""
+        """Return an extent of another system in the symbols of this system, with bound dims replaced."""
         top, bottom = facts.to_user(e)
         meaning: dict[str, Extent] = {}
         for name in sorted(names_of(top) | names_of(bottom)):
@@ -165,12 +165,12 @@ class Operand:
         return self.divide(substitute(top, meaning), substitute(bottom, meaning))
 
     def extents(self, values: Any, what: str, length: int | None = None) -> list[Extent]:
-        """Return a list of attributes as extents; one value stands for a list of one.
+        """Return a list of attributes as extents; a single value counts as a list of one.
 
         Raises
         ------
         ShapeError
-            ``length_mismatch`` if it is not a flat list, or not of the given length.
+            ``length_mismatch`` if the list is nested, or has not the given length.
         """
         items = as_list(values)
         if any(is_list(item) for item in items):
@@ -180,7 +180,7 @@ class Operand:
         return [self.extent(item, what) for item in items]
 
     def pairs(self, values: Any, what: str, length: int) -> list[tuple[Extent, Extent]]:
-        """Return a list of ``length`` pairs ``(begin, end)``; ``length_mismatch`` otherwise."""
+        """Return an attribute as a list of ``length`` pairs ``(begin, end)``; ``length_mismatch`` if it is not one."""
         items = as_list(values)
         if len(items) != length or any(not is_list(item) or len(as_list(item)) != 2 for item in items):
             raise ShapeError(
@@ -206,7 +206,7 @@ class Operand:
         return axis % self.rank
 
     def divide(self, numerator: Extent, denominator: Extent, kind: str = "non_divisible") -> Extent:
-        """Return the exact quotient; that it is one becomes a requirement (see `Facts.divide`)."""
+        """Return the quotient, and require that the division is exact (see `Facts.divide`)."""
         if type(numerator) is int and type(denominator) is int and denominator > 0 and numerator % denominator == 0:
             return numerator // denominator
         facts = self._own()
@@ -230,16 +230,16 @@ class Operand:
         return min(a, b) if type(a) is int and type(b) is int else self._own().minimum(a, b)
 
     def require(self, e: Extent, kind: str, rule: str = "", *parts: Any) -> None:
-        """Demand ``e >= 0``: nothing if proved, an error if impossible, else a requirement.
+        """Require ``e >= 0``.  If it is proved, nothing happens; if it is refuted, raise `ShapeError` with *kind*.
 
-        The message is *rule* with each ``{}`` replaced by one of *parts*; extents among them are spelled.
+        The message is *rule* with each ``{}`` replaced by one of *parts*; extents appear in the user's dims.
         """
         if (type(e) is int and e >= 0) or self._facts.nonnegative(e):
             return
         self._own().require_nonnegative(e, kind, self.where, rule=self._message(rule, parts))
 
     def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "", *parts: Any) -> None:
-        """Demand ``left == right``, as `require`."""
+        """Require ``left == right``, as `require` does for inequalities."""
         if left != right:
             self._own().require_zero(left - right, kind, self.where, rule=self._message(rule, parts))
 
@@ -251,20 +251,20 @@ class Operand:
         return self._facts.spell(e)
 
     def countable(self, e: Extent, what: str) -> Extent:
-        """Return *e*, which counts something and so must fit int64: ``overflow`` otherwise."""
+        """Return *e*, a count; raise ``overflow`` if it exceeds int64 for all sizes."""
         self._least(e, what)
         return e
 
     def check_countable(self, domain: Sequence[Extent]) -> None:
-        """Raise ``overflow`` if an extent of *domain*, or its number of elements, cannot fit int64."""
-        count = 1  # of the smallest shape, so far as the bounds tell
+        """Raise ``overflow`` if an extent of *domain*, or its number of elements, exceeds int64 for all sizes."""
+        count = 1  # a lower bound of the number of elements
         for axis, e in enumerate(domain):
             count *= max(self._least(e, "extent of axis {}", axis), 0)
         if count > INT64_MAX:
             raise ShapeError(f"{self.where}: number of elements {count} exceeds int64", "overflow")
 
     def _least(self, e: Extent, what: str, *parts: int) -> int:
-        """Return a lower bound of what is counted, 0 if there is none; ``overflow`` if none fits int64."""
+        """Return a lower bound of the count *e*, or 0; raise ``overflow`` if the bound exceeds int64."""
         least = self._facts.least(e) or 0
         if least > INT64_MAX:
             raise ShapeError(f"{self.where}: {what.format(*parts)} {self.spell(e)} exceeds int64", "overflow")
@@ -272,10 +272,10 @@ class Operand:
 
 
 def is_list(value: Any) -> bool:
-    """Return whether an attribute is a list: a list, a tuple, or an array that is not a scalar."""
+    """Return whether an attribute is a list, a tuple, or an array with axes."""
     return isinstance(value, (list, tuple)) or (not isinstance(value, type) and getattr(value, "ndim", 0) > 0)
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list attribute as a list; one value as a list of one."""
+    """Return an attribute as a list; a single value becomes a list of one."""
     return list(value) if is_list(value) else [value]

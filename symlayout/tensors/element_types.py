@@ -1,4 +1,4 @@
-"""Arrays in: what callers may hand over, as a NumPy array that shares the memory."""
+"""Element types, fills, and the arrays that callers pass in: views as NumPy arrays over the same memory."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from symlayout.errors import ArrayError, ShapeError, printable, shown
 def as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     """Return *value* as a NumPy array over the same memory.
 
-    Accepts arrays, the buffer protocol, ``__array_interface__`` and DLPack.
+    *value* is an array, or supports the buffer protocol, ``__array_interface__`` or DLPack.
 
     Raises
     ------
     ArrayError
-        Anything else, arrays of objects or of a variable element size, masked arrays, and memory
-        that the CPU cannot read.
+        *value* is none of these; its elements are objects or vary in size; it is masked; or the CPU cannot read it.
     """
     if type(value) is not np.ndarray:
         value = _converted(value, name)
@@ -35,29 +34,29 @@ def _converted(value: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     if isinstance(value, (str, list, tuple, int, float, complex, set, dict)) or value is None:
-        raise ArrayError(
-            f"array {name} is a {type(value).__name__}, which is no array\n  help: pass numpy.asarray(...)"
-        )
+        raise ArrayError(f"array {name} is a {type(value).__name__}, not an array\n  help: pass numpy.asarray(...)")
     try:
         if hasattr(value, "__array_interface__"):
             return _inside(np.asarray(value), value.__array_interface__)
         if hasattr(value, "__dlpack__"):
             return np.from_dlpack(value)
         return np.asarray(memoryview(value))
-    except Exception as error:  # the object's own code runs here, and may raise whatever it likes
+    except Exception as error:  # the object's own code runs here and may raise anything
         raise ArrayError(
-            f"array {name} of type {type(value).__name__} gives no array: {printable(error):.200}\n"
+            f"array {name} of type {type(value).__name__} cannot be read as an array: {printable(error):.200}\n"
             "  help: pass a NumPy array, a buffer, or an object with __array_interface__ or __dlpack__ on the CPU"
         ) from error
 
 
 def _inside(a: np.ndarray[Any, Any], interface: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    """Return *a*, made of *interface*, if it lies in the buffer that this may name, which NumPy does not check.
+    """Return *a*, an array made from *interface*, after checking it against the buffer that the interface names.
+
+    NumPy does not make this check.
 
     Raises
     ------
     ValueError
-        It does not.
+        Elements are outside the buffer.
     """
     data = interface.get("data")
     if a.size and data is not None and not isinstance(data, tuple):
@@ -69,23 +68,28 @@ def _inside(a: np.ndarray[Any, Any], interface: Mapping[str, Any]) -> np.ndarray
 
 
 def byte_bounds(a: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the first address of the elements of *a*, which is not empty, and the one past the last."""
+    """Return the address of the first byte of the elements of *a*, and the address after the last; *a* is not empty."""
     start = a.__array_interface__["data"][0]
     reach = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
     return start + sum(min(0, r) for r in reach), start + sum(max(0, r) for r in reach) + a.itemsize
 
 
 def element_type(dtype: Any) -> np.dtype[Any]:
-    """Return *dtype* as a NumPy dtype of fixed size; ``ArrayError`` if it is none.
+    """Return *dtype* as a NumPy dtype of fixed size.
 
-    Names of the types of ml_dtypes, such as ``"bfloat16"``, ``"float8_e4m3fn"`` and ``"int4"``, need that package.
+    Names of ml_dtypes, such as ``"bfloat16"``, ``"float8_e4m3fn"`` and ``"int4"``, need that package.
+
+    Raises
+    ------
+    ArrayError
+        *dtype* is not an element type of fixed size, or needs a package that is not installed.
     """
     try:
         made: np.dtype[Any] = np.dtype(_extended(dtype) if isinstance(dtype, str) else dtype)
-    except (TypeError, ValueError, SyntaxError) as error:  # numpy reads lists of types as Python does
+    except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses lists of types as Python code
         packed = isinstance(dtype, str) and dtype.endswith("int4x2")
         remedy = "\n  help: two of its elements share a byte; give it to compile(dtype=...)" if packed else ""
-        raise ArrayError(f"{shown(dtype)} is no element type: {printable(error):.200}{remedy}") from error
+        raise ArrayError(f"{shown(dtype)} is not an element type: {printable(error):.200}{remedy}") from error
     _check(made, "dtype")
     if made.subdtype is not None:
         raise ArrayError(f"dtype {made} is an array, not an element type\n  help: add its shape to the tensor's")
@@ -93,7 +97,7 @@ def element_type(dtype: Any) -> np.dtype[Any]:
 
 
 def _extended(name: str) -> Any:
-    """Return what the element type *name* is called by: by the type of ml_dtypes, if it is one."""
+    """Return the type of ml_dtypes called *name*, if there is one; else *name*."""
     if not re.fullmatch(r"bfloat16|u?int[124]|float[468]_\w{1,20}", name, re.ASCII):
         return name
     try:
@@ -104,18 +108,18 @@ def _extended(name: str) -> Any:
 
 
 def check_dtype(array: np.ndarray[Any, Any], declared: np.dtype[Any] | None, name: str) -> None:
-    """Raise `ArrayError` if *array* has not the declared element type, up to byte order."""
+    """Raise `ArrayError` unless *array* has the declared element type, in any byte order."""
     if declared is not None and array.dtype != declared and array.dtype.newbyteorder("=") != declared.newbyteorder("="):
         raise ArrayError(f"array {name} has dtype {array.dtype}, declared is {declared}")
 
 
 def fill_value(value: Any) -> Any:
-    """Return a fill as the number, text or element that it is.
+    """Return a fill as a number, a text or a NumPy scalar.
 
     Raises
     ------
     ShapeError
-        ``attr_dtype`` if it is none: a dim, a tensor, a list.
+        ``attr_dtype`` if *value* is not an element: a dim, a tensor, a list.
 
     Examples
     --------
@@ -128,29 +132,29 @@ def fill_value(value: Any) -> Any:
     if not isinstance(value, np.ndarray) and hasattr(value, "__index__"):
         try:
             return int(operator.index(value))
-        except TypeError:  # a symbol, say
+        except TypeError:  # for example a SymPy symbol
             pass
     raise ShapeError(
-        f"fill {shown(value)} is no element\n  help: fill with a number, or with an element of NumPy", "attr_dtype"
+        f"fill {shown(value)} is not an element\n  help: fill with a number, or with an element of NumPy", "attr_dtype"
     )
 
 
 def check_fill(value: Any, dtype: np.dtype[Any] | None) -> None:
-    """Raise if *value* is no element of *dtype*; text and tuples are elements only of declared types."""
+    """Raise if *dtype* cannot hold *value*; without a dtype, raise if *value* is text or a tuple."""
     if dtype is not None:
         fill_element(value, dtype)
     elif isinstance(value, (str, tuple)) and not isinstance(value, np.generic):
         raise ShapeError(
-            f"fill {shown(value)} is no element of every type\n  help: declare the dtype, or fill with a number",
+            f"fill {shown(value)} is not an element of every type\n  help: declare the dtype, or fill with a number",
             "attr_dtype",
         )
 
 
 def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    r"""Return a 0-d array of *dtype* that holds a fill; zero is all zero bits for any type.
+    r"""Return a 0-d array of *dtype* that holds a fill.  The fill 0 is all zero bits in every type.
 
-    A value of the very type keeps its bits, those of a NaN too.  Floats round; integers must be in range, and whole;
-    what is not 0 is true.
+    A value that already has the type *dtype* keeps its bits, also if it is a NaN.  Other values round to a float type,
+    must be equal to a value of an integer type, and become true for a boolean type unless they are 0.
 
     Raises
     ------
@@ -175,14 +179,14 @@ def fill_element(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
             raise ValueError("the value would change")
     except (TypeError, ValueError, OverflowError, FloatingPointError) as error:
         raise ArrayError(
-            f"fill {shown(value)} is no {dtype}: {printable(error):.200}\n"
+            f"fill {shown(value)} does not fit {dtype}: {printable(error):.200}\n"
             f"  help: fill with a value of {dtype}, or convert the input to a type that holds the fill"
         ) from error
     return made
 
 
 def same_fill(a: Any, b: Any, dtype: np.dtype[Any] | None) -> bool:
-    """Return whether two fills are equal bit for bit; without a dtype, in every type that holds both.
+    """Return whether two fills are equal bit for bit in *dtype*; without a dtype, in every type that holds both.
 
     >>> same_fill(0.5, np.float32(0.5), None), same_fill(0.1, np.float32(0.1), None)
     (True, False)
@@ -191,7 +195,7 @@ def same_fill(a: Any, b: Any, dtype: np.dtype[Any] | None) -> bool:
 
 
 def fill_text(value: Any, dtype: np.dtype[Any] | None) -> str:
-    """Return a text that is equal for two fills exactly where they are the same.
+    """Return a text of a fill: two fills have the same text if and only if `same_fill` holds for them.
 
     Examples
     --------
@@ -214,7 +218,7 @@ def fill_text(value: Any, dtype: np.dtype[Any] | None) -> str:
 
 
 def _number_text(number: Any) -> str:
-    """Return a real number as text that is the same for all types that hold it."""
+    """Return a real number as text that does not depend on its type."""
     if isinstance(number, np.bool_):
         number = bool(number)
     if abs(number) == np.inf:
@@ -224,21 +228,21 @@ def _number_text(number: Any) -> str:
 
 
 def _scalar(value: Any) -> Any:
-    """Return the element of an array without axes, as models hold their constants; anything else as it is."""
+    """Return the element of an array without axes (models hold constants so); return other values unchanged."""
     return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
 
 
 def _number(value: Any) -> Any:
-    """Return *value* as a number that Python compares; None if it is none."""
+    """Return *value* as a Python number; None if it is not a number."""
     if isinstance(value, (int, float, complex, np.number, np.bool_)) and not isinstance(value, np.timedelta64):
         return value
     if isinstance(value, np.generic) and type(value).__module__.partition(".")[0] != "numpy":
-        return float(value)  # of ml_dtypes, whose real types are all narrower
+        return float(value)  # a type of ml_dtypes: all of its real types are narrower than float
     return None
 
 
 def _negative_zeros(number: Any) -> tuple[bool, bool]:
-    """Return whether the real and the imaginary part are a zero with a sign."""
+    """Return, for the real and the imaginary part, whether it is -0."""
     if not isinstance(number, (float, complex, np.inexact)):
         return (False, False)
     return (
@@ -248,8 +252,8 @@ def _negative_zeros(number: Any) -> tuple[bool, bool]:
 
 
 def _holds(made: np.ndarray[Any, Any], number: Any) -> bool:
-    """Return whether an element made of *number* is that number, or it rounded: finite where it is finite."""
-    if number is None or made.dtype.kind in "bmMSU" or number != number:  # what is not 0 is true, as in NumPy
+    """Return whether the element *made* equals *number*, or is *number* rounded without overflow to infinity."""
+    if number is None or made.dtype.kind in "bmMSU" or number != number:  # NumPy: nonzero is true
         return True
     if np.array(0.5).astype(made.dtype) == 0.5:
         return bool(np.isfinite(made)) == bool(np.isfinite(number))

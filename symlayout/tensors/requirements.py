@@ -1,4 +1,4 @@
-"""Shapes' requirements and bounds, as the user reads them."""
+"""The requirements and bounds of shapes, in the form that users read."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from symlayout.algebra.facts import QUOTIENT, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
 from symlayout.errors import ShapeError
 
-_MOST_OTHERS = 16  # requirements that are asked whether together they imply another
-_BUDGET = 300  # boxes that the search for one end of an extent looks at
+_MOST_OTHERS = 16  # a requirement may be dropped if so many others imply it; more are not tried
+_BUDGET = 300  # most boxes that the search for one bound of an extent visits
 
 
 def requirements(facts: Facts) -> list[Requirement]:
-    """Return what must hold of the dims wherever *facts* hold: primitive, irredundant, in step order.
+    """Return the requirements of *facts* in the order of the steps: in lowest terms, and none implied by the others.
 
-    Congruences of one primitive form are joined (``H % 4`` and ``H % 6`` give ``H % 12``); what the
-    bounds of the dims and the other requirements imply is left out.
+    Congruences of one expression are joined: ``H % 4 == 0`` and ``H % 6 == 0`` become ``H % 12 == 0``.  A requirement
+    is left out if the bounds of the dims and the other requirements are proved to imply it.
     """
     kept = _joined([_primitive(r) for r in facts.requirements])
     for r in list(reversed(kept)):
@@ -29,7 +29,7 @@ def requirements(facts: Facts) -> list[Requirement]:
 
 
 def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
-    """Return those of *others* that may imply *r*: all, or of very many the ones that share most dims with it."""
+    """Return the requirements of *others* that may imply *r*: at most `_MOST_OTHERS`, those that share most dims."""
     if len(others) <= _MOST_OTHERS:
         return others
     names = names_of(r.value) | names_of(r.modulus)
@@ -38,13 +38,13 @@ def _nearest(r: Requirement, others: list[Requirement]) -> list[Requirement]:
 
 
 def origins(facts: Facts, stages: Sequence[Facts]) -> list[list[int]]:
-    """Return for each of the `requirements` the stages of a chain that asked for it, or for a part of it.
+    """Return, for each of the `requirements`, the numbers of the stages that state it or a part of it.
 
-    *stages* are the facts of the tensors of the chain in order; *facts* are those of the last one.
+    *stages* holds the facts of the tensors of a chain, in order; *facts* are the facts of the last tensor.
     """
 
     def asks(o: Requirement, r: Requirement) -> bool:
-        """Return whether *r* is *o*, or joined from *o* and others."""
+        """Return whether *r* is *o*, or is joined from *o* and others."""
         if r.relation != "divides" or o.relation != "divides":
             return o == r
         return _split_constant(_primitive(o).value)[0] == _split_constant(r.value)[0]
@@ -57,9 +57,9 @@ def origins(facts: Facts, stages: Sequence[Facts]) -> list[list[int]]:
 
 
 def bounds(extents: Sequence[Extent], facts: Facts) -> list[Interval]:
-    """Return ``(lo, hi)`` of each extent over the dims for which *facts* hold; hi None: unbounded.
+    """Return ``(lo, hi)`` of each extent, over all dims that meet *facts*; None is unbounded.
 
-    Both ends are values that the extent has, unless the search for them gives up; they hold in any case.
+    The bounds always hold.  They are tight (the extent has both values) unless the search gives up.
     """
     extents = [facts.reduce(e) for e in extents]
     result = [(e, e) if isinstance(e, int) else facts.interval(e) for e in extents]
@@ -101,7 +101,7 @@ def _primitive(r: Requirement) -> Requirement:
 
 
 def _joined(requirements: list[Requirement]) -> list[Requirement]:
-    """Join congruences of one form by the Chinese remainder theorem, at the first one's place."""
+    """Join congruences of one expression by the Chinese remainder theorem, at the place of the first."""
     result: list[Requirement] = []
     places: dict[Extent, int] = {}
     for r in requirements:
@@ -142,7 +142,7 @@ def _remainder(before: Requirement, constant: int, modulus: int) -> tuple[int, i
 
 
 def _mentioned(requirements: list[Requirement], facts: Facts) -> set[str]:
-    """Return the symbols in requirements, and in what they are defined by."""
+    """Return the symbols in requirements, and the symbols in the definitions of these."""
     found: set[str] = set()
     todo = [e for r in requirements for e in (r.value, r.modulus)]
     while todo:
@@ -168,10 +168,10 @@ def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
     )
     try:
         apart.merge(system)
-    except ShapeError:  # no sizes meet the others: which of them to leave out is no question
+    except ShapeError:  # no sizes meet the others: drop nothing
         return False
     if any(o.where == QUOTIENT for o in apart.requirements):
-        return False  # without r, what the others mention has no meaning
+        return False  # the others mention an exact quotient that r makes exact
     value, modulus = apart.reduce(r.value), apart.reduce(r.modulus)
     if r.relation == "divides":
         return exact_quotient(value, modulus) is not None

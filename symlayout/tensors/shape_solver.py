@@ -1,4 +1,4 @@
-"""Solve for the inputs that give an output shape: values, relations, or why there are none."""
+"""Solve for the inputs that give an output shape: values, relations, or the reason why none exist."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Operand, as_list
 from symlayout.tensors.requirements import requirements
 
-_BUDGET = 2000  # boxes that one search looks at
-_MOST_POINTS = 1000  # solutions that are listed one by one
+_BUDGET = 2000  # most boxes that one search visits
+_MOST_POINTS = 1000  # most solutions in a list
 
 
 class Status(enum.Enum):
@@ -51,19 +51,19 @@ class Solution:
     Attributes
     ----------
     status : Status
-        UNIQUE: the output shape determines every dim.  FAMILY: it leaves some dims open.  NONE: no sizes give it.
-        UNKNOWN: the search gave up before it found a solution, or that there is no second one.
+        UNIQUE: the output shape determines every dim.  FAMILY: some dims remain free.  NONE: no sizes give the shape.
+        UNKNOWN: the search gave up, either before it found a solution or before it excluded a second one.
     dims : dict
-        For each dim of the tensor, by its SymPy symbol, its value: an int, or an expression in the dims of the
-        output shape and in dims that are left open.  Empty with NONE.
+        The value of each dim of the tensor, by its SymPy symbol: an int, or an expression in the dims of the output
+        shape and in free dims.  Empty if the status is NONE.
     relations : tuple
-        What the dims in these expressions must satisfy, as SymPy relations.
+        SymPy relations that the dims in these expressions must satisfy.
     points : tuple of dict, or None
-        All solutions in numbers, where there are at most 1000 and the output shape has no dims.
+        All solutions as numbers, if there are at most 1000 and the output shape has no dims; else None.
     inputs : dict
-        The shape of each input, by its name.
+        The shape of each input, by the name of the input.
     reason : str
-        With NONE and UNKNOWN, why.
+        Why the status is NONE or UNKNOWN; else empty.
 
     Examples
     --------
@@ -91,23 +91,28 @@ class Solution:
 
 
 def solve_shape(y: Tensor, output_shape: Any) -> Solution:
-    """Return which values of the dims of *y*, and so which shapes of its inputs, give it a shape.
+    """Return the values of the dims of *y*, and so the shapes of its inputs, for which *y* has an output shape.
 
     Parameters
     ----------
     y : Tensor
-        Whose output is to have the shape.
+        The tensor that is to have the output shape.
     output_shape : sequence or str
-        One entry for each axis, as for `tensor`: an int, a dim or expression, ``(lo, hi)``, or None or -1 for an
-        axis that may be anything.  A string such as ``"4, 2*m, ?"`` means the dims of *y* where it names them.
+        One entry for each axis, as for `tensor`: an int, a dim or expression, ``(lo, hi)``, or None or -1 for any
+        extent.  In a string such as ``"4, 2*m, ?"``, names of dims of *y* mean these dims.
+
+    Returns
+    -------
+    Solution
+        The status, the dims and the input shapes.  ``UNKNOWN`` is a possible answer; no error is raised for it.
 
     Raises
     ------
     ShapeError
-        ``rank`` if there are more or fewer entries than axes, ``infeasible`` for a negative entry, ``attr_dtype``
-        for one that is no integer, ``dim_conflict``.
+        ``rank`` if the number of entries is not the rank, ``infeasible`` for a negative entry, ``attr_dtype`` for an
+        entry that is not an integer, ``dim_conflict`` if two dims share a name.
     FormatError
-        A string that is no shape.
+        The string is not a shape.
 
     Examples
     --------
@@ -117,7 +122,7 @@ def solve_shape(y: Tensor, output_shape: Any) -> Solution:
     family: H = 7
     """
     check_tensors("solve_shape", y)
-    base = Facts()  # the dims of the output shape come first, and the newest dim is the one that is solved for
+    base = Facts()  # declare the dims of the output shape first: equations are solved for the newest dim
     goals = _goals(y, output_shape, base)
     given = frozenset(base.dims)
     base.merge(y.facts)
@@ -131,7 +136,7 @@ def solve_shape(y: Tensor, output_shape: Any) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class _Goal:
-    """The extent of an axis of the output is to lie between *low* and *high*; None is no limit."""
+    """A wanted extent of one output axis: between *low* and *high*; a *high* of None is unbounded."""
 
     axis: int
     low: Extent
@@ -140,7 +145,7 @@ class _Goal:
 
 
 def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
-    """Return what the entries of an output shape ask for, and declare their dims."""
+    """Return the entries of an output shape as goals, and declare their dims."""
     if isinstance(output_shape, str):
         from symlayout.language.parse import evaluate, parse_shape
         from symlayout.language.parse import names_of as dims_in
@@ -171,7 +176,7 @@ def _goals(y: Tensor, output_shape: Any, facts: Facts) -> list[_Goal]:
 
 
 def _demand(goals: Sequence[_Goal], y: Tensor, facts: Facts) -> str:
-    """Add what is asked for; return the text of the error if nothing meets it, else an empty one."""
+    """Add the goals to *facts*; return the text of the error if no sizes meet them, else an empty text."""
     for goal in goals:
         e, where = facts.reduce(y.extents[goal.axis]), f"axis {goal.axis}"
         try:
@@ -187,7 +192,7 @@ def _demand(goals: Sequence[_Goal], y: Tensor, facts: Facts) -> str:
 
 
 def _conflict(y: Tensor, goals: Sequence[_Goal], base: Facts, error: str) -> Solution:
-    """Return that there is no solution, and axes that cannot be as asked for together, each needed for that."""
+    """Return the solution NONE; its reason names axes whose goals conflict, and no axis that could be left out."""
     needed = list(goals)
     for goal in goals:
         fewer, facts = [g for g in needed if g is not goal], base.fork()
@@ -228,7 +233,7 @@ def _solution(y: Tensor, facts: Facts, given: frozenset[str]) -> Solution | None
 def _points(
     parts: list[PointSearch], found: list[tuple[list[dict[str, int]], bool]], order: Iterable[str]
 ) -> list[dict[str, int]] | None:
-    """Return the values of all dims at every point, in order, if they are known and not too many."""
+    """Return all points as values of the dims, in order; None if some are unknown or there are too many."""
     if not all(complete for _, complete in found) or prod(len(some) for some, _ in found) > _MOST_POINTS:
         return None
     choices = [[part.dims_at(point) for point in some] for part, (some, _) in zip(parts, found, strict=True)]
@@ -237,7 +242,7 @@ def _points(
 
 
 def _values(y: Tensor, facts: Facts, given: frozenset[str]) -> dict[str, tuple[Extent, Extent]]:
-    """Return dims that others determine, as fractions in these; no dim has a value and occurs in one."""
+    """Return the dims that others determine, as fractions in free dims: no determined dim occurs in a fraction."""
     values: dict[str, tuple[Extent, Extent]] = {}
     used: frozenset[str] = frozenset()
     for name in y.facts.dims:
@@ -261,7 +266,7 @@ def _written(
     points: list[dict[str, int]] | None,
     reason: str,
 ) -> Solution:
-    """Return a solution in the user's dims: every requirement again, with the values put in."""
+    """Return a solution in the user's dims; its relations are the requirements with the values inserted."""
     left = Facts()
     for name, d in facts.dims.items():
         if name not in values:

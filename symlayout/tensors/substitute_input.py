@@ -1,4 +1,4 @@
-"""Compose two maps: one chain of operations continued by another."""
+"""Compose two chains: the output of one becomes an input of the other."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from symlayout.tensors.declaration import Declared, Operand, index_map
 
 
 def compose(first: Tensor, then: Tensor, source: str | None = None) -> Tensor:
-    """Return the chain *then* with *first* for its input *source*, or for its only input.
+    """Return the chain *then* with *first* in the place of its input *source*, or of its only input.
 
-    Dims of *then* that are extents of the input take the values that the shape of *first* gives them; dims that
-    occur elsewhere in *then* only are those of the same name in *first*.
+    A dim of *then* that is an extent of that input gets its value from the shape of *first*.  Any other dim of *then*
+    means the dim of that name in *first*.
 
     Raises
     ------
     ShapeError
-        ``source`` if there is no such input or more than one, ``rank``, ``size_mismatch``, ``dim_conflict``.
+        ``source`` if no input, or several, match; ``rank`` or ``size_mismatch`` if the shapes differ; ``dim_conflict``
+        if two dims share a name.
     """
     leaf = _leaf(then, source)
     demand_rank(first, leaf)
@@ -36,9 +37,8 @@ def _leaf(t: Tensor, source: str | None) -> Tensor:
     leaves = [leaf for leaf in t.leaves() if source in (None, leaf.name)]
     if len(leaves) != 1:
         known = ", ".join(leaf.name for leaf in t.leaves())
-        rule = (
-            f"compose: {t!r} has {len(t.leaves())} inputs" if source is None else f"compose: no one input is {source}"
-        )
+        count = f"{t!r} has {len(t.leaves())} inputs"
+        rule = f"compose: {count if source is None else f'{source} does not name one input'}"
         raise ShapeError(f"{rule}\n  known: {known}\n  help: name one that occurs once", "source")
     return leaves[0]
 
@@ -50,9 +50,9 @@ def demand_rank(x: Tensor, like: Tensor) -> None:
 
 
 def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = None) -> Tensor:
-    """Return *x*, of which is demanded that it has the shape of *like*, and dims the bounds that they have there.
+    """Return *x*, and require that it has the shape of *like* and that its dims meet their bounds in *like*.
 
-    *values* are those of dims of *like*, in the symbols of *x*.
+    *values* gives dims of *like* in the symbols of *x*.
     """
     demand_rank(x, like)
     given = dict(values or {})
@@ -61,7 +61,7 @@ def demand_shape(x: Tensor, like: Tensor, values: Mapping[str, Extent] | None = 
 
 
 def composed(z: Operand, like: Tensor, given: Mapping[str, Extent]) -> Declared:
-    """Return *z*, of the shape of *like*, of which dims have the *given* values."""
+    """Return *z*, and require the shape of *like*, with the *given* values for dims of *like*."""
     for name, value in given.items():
         dim = like.facts.dims[name]
         for e, rule in dim.limits(value):

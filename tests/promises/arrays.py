@@ -26,7 +26,7 @@ from symlayout.run.repeat_calls import Remembered
 Array = np.ndarray[Any, Any]
 Refusal = tuple[type[Exception], str]
 SHARED: Refusal = (sl.ArrayError, "shares memory")
-NO_ARRAY: Refusal = (sl.ArrayError, "gives no array")
+NO_ARRAY: Refusal = (sl.ArrayError, "cannot be read as an array")
 
 
 def x() -> Array:

@@ -24,9 +24,9 @@ def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:
     with pytest.raises(sl.ArrayError, match="compiled for float32, the array has float64\n  help: convert the array"):
         two(np.zeros(2), np.zeros(2))
     padded = sl.pad(sl.tensor("N"), (1, 1), constant_values=1.5)
-    with pytest.raises(sl.ArrayError, match=r"fill 1\.5 is no int32: .*\n  help: fill with a value of int32"):
+    with pytest.raises(sl.ArrayError, match=r"fill 1\.5 does not fit int32: .*\n  help: fill with a value of int32"):
         sl.compile(padded)(np.zeros(2, "i4"))
-    with pytest.raises(sl.ArrayError, match=r"fill 1\.5 is no int32"):  # as soon as the type is known
+    with pytest.raises(sl.ArrayError, match=r"fill 1\.5 does not fit int32"):  # as soon as the type is known
         sl.compile(padded, dtype="i4")
 
 
