@@ -1,12 +1,12 @@
 """The transpose of a tensor's map as a linear operator: its gradient, or vector-Jacobian product.
 
-A map ``y[o] = x[f(o)]``, with fills where it reads nothing, is linear in *x* up to a constant.  Its transpose
-is ``dx[c] = sum of dy[o] over the o with f(o) = c``: a gather where no element is read twice, a sum over
-the copies for tile, repeat and broadcast, col2im for a window.  Fills contribute nothing, and what is never
-read gets 0.
+A map ``y[o] = x[f(o)]``, with fills at some coordinates, is linear in *x* up to a constant.  Its transpose is
+``dx[c] = sum of dy[o] over the o with f(o) = c``.  If no element is read twice, the transpose is a gather; for tile,
+repeat and broadcast it sums over the copies; for a window it is col2im.  Fills contribute nothing.  Elements that are
+never read get 0.
 
-Here it is only described: the interpreter and the lowering carry it out, each with the two faces of the
-map swapped.
+This module only describes the transpose.  The interpreter and the lowering evaluate it: each swaps the two faces of the
+map.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Adjoint:
-    """What maps a cotangent of *tensor* to that of *leaf*; made by `adjoint`.
+    """The linear map from a cotangent of *tensor* to a cotangent of *leaf*; `adjoint` makes it.
 
     Attributes
     ----------
     tensor : Tensor
         The tensor whose map is transposed.
     leaf : Tensor
-        The input with respect to which.
+        The input to differentiate by.
     copies : bool
-        Whether no element of *leaf* is proved to be read twice.  Then elements move as they are, down to
-        the sign of a zero; else the result starts at 0 and the terms are added to it one by one: by the pieces
-        of `index_map` in order, and within a piece by output coordinate in row-major order.
+        Whether it is proved that no element of *leaf* is read twice.  If so, elements are copied bit for bit, also the
+        sign of a zero.  If not, the result starts at 0 and terms are added one by one: the pieces of `index_map` in
+        their order, and the output coordinates of a piece in row-major order.
 
     Examples
     --------
@@ -60,37 +60,37 @@ class Adjoint:
 
     @property
     def cotangent(self) -> Tensor:
-        """The input: a leaf ``dy`` of the tensor's shape, under the tensor's requirements."""
+        """The input of the adjoint: a leaf ``dy`` with the shape and the requirements of the tensor."""
         t = self.tensor
         return Tensor("dy", t.dtype, t.extents, t.facts, key="dy")
 
     @property
     def extents(self) -> tuple[Extent, ...]:
-        """The shape in solved symbols, for the engine."""
+        """The shape in the symbols of the algebra, for the engine."""
         return self.leaf.extents
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The shape of the result: that of the leaf."""
+        """The shape of the result, which is the shape of the leaf."""
         return self.leaf.shape
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The element type; None accepts any type of numbers."""
+        """The element type; None accepts any numeric type."""
         return self.tensor.dtype
 
     @property
     def requires(self) -> tuple[Any, ...]:
-        """What must hold of the dims: as for the tensor."""
+        """The requirements of the dims, which are those of the tensor."""
         return self.tensor.requires
 
     @property
     def index_map(self) -> IndexMap:
-        """The tensor's own map, of which this is the transpose."""
+        """The map of the tensor; the adjoint is its transpose."""
         return self.tensor.index_map
 
     def subs(self, values: Mapping[Any, Any]) -> Adjoint:
-        """Return the adjoint with dims bound (see `Tensor.subs`)."""
+        """Return the adjoint with dims replaced by values (see `Tensor.subs`)."""
         return self._of(self.tensor.subs(values))
 
     def bind(self, values: Mapping[str, Extent]) -> Adjoint:
@@ -108,19 +108,24 @@ class Adjoint:
 def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
     """Return the transpose of the map of *y*: ``dx[c]`` is the sum of ``dy[o]`` where ``y[o]`` reads ``x[c]``.
 
-    `interpret` and `compile` take it like a tensor; the array is the cotangent *dy*, of the shape of *y*.
+    `interpret` and `compile` accept the adjoint like a tensor.  Its input is the cotangent *dy*, with the shape of *y*.
 
     Parameters
     ----------
     y : Tensor
-        What is differentiated; its map is linear in the elements of each leaf.
+        The tensor to differentiate; its map is linear in the elements of each leaf.
     wrt : Tensor or str, optional
-        The leaf *x*, or its name; the only one if left out.
+        The leaf *x*, or its name.  It may be omitted if there is only one leaf.
+
+    Returns
+    -------
+    Adjoint
+        The transpose; its shape is the shape of *x*.
 
     Raises
     ------
     ArrayError
-        *wrt* is not one leaf of *y*, or is left out where there are several; the elements are no numbers.
+        *wrt* is not a leaf of *y*, or is omitted although there are several; or the element type is not numeric.
 
     Examples
     --------
@@ -138,7 +143,7 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
 
 
 def check_numbers(dtype: np.dtype[Any]) -> None:
-    """Raise `ArrayError` unless *dtype* is of integers, floats or complex numbers: an adjoint adds them."""
+    """Raise `ArrayError` unless *dtype* holds integers, floats or complex numbers: an adjoint adds elements."""
     if dtype.kind not in "iufc":
         raise ArrayError(
             f"an adjoint adds elements, and {dtype} has no sum\n  help: pass integers, floats or complex numbers"
@@ -154,7 +159,7 @@ def _leaf(y: Tensor, wrt: Tensor | str | None) -> Tensor:
     if wrt is None or found:
         raise ArrayError(f"adjoint with respect to which of {len(leaves)} inputs: {names}\n  help: pass wrt=")
     asked = wrt.name if isinstance(wrt, Tensor) else wrt
-    raise ArrayError(f"adjoint with respect to {shown(asked)}, which is no input\n  known: {names}")
+    raise ArrayError(f"adjoint with respect to {shown(asked)}, which is not an input\n  known: {names}")
 
 
 # --- is an element read twice? ----------------------------------------------------------------
@@ -165,7 +170,7 @@ def _reads_once(t: Tensor, leaf: Tensor) -> bool:
     try:
         reads = [read for read in normalise(t) if read.leaf is not None and read.leaf.key == leaf.key]
         return not reads or (len(reads) == 1 and any(_separates(t, reads[0], by) for by in (_by_axes, _by_number)))
-    except InconclusiveError:  # some read is not shown to be inside its source
+    except InconclusiveError:  # a read is not proved to be inside its source
         return False
 
 
@@ -174,7 +179,7 @@ def _by_axes(box: Box, read: Read) -> list[Extent]:
 
 
 def _by_number(box: Box, read: Read) -> list[Extent]:
-    """Return the row-major number of what is read: simpler than its coordinates where a reshape mixes axes."""
+    """Return the row-major number of the element that is read: simpler than coordinates if a reshape mixes axes."""
     number: Extent = 0
     for c, e in zip(read.coords, read.leaf.extents if read.leaf else (), strict=True):
         number = number * read.facts.reduce(e) + c
@@ -182,25 +187,26 @@ def _by_number(box: Box, read: Read) -> list[Extent]:
 
 
 def _separates(t: Tensor, read: Read, by: Callable[[Box, Read], list[Extent]]) -> bool:
-    """Return whether the values of *by* determine all digits of the box that *read* is refined to.
+    """Return whether the values of *by* determine all digits of the box over which *read* is affine.
 
-    A window helps: two points at which it holds differ by less than its extent in its value.
+    Windows help: at two points where a window holds, its values differ by less than its extent.
     """
     box, read = refine(t, read.path, by)
     known: list[tuple[Extent, Extent]] = [(value, 0) for value in by(box, read)]
     known += [(window.value, window.extent - 1) for window in (*box.windows, *read.windows)]
     told: set[str] = set()
-    for _ in known:  # each may tell what another one needs
+    for _ in known:  # repeat: one value may determine the digits that another one needs
         for value, slack in known:
             told |= _determined(read.facts.reduce(value), slack, told, box, read.facts)
     return told >= set(box.digits())
 
 
 def _determined(value: Extent, slack: Extent, told: set[str], box: Box, facts: Facts) -> set[str]:
-    """Return the digits that follow from those *told* and from *value* within *slack*: all it has, or none.
+    """Return the digits of *value* if they are determined: by the digits *told*, and by *value* up to *slack*.
 
-    ``c_1*d_1 + ... + c_0`` within *slack* determines its digits if in some order each ``|c_k|`` exceeds *slack* and
-    what the digits before it can add up to, ``sum(|c_j|*(extent(d_j) - 1))``: the last one is read off first.
+    ``c_1*d_1 + ... + c_0``, known up to *slack*, determines its digits if they can be ordered so that each ``|c_k|``
+    exceeds *slack* plus the reach of all earlier digits, ``sum(|c_j|*(extent(d_j) - 1))``.  The result is all digits of
+    *value* or none.
     """
     left: dict[str, Extent] = {}
     for name in sorted(names_of(value) & box.extents.keys()):
@@ -231,5 +237,5 @@ def _is_lowest(digit: str, steps: Mapping[str, Extent], reach: Extent, above: Ex
 
 
 def _varies(e: Extent, box: Box, facts: Facts) -> bool:
-    """Return whether *e* has a digit, or a floor that may have one."""
+    """Return whether *e* mentions a digit, or a floor that may depend on one."""
     return any(n in box.extents or (n in facts.floors and n not in facts.definitions) for n in names_of(e))

@@ -1,11 +1,11 @@
-"""Find the input box that an output box needs, for one chunk of a large array at a time.
+"""Find the input box that an output box needs, to process a large array in chunks.
 
-The chain is evaluated on digits that walk the output box only.  Guards and windows of one digit each cut
-its range; then a coordinate takes its least and greatest value at the ends of the ranges, as long as what it
-is made of moves independently.  Where that is not so, the box is a hull and says so.
+The chain is evaluated on digits that walk only the output box.  A guard or window of a single digit cuts the range of
+that digit.  A coordinate then takes its least and greatest value at the ends of the ranges, if its terms vary
+independently.  If they do not, the input box is only a hull, and ``exact`` is False.
 
-Digits exist only where the output box has an element.  The result is written for all sizes: what it divides by is
-at least 1, and it is exact only if it is empty wherever the output box is.
+Digits exist only where the output box has an element, but the result is valid for all sizes.  Therefore its divisors
+are >= 1, and ``exact`` requires that the input box is empty whenever the output box is.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ Box = list[tuple[Extent, Extent]]  # half-open ranges
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What is read of one input.
+    """The part of one input that an output box reads.
 
     Attributes
     ----------
     source : str
-        The input's name.
+        The name of the input.
     box : tuple of (start, stop), or None
-        For each axis of the input a half-open range that contains everything that is read; ints where the sizes
-        are, else SymPy expressions, and nothing is read where start >= stop on an axis.  None: nothing is read.
+        A half-open range for each axis of the input; the ranges contain every coordinate that is read.  The ends are
+        ints or SymPy expressions.  Nothing is read if start >= stop on an axis.  None means that nothing is ever read.
     exact : bool
-        Whether there is no smaller box, for any sizes.
+        Whether no smaller box contains what is read, for any sizes.
 
     Examples
     --------
@@ -66,20 +66,22 @@ class Image:
 
 
 def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:
-    """Return what the elements of an output box read: one `Image` for each input, in order of first use.
+    """Return the input boxes that an output box reads: one `Image` for each input, in order of first use.
 
     Parameters
     ----------
+    t : Tensor
+        The tensor whose output is cut.
     box : sequence of (start, stop) or None
-        For each axis of the output a half-open range of ints, dims or expressions; None is the whole axis.
+        A half-open range of ints, dims or expressions for each axis of the output; None is the whole axis.
 
     Raises
     ------
     ShapeError
-        ``rank`` for another number of ranges than axes, ``crop_exceeds`` for a range that is not inside the
-        output, ``infeasible`` if that is so for all sizes.
+        ``rank`` if the number of ranges is not the rank; ``crop_exceeds`` if a range is not inside the output, or
+        ``infeasible`` if it is outside for all sizes.
     InconclusiveError
-        A read of an operation from outside the package is not shown to be inside its input.
+        An operation that users declare reads its input where it is not proved to be inside.
 
     Examples
     --------
@@ -120,19 +122,19 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
 
 
 def _range(pair: tuple[Any, Any] | None, axis: int, t: Tensor, facts: Facts) -> tuple[Extent, Extent]:
-    """Return an output range, which is inside the axis and not reversed."""
+    """Return an output range; require that it is inside the axis and not reversed."""
     extent = facts.reduce(t.extents[axis])
     if pair is None:
         return 0, extent
     start, stop = (sympy_bridge.to_extent(end, facts, f"box of axis {axis}") for end in pair)
-    rule = f"axis {axis}: {start}:{stop} is not a range of {facts.spell(extent)}"
+    rule = f"axis {axis}: {start}:{stop} is not a range within 0:{facts.spell(extent)}"
     for inside in (start, stop - start, extent - stop):
         facts.require_nonnegative(inside, "crop_exceeds", "image", rule=rule)
     return start, stop
 
 
 class _Emptiness:
-    """What is known where the output box may be empty, on one axis at a time."""
+    """The facts under which the output box is empty: one system for each axis that may be empty."""
 
     def __init__(self, counts: Sequence[Extent], everywhere: Facts) -> None:
         self.everywhere = everywhere
@@ -143,12 +145,12 @@ class _Emptiness:
             case = everywhere.fork()
             try:
                 case.require_zero(count, "infeasible")
-            except ShapeError:  # it is never 0
+            except ShapeError:  # this axis is never empty
                 continue
             self._cases.append(case)
 
     def covers(self, box: Box) -> bool:
-        """Return whether *box* is proved to be empty wherever the output box is."""
+        """Return whether it is proved that *box* is empty whenever the output box is."""
         return all(any(case.nonnegative(case.reduce(start - stop)) for start, stop in box) for case in self._cases)
 
 
@@ -169,9 +171,9 @@ def _united(leaf: Tensor, parts: list[_ReadImage], empty: _Emptiness) -> Image:
 
 
 def _outside(box: Box, facts: Facts, everywhere: Facts) -> Box:
-    """Return *box*, which is written in *facts*, in the symbols of the system that *facts* began as.
+    """Return *box* in the symbols of *everywhere*, the system that *facts* is a fork of.
 
-    The same numbers, wherever the output box has an element; elsewhere every divisor is at least 1.
+    The numbers are the same wherever the output box has an element.  Elsewhere every divisor is at least 1.
     """
 
     def translate(e: Extent) -> Extent:
@@ -191,7 +193,7 @@ def _outside(box: Box, facts: Facts, everywhere: Facts) -> Box:
 
 
 class _Ends(NamedTuple):
-    """The least and the greatest value, whether both are taken, and whether all integers between are."""
+    """The least and the greatest value, whether both are attained, and whether all integers between are."""
 
     low: Extent
     high: Extent
@@ -200,14 +202,14 @@ class _Ends(NamedTuple):
 
 
 class _ReadImage:
-    """What one read contributes.
+    """The contribution of one read to an image.
 
     Attributes
     ----------
     exact : bool
         Whether its box is the smallest one.
     reads : bool
-        Whether it is proved to read something.
+        Whether it is proved that the read has an element.
     """
 
     def __init__(self, read: Read, facts: Facts, counts: dict[str, Extent]) -> None:
@@ -220,7 +222,7 @@ class _ReadImage:
         joint = [w for w in cut if not self._cut(w)]
         digits = [self._digits(w.value) for w in joint]
         mixed = [found for e in self.coords if len(found := self._digits(e)) > 1]
-        self.limits = [w for w in joint if w.value in self.coords]  # what else a coordinate has to be inside of
+        self.limits = [w for w in joint if w.value in self.coords]  # further windows that contain a coordinate
         for k, window in enumerate(joint):
             others = [*digits[:k], *digits[k + 1 :], *(self._digits(e) for e in self.coords if e != window.value)]
             self.reads = False
@@ -233,7 +235,7 @@ class _ReadImage:
                     self.exact = False
 
     def box(self) -> Box | None:
-        """Return the half-open ranges that are read, or None for none."""
+        """Return the half-open ranges that are read; None if nothing is read."""
         if self.read.leaf is None:
             return None
         ranges = []
@@ -250,7 +252,7 @@ class _ReadImage:
         return None if any(self.facts.nonnegative(start - stop) for start, stop in ranges) else ranges
 
     def _steps(self, e: Extent, name: str) -> bool:
-        """Return whether *e* is a multiple of one digit, and of nothing else, so that no digit leaves no coordinate."""
+        """Return whether *e* is a multiple of the digit *name* and nothing else, so that they are empty together."""
         split = coefficient_of(e, name) if isinstance(e, Poly) and self._variables(e) == [name] else None
         return split is not None and (self.facts.positive(split[0]) or self.facts.positive(-split[0]))
 
@@ -260,7 +262,7 @@ class _ReadImage:
         return self.facts.nonnegative(w.value) and self.facts.nonnegative(w.extent - 1 - w.value)
 
     def _cut(self, w: Window) -> bool:
-        """Cut the range of the one digit that *w* is about; False if it is about more, or a floor."""
+        """Cut the range of a digit by the window *w*; False if *w* mentions another digit, or a floor."""
         value, names = self.facts.reduce(w.value), self._variables(w.value)
         if len(names) != 1 or names[0] not in self.ends or not isinstance(value, Poly):
             return False
@@ -283,7 +285,7 @@ class _ReadImage:
     # ------------------------------------------------------------------ what an expression takes
 
     def _ends_of(self, e: Extent) -> _Ends | None:
-        """Return the ends of *e* over the ranges; None if they are not found."""
+        """Return the ends of *e* over the ranges of the digits; None if they are not found."""
         folded, remainders = fold_remainders(e, self.facts)
         symbols_of = {n: found for n in sorted(names_of(folded)) if (found := self._digits_of(n, remainders))}
         low = high = collapse({m: c for m, c in terms_of(folded).items() if symbols_of.keys().isdisjoint(m)})
@@ -323,7 +325,7 @@ class _ReadImage:
         return _Ends(0, denominator - 1, full, full)
 
     def _is_dense(self, parts: list[tuple[Extent, _Ends]]) -> bool:
-        """Return whether a sum of steps takes every integer between its ends: none is longer than those below it."""
+        """Return whether a sum attains every integer between its ends: no step exceeds 1 plus the reach below it."""
         span: Extent = 0
         for step, ends in sorted(parts, key=lambda p: sum(exact_quotient(p[0], q[0]) is not None for q in parts)):
             if not ends.dense or not self.facts.nonnegative(span + 1 - step):

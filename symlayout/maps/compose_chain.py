@@ -1,7 +1,7 @@
 """Compose a chain of index maps into one, in normal form.
 
-The chain is walked from the output to the leaves: each declared map is evaluated on the
-coordinates that the maps after it produced.  What comes out is a list of disjoint reads.
+The chain is walked from the output to the leaves.  Each declared map is evaluated on the coordinates that the maps
+after it produced.  The result is a list of disjoint reads.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from symlayout.tensors.declaration import Case
 class Window:
     """The condition ``0 <= value < extent``.
 
-    It is written in *facts*, which hold wherever it is asked for: where the windows and guards before it hold, not only
-    where it does itself.  By what holds there alone it must not be rewritten.
+    *value* and *extent* are written in the symbols of *facts*.  These facts hold wherever the condition is tested:
+    wherever all earlier windows and guards hold.  Facts that assume the condition itself must not rewrite it.
     """
 
     value: Extent
@@ -34,7 +34,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Where *window* fails, the element is *fill*; ``step`` says which operation fills."""
+    """A guard: the element is *fill* where *window* fails.  ``step`` is the number of the operation that fills."""
 
     window: Window
     fill: Any
@@ -43,7 +43,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where a map with cases stands in a chain: how many steps, windows and guards of a read come before it."""
+    """The place of a map with cases in a read: how many steps, windows and guards come before it."""
 
     steps: int
     windows: int
@@ -52,15 +52,15 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What one part of the domain reads.
+    """A part of the domain with the coordinates that it reads.
 
-    The part is where all *windows* hold.  There the *guards* are tried in order, and the first
-    that fails gives the fill; if all hold, the element is *leaf* at *coords*, or *fill* where *leaf* is
-    None.  ``facts`` holds wherever all guards do.
+    The part is the set of output coordinates at which all *windows* hold.  There the *guards* are tested in order.  The
+    first guard that fails gives the fill.  If all hold, the element is *leaf* at *coords*, or *fill* if *leaf* is None.
+    ``facts`` hold wherever all guards hold.
 
-    The windows of a map with cases are for its own coordinates.  Guards before it, each of the *branches*, may fail
-    where no case's windows hold: the reads of all cases together have what they fill, `within` and `around` tell it
-    apart.
+    A map with cases states windows about its own coordinates only.  A guard before such a map (see *branches*) may fail
+    at points where the windows of no case hold.  `within` and `around` separate these points from the reads of the
+    cases.
     """
 
     leaf: Tensor | None
@@ -70,19 +70,19 @@ class Read:
     guards: tuple[Guard, ...] = ()
     trail: tuple[tuple[str, tuple[Extent, ...]], ...] = ()
     fill: Any = None
-    path: tuple[int, ...] = ()  # the number of the case taken at each step
-    branches: tuple[Branch, ...] = ()  # the maps with cases
+    path: tuple[int, ...] = ()  # the number of the case at each step
+    branches: tuple[Branch, ...] = ()  # one for each map with cases
 
     def within(self) -> Read:
-        """Return the read where the guards before its last branch hold."""
+        """Return the read, restricted to where the guards before its last branch hold."""
         count = self.branches[-1].guards if self.branches else 0
         held = tuple(guard.window for guard in self.guards[:count])
         return replace(self, windows=(*self.windows, *held), guards=self.guards[count:], branches=())
 
     def around(self, first: int, last: int) -> Read:
-        """Return what is filled between two branches, with nothing where no guard fails; all cases have the same.
+        """Return the fills by guards between two branches, which all cases share; other elements are left alone.
 
-        They are named by how many steps come before them, 0 for the output: over other digits guards may come and go.
+        *first* and *last* count the steps before each branch; 0 is the output.
         """
         branch = next(b for b in self.branches if b.steps == last)
         before = next((b.guards for b in self.branches if b.steps == first), 0)
@@ -92,7 +92,7 @@ class Read:
 
 
 NOTHING = object()
-"""The fill of a read that leaves what is there."""
+"""The fill of a read that leaves elements as they are."""
 
 
 @dataclass(slots=True)
@@ -116,26 +116,28 @@ def normalise(
     path: tuple[int, ...] | None = None,
     split: bool = False,
 ) -> list[Read]:
-    """Return the reads of *t*, over one digit for each output axis; none if the output is always empty.
+    """Return the reads of *t* over one digit for each output axis; an empty list if the output is always empty.
 
     Parameters
     ----------
+    t : Tensor
+        The chain to compose.
     facts : Facts, optional
-        The system to work in, which has the digits; a fork of the tensor's own if None.
+        The system to work in; it contains the digits.  None means a fork of the tensor's facts.
     digits : sequence of Extent, optional
         The output coordinate; required with *facts*.
     shown : bool
-        That every read is inside its source has been shown over other digits: leave it out.
+        Skip the proof that every read is inside its source, because it was made over other digits.
     path : tuple of int, optional
-        Return the read of this path alone, if there is one.
+        Return only the read with this path, if there is one.
     split : bool
-        Split digits at the radices of the chain, so that reads are affine in those that are left: each read by itself.
+        Split digits at the radices of the chain, so that reads are affine in the new digits; each read splits its own.
 
     Raises
     ------
     InconclusiveError
-        A read is not shown to be inside its source, or not within
-        `limits.normal_form_goals` and `limits.normal_form_parts`.
+        A read is not proved to be inside its source within ``limits.normal_form_goals``, or there are more than
+        ``limits.normal_form_parts`` parts.
     """
     if facts is None or digits is None:
         facts = t.facts.fork()
@@ -181,12 +183,12 @@ def normalise(
 
 
 def output_digits(t: Tensor, facts: Facts) -> list[Extent]:
-    """Add the digits of the output axes to *facts*, in which the output is not empty.
+    """Add the digits of the output axes to *facts*, and that the output is not empty; return the output coordinate.
 
     Raises
     ------
     ShapeError
-        ``infeasible``: the output is always empty.
+        ``infeasible`` if the output is always empty.
     """
     facts.meet(t.extents)
     return axis_digits(tuple(facts.reduce(e) for e in t.extents), facts)
@@ -195,7 +197,7 @@ def output_digits(t: Tensor, facts: Facts) -> list[Extent]:
 def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) -> _Visit | Read | None:
     """Evaluate one case of a map on the coordinates of *visit*.
 
-    Return a read if no coordinate can be inside the source, None if the case holds nowhere.
+    Return a read if no coordinate is ever inside the source, and None if the case never holds.
     """
     node = visit.node
     source = node.inputs[case.source]
@@ -213,7 +215,7 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
             return None
     extents = [facts.reduce(e) for e in source.extents]
     if case.fill is None and not all(facts.positive(e) for e in extents) and same_size(extents, node.extents, facts):
-        # as many elements as the output, which has one: no axis of the source is empty
+        # the source has as many elements as the output, so at least one: none of its axes is empty
         try:
             for e in extents:
                 facts.assume_nonnegative(e - 1)
@@ -252,15 +254,15 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
 def _fills(
     visit: _Visit, windows: tuple[Window, ...], branches: tuple[Branch, ...], path: tuple[int, ...]
 ) -> Read | None:
-    """Return what is left of a case that no coordinate reaches, or of all cases: what the guards before it fill."""
+    """Return the read of a case that no coordinate reaches, or of all cases: only the fills of the guards before it."""
     if not visit.guards:
         return None
-    fill = visit.guards[-1].fill  # where all guards hold, which is nowhere
+    fill = visit.guards[-1].fill  # never used: the guards hold nowhere all together
     return Read(None, (), visit.facts, windows, visit.guards, visit.trail, fill, path, branches)
 
 
 def assume(window: Window, facts: Facts) -> None:
-    """Add to *facts* that *window* holds; ``infeasible`` if it is seen never to."""
+    """Add to *facts* that *window* holds; raise ``infeasible`` if the facts exclude it."""
     facts.assume_nonnegative(window.extent - 1)
     facts.assume_nonnegative(window.value)
     facts.assume_nonnegative(window.extent - 1 - window.value)

@@ -1,4 +1,4 @@
-"""The composed index map, as people read it."""
+"""The composed index map in the form that people read."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class IndexMap:
-    """The map from output coordinates to what they read.
+    """The map from output coordinates to the input coordinates that they read.
 
-    Prints as ``(i0, i1) -> (i1, i0)``, with ``if ... else fill`` where reads can leave the source, and
-    ``where`` conditions, separated by ``;``, where parts of the domain read differently.
+    It prints as ``(i0, i1) -> (i1, i0)``.  A read that may leave the source prints with ``if ... else fill``.  Parts of
+    the domain that read differently print with ``where`` conditions, separated by ``;``.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class IndexMap:
 
     @cached_property
     def domain(self) -> tuple[Any, ...]:
-        """The output's shape."""
+        """The shape of the output."""
         return self._t.shape
 
     @cached_property
@@ -74,12 +74,12 @@ class IndexMap:
 
     @cached_property
     def coords(self) -> tuple[Any, ...]:
-        """The coordinate that is read, as ints and SymPy expressions; of the first piece if there are more."""
+        """The coordinate that the first piece reads, as ints and SymPy expressions."""
         return tuple(self._sympy(e) for e in _coords(self.pieces[0], self._digits)) if self.pieces else ()
 
     @cached_property
     def guard(self) -> Any:
-        """The condition under which the source is read, as a SymPy boolean; outside it is the fill."""
+        """The condition under which the first piece reads its source, as a SymPy boolean; elsewhere it is the fill."""
         import sympy
 
         if not self.pieces or self.pieces[0].leaf is None:
@@ -88,7 +88,10 @@ class IndexMap:
 
     @cached_property
     def fixed(self) -> Any:
-        """Where the map reads its own coordinate, as a SymPy boolean; of sources of the output's rank."""
+        """The condition under which an element is read from its own coordinate, as a SymPy boolean.
+
+        Only sources of the rank of the output are considered.
+        """
         import sympy
 
         found = []
@@ -114,21 +117,21 @@ class IndexMap:
 
     @property
     def fill(self) -> Any:
-        """The fill value, or None if every element comes from a source."""
+        """The fill value of the first piece, or None if all of its elements come from a source."""
         fills = [g.fill for read in self.reads for g in read.guards]
         fills += [read.fill for read in self.reads if read.leaf is None]
         return fills[0] if fills else None
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """The parts of the domain that read differently, as few as are found."""
-        if len(self.reads) == 1 and not self.reads[0].windows:  # one read is written in the digits that it is affine in
+        """The parts of the domain that read differently, merged as far as that is proved."""
+        if len(self.reads) == 1 and not self.reads[0].windows:  # a single read uses the digits in which it is affine
             return merge(self._t, normalise(self._t, shown=True, split=True))
         return merge(self._t, self.reads)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What the axes of the output coordinate are called."""
+        """The names of the output coordinate's axes."""
         return axis_names(self._t.rank, self._t.facts.dims)
 
     def to_sympy(self) -> Any:
@@ -137,7 +140,7 @@ class IndexMap:
         Raises
         ------
         FormatError
-            A fill is no number that SymPy has: text, a NaN, a zero with a sign.
+            SymPy cannot express a fill: text, a NaN, or -0.
 
         Examples
         --------
@@ -154,7 +157,7 @@ class IndexMap:
 
         parts: dict[tuple[Any, Any], None] = {}
         for part in self.reads if any(b.guards for read in self.reads for b in read.branches) else self.pieces:
-            for k, guard in enumerate(part.guards):  # tried in order, each before the windows of what it guards
+            for k, guard in enumerate(part.guards):  # in order, each before the windows that it guards
                 first = len(part.windows)
                 if isinstance(part, Read):
                     first = next((b.windows for b in part.branches if b.guards > k), first)
@@ -163,7 +166,7 @@ class IndexMap:
                 parts[_number(guard.fill), sympy.And(here, fails)] = None
             held = [*part.windows, *(g.window for g in part.guards if isinstance(part, Read))]
             parts[self._element(part), self._conditions(held)] = None
-        if not parts:  # an output without elements
+        if not parts:  # the output has no elements
             return sympy.Lambda(self.indices, sympy.Integer(0))
         *others, (last, _) = parts
         element = sympy.Piecewise(*others, (last, sympy.true), evaluate=False) if others else last
@@ -184,21 +187,23 @@ class IndexMap:
     def compose(self, other: IndexMap, source: str | None = None) -> IndexMap:
         """Return the map ``c -> self(other(c))``: *other* is applied to an output coordinate first, then *self*.
 
-        This is the order of MLIR's ``AffineMap.compose`` and of the function composition ``self o other``.  For
-        tensors it is the other way round: the map of ``g(f(x))`` is ``f(x).index_map.compose(g(y).index_map)``.
-        Dims of *other* that are extents of its input take the values that the domain of *self* gives them, as
-        at a call; the other dims are those of the same name in *self*.
+        The order is that of MLIR's ``AffineMap.compose`` and of the function composition ``self o other``.  Tensors
+        compose the other way round: the map of ``g(f(x))`` is ``f(x).index_map.compose(g(y).index_map)``.  A dim of
+        *other* that is an extent of its input gets its value from the domain of *self*, as at a call.  Any other dim
+        means the dim of that name in *self*.
 
         Parameters
         ----------
+        other : IndexMap
+            The map to apply first.
         source : str, optional
-            Which input of *other* becomes what *self* reads, where it has several.
+            The input of *other* that *self* replaces; required if *other* has several.
 
         Raises
         ------
         ShapeError
-            ``rank`` or ``size_mismatch`` if the input of *other* is not the domain of *self*, ``dim_conflict``,
-            ``source`` if *other* has no such input or several and none is named.
+            ``rank`` or ``size_mismatch`` if the input of *other* does not have the shape of the domain of *self*;
+            ``dim_conflict`` if two dims share a name; ``source`` if no input, or several, match.
 
         Examples
         --------
@@ -216,21 +221,21 @@ class IndexMap:
         return IndexMap(compose(self._t, other._t, source))
 
     def image(self, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]:
-        """Return what the elements of an output box read: one `Image` for each input, in order of first use.
+        """Return the input boxes that an output box reads: one `Image` for each input, in order of first use.
 
-        The same as `symlayout.maps.box_image.image`, which says more.
+        `symlayout.maps.box_image.image` is the same function and lists the errors.
 
         Parameters
         ----------
         box : sequence of (start, stop) or None
-            For each axis of the output a half-open range of ints, dims or expressions; None is the whole axis.
+            A half-open range of ints, dims or expressions for each axis of the output; None is the whole axis.
         """
         from symlayout.maps.box_image import image
 
         return image(self._t, box)
 
     def inverse(self) -> Inverse:
-        """Return the inverse of the map, with what is proved of it: see `symlayout.inverses.find_inverse.inverse`."""
+        """Return the inverse of the map, with proofs of its round trips: see `find_inverse.inverse`."""
         return facade.inverse(self._t)
 
     # ------------------------------------------------------------------ as text
@@ -241,7 +246,7 @@ class IndexMap:
     __repr__ = __str__
 
     def latex(self) -> str:
-        r"""Return the map in LaTeX, with ``cases`` where parts of the domain differ.
+        r"""Return the map in LaTeX, with ``cases`` if parts of the domain read differently.
 
         >>> from symlayout.ops.transpose import transpose
         >>> from symlayout.tensors.chain import tensor
@@ -278,7 +283,7 @@ class IndexMap:
         return text
 
     def _otherwise(self, piece: Piece) -> Iterator[tuple[Any, int, int]]:
-        """Yield fills, innermost first, each with the first of its guards and the one after its last."""
+        """Yield ``(fill, first, stop)``, innermost first: guards ``first`` to ``stop - 1`` give this fill."""
         fills = [g.fill for g in piece.guards]
         last = len(fills)
         while last:
@@ -311,7 +316,7 @@ def _coords(piece: Piece, names: dict[str, str]) -> list[Sum]:
 
 
 def _number(value: Any) -> Any:
-    """Return a fill as a number of SymPy that is read back as the same fill; ``FormatError`` where there is none."""
+    """Return a fill as the SymPy number that converts back to the same fill; ``FormatError`` if there is none."""
     import sympy
 
     if isinstance(value, (int, float)) or getattr(getattr(value, "dtype", None), "kind", "") in "biuf":
@@ -319,7 +324,7 @@ def _number(value: Any) -> Any:
         made = sympy.Integer(plain) if isinstance(plain, int) else sympy.Float(plain, 17)
         if made.is_finite and same_fill(int(made) if made.is_Integer else float(made), value, None):
             return made
-    raise FormatError(f"fill {shown(value)} is no number of SymPy")
+    raise FormatError(f"fill {shown(value)} is not a SymPy number")
 
 
 def _sides(window: Window, names: dict[str, str]) -> tuple[Sum, Sum]:
@@ -328,10 +333,10 @@ def _sides(window: Window, names: dict[str, str]) -> tuple[Sum, Sum]:
 
 
 def _fails(window: Window, facts: Facts) -> bool:
-    """Return whether *window*, which was added to *facts*, is seen to hold nowhere."""
+    """Return whether *facts*, which contain *window*, show that it never holds."""
     return facts.excludes(window.value) or facts.excludes(window.extent - 1 - window.value)
 
 
 def index_map_of(t: Tensor, reads: list[Read] | None = None) -> IndexMap:
-    """Return the composed index map of *t*; *reads* are those of its normal form, where they are at hand."""
+    """Return the composed index map of *t*.  *reads* may pass the reads of its normal form if the caller has them."""
     return IndexMap(t, reads)

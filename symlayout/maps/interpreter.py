@@ -1,7 +1,7 @@
 """The meaning of a tensor, in NumPy: evaluate the coordinates on the domain, gather, fill.
 
-Everything else is tested against this.  Nothing here knows an operation: the declared maps are
-evaluated on integer arrays, from the output to the leaves.
+Everything else is tested against the interpreter.  The interpreter knows no operation by name: it evaluates declared
+maps on integer arrays, from the output to the leaves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """A part of the output: where *mask* holds, element *coords* of leaf *key*, or *fill*."""
+    """A part of the output: at the coordinates in *mask*, the elements at *coords* of leaf *key*, or *fill*."""
 
     mask: BoolArray
     key: str | None
@@ -40,23 +40,25 @@ def interpret(
     Parameters
     ----------
     t : Tensor or Adjoint
-        An adjoint has one input, the cotangent ``dy``.
+        The tensor to evaluate.  An adjoint has one input, the cotangent ``dy``.
     *arrays, **named : array
-        The leaves' arrays in order of first use; or pass them by the leaves' names.
+        One array for each leaf: by position, in order of first use, or by the leaf's name.
     dims : mapping, optional
-        Values of dims that the arrays' shapes do not determine.
+        Values of dims that the shapes of the arrays do not determine.
 
     Returns
     -------
     ndarray
-        C-contiguous, with the first array's dtype.
+        A C-contiguous array with the dtype of the inputs.
 
     Raises
     ------
     ArrayError
-        An array is missing, of the wrong dtype, or not an array; or it has no numbers for an adjoint to add.
+        An array is missing, is not an array, or has the wrong dtype; or an adjoint gets elements that are not numbers.
     ShapeError
-        A shape does not fit, or a requirement fails; the kind says which.
+        A shape does not match, or a requirement fails; the kind says which.
+    InconclusiveError
+        An operation that users declare reads outside its input.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the sum of *dy* over the output coordinates that read each coordinate of the leaf."""
     check_numbers(dy.dtype)
     result = np.zeros(int_extents(a.leaf), dy.dtype)
-    room = result[np.newaxis]  # with an axis in front, so that a scalar has one too
+    room = result[np.newaxis]  # a leading axis, so that a scalar has an axis too
     for part in gathers(a.tensor) if dy.size else ():
         if part.key != a.leaf.key:
             continue
@@ -109,10 +111,10 @@ def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gather]:
-    """Yield disjoint parts that cover the output of *t*, which is not empty and whose extents are ints.
+    """Yield disjoint parts that cover the output of *t*.  The output is not empty, and its extents are ints.
 
-    Those that read a leaf come in the order of the cases, the output's own first, as in the normal form.  With a
-    *grid*, one array of coordinates per axis, each of the output's rank, they cover only these coordinates.
+    Parts that read a leaf come in the order of the normal form: by the cases of the last operation first.  *grid*
+    restricts them to some coordinates; it has one array per axis, and each array has the rank of the output.
     """
     if grid is None:
         grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
@@ -123,7 +125,7 @@ def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gathe
         if node.declared is None:
             yield Gather(mask, node.key, tuple(coords))
             continue
-        for case in reversed(node.declared.cases):  # the last one here is the next one to follow
+        for case in reversed(node.declared.cases):  # a stack: the last case pushed is visited next
             part = mask
             if case.where is not None:
                 for value, extent in case.where(*coords):
@@ -140,7 +142,7 @@ def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gathe
                 yield Gather(part & ~inside, None, (), case.fill.value)
             elif bool((part & ~inside).any()):
                 raise InconclusiveError(f"{node.name} reads inside its input: some coordinate is outside")
-            if inside.any():  # else there is no coordinate to follow, and extents may be 0
+            if inside.any():  # without a coordinate inside, extents may be 0
                 todo.append((source, read, inside))
 
 
@@ -150,12 +152,12 @@ def int_extents(t: Tensor) -> tuple[int, ...]:
 
 
 def _inside(part: Gather, shape: tuple[int, ...]) -> tuple[IntArray, ...]:
-    """Return the coordinates, moved inside the source where the mask excludes them."""
+    """Return the coordinates; those that the mask excludes are moved inside the source."""
     return tuple(np.clip(c, 0, n - 1) for c, n in zip(part.coords, shape, strict=True))
 
 
 def match_arrays(t: Tensor, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> list[np.ndarray[Any, Any]]:
-    """Return one array per leaf of *t*, in order of first use, from positional and named ones."""
+    """Return one array per leaf of *t*, in order of first use, from positional and named arrays."""
     leaves = t.leaves()
     if len(arrays) > len(leaves):
         raise ArrayError(f"{len(arrays)} arrays for {len(leaves)} input{'s' * (len(leaves) != 1)}")
@@ -175,7 +177,7 @@ def match_arrays(t: Tensor, arrays: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 def result_type(arrays: list[np.ndarray[Any, Any]]) -> np.dtype[Any]:
-    """Return the dtype that all *arrays* have; `ArrayError` if they differ."""
+    """Return the common dtype of *arrays*; `ArrayError` if they differ."""
     dtype: np.dtype[Any] = arrays[0].dtype
     for a in arrays[1:]:
         if a.dtype != dtype:

@@ -1,8 +1,8 @@
 """Merge the pieces of an index map that one expression describes.
 
-The normal form has a read for each case of each operation.  Two pieces that lie side by side, ``0 <= v < a``
-and ``0 <= v - a < b``, become one where a coordinate of both is the same expression, a minimum, a
-maximum, or a remainder by the extent of the axis that is read.  Every merge is proved in each part.
+The normal form has a read for each case of each operation.  Two neighbouring pieces, ``0 <= v < a`` and
+``0 <= v - a < b``, become one if each coordinate is one expression in both: the same polynomial, a minimum, a maximum,
+or a remainder by the extent of the axis that is read.  Every merge is proved in each part.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from symlayout.maps.compose_chain import Guard, Read, Window, assume, output_dig
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
-_MOST_PIECES = 27  # of a map, for looking at all pairs
+_MOST_PIECES = 27  # merging tries all pairs, so it stops at more pieces
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedPart:
-    """A coordinate that is ``min``, ``max`` or ``%`` of its parts."""
+    """A coordinate that is the ``min``, the ``max`` or the ``%`` of its parts."""
 
     form: str
     parts: tuple[Written, ...]
@@ -36,7 +36,7 @@ Written = Extent | JoinedPart
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the domain, as it is written: like `Read`, but made of one or more of them."""
+    """A part of the domain in the form that is printed: one read, or several reads merged."""
 
     leaf: Tensor | None
     coords: tuple[Written, ...]
@@ -48,7 +48,7 @@ class Piece:
 
 
 def merge(t: Tensor, reads: list[Read]) -> list[Piece]:
-    """Return the pieces of *t*, as few as are found, in the order of their first reads."""
+    """Return the pieces of *t* after all merges that were found, in the order of their first reads."""
     if len(reads) <= 1 and not any(read.windows for read in reads):
         return [as_piece(read) for read in reads]
     everywhere = t.facts.fork()
@@ -64,16 +64,16 @@ def merge(t: Tensor, reads: list[Read]) -> list[Piece]:
 
 
 def written(e: Written, facts: Facts, names: dict[str, str]) -> Sum:
-    """Return a coordinate of a piece as an expression, in which *names* are those of the digits."""
+    """Return a coordinate of a piece as an expression; *names* gives the names of the digits."""
     if not isinstance(e, JoinedPart):
         return fold(e, facts, names)
     return atom(Apply(e.form, tuple(written(part, facts, names) for part in e.parts)))
 
 
 def is_fork(facts: Facts, origin: Facts) -> bool:
-    """Return whether *facts* only added to a fork of *origin*, and solved for no symbol under what it added.
+    """Return whether *facts* is a fork of *origin* that only added facts and solved for no further symbol.
 
-    Then its floors are of the same numbers everywhere, not only where its assumptions hold.
+    Then a floor means the same number in both, also where the added facts do not hold.
     """
     return facts.solved == origin.solved and facts.rules == origin.rules
 
@@ -84,7 +84,7 @@ def as_piece(read: Read) -> Piece:
 
 
 def _plain(read: Read, everywhere: Facts, t: Tensor) -> Piece | None:
-    """Return a read as a piece, without windows that hold everywhere and guards after one that always fails."""
+    """Return a read as a piece; drop windows that always hold, and guards after a guard that always fails."""
     here = everywhere.fork()
     try:
         for window in read.windows:
@@ -117,7 +117,7 @@ def _merge_two(pieces: list[Piece], everywhere: Facts, t: Tensor) -> list[Piece]
 
 
 def _join(a: Piece, b: Piece, everywhere: Facts, t: Tensor) -> Piece | None:
-    """Return one piece for *a* and for *b*, which follows it along one window; None if there is none."""
+    """Return one piece that describes *a* and *b*, where *b* follows *a* along one window; None if there is none."""
     if a.guards != b.guards or len(a.windows) != len(b.windows):
         return None
     if (a.leaf and a.leaf.key) != (b.leaf and b.leaf.key):
@@ -143,13 +143,13 @@ def _join(a: Piece, b: Piece, everywhere: Facts, t: Tensor) -> Piece | None:
 
 
 def _same_floors(a: Piece, b: Piece) -> bool:
-    """Return whether the floors that both know are of the same numbers."""
+    """Return whether floors with the same name have the same definition in both pieces."""
     left, right = a.reads[0].facts.floors, b.reads[0].facts.floors
     return all(left[name] == right[name] for name in left.keys() & right.keys())
 
 
 def _coordinates(a: Piece, b: Piece, axis: int, first: Window, second: Window) -> Iterator[Written]:
-    """Yield what coordinate *axis* of both pieces may be written as, best first."""
+    """Yield expressions that may equal coordinate *axis* in both pieces, best first."""
     if a.coords[axis] == b.coords[axis]:
         yield a.coords[axis]
     left, right = _Side(a, b, axis, first), _Side(b, a, axis, second)
@@ -179,7 +179,7 @@ def _remainder(x: Written, y: Written, n: Extent, facts: Facts) -> Iterator[Writ
 
 
 class _Side:
-    """One of two pieces that are about to be merged, and what it knows of their coordinate *axis*."""
+    """One of two pieces to merge, with the facts that decide its coordinate *axis*."""
 
     def __init__(self, piece: Piece, other: Piece, axis: int, window: Window) -> None:
         self.e, self.window = piece.coords[axis], window
@@ -200,11 +200,11 @@ class _Side:
                 yield self.window.value + shift
 
     def equals(self, e: Written) -> bool:
-        """Return whether *e* is proved to be the coordinate throughout the piece."""
+        """Return whether it is proved that *e* equals the coordinate throughout the piece."""
         return not isinstance(e, JoinedPart) and all(facts.vanishes(facts.reduce(e - c)) for facts, c in self.parts)
 
     def chosen(self, form: str, other: Written) -> bool:
-        """Return whether *form* of the coordinate and *other* is proved to be the coordinate."""
+        """Return whether it is proved that the coordinate is the *form* (min or max) of itself and *other*."""
         return all(_beyond(other, c, form == "min", facts) for facts, c in self.parts)
 
 

@@ -1,13 +1,13 @@
 """Split the digits of an output box until the composed map is affine in them.
 
-Where the normal form still holds ``floor((d + c)/k)`` of one digit, the digit is split:
-``d + c = k*hi + lo`` with ``0 <= lo < k``.  If *c* is 0 and *k* divides the extent, ``hi`` and ``lo`` fill
-a box; otherwise ``0 <= d < extent`` stays as a window.  Where it holds the floor of a mixed-radix
-number of several digits that is all the map needs of them, the number becomes one root digit.
-A floor that neither removes is left for the nest to carry.
+If the normal form contains ``floor((d + c)/k)`` of one digit, the digit is split: ``d + c = k*hi + lo`` with
+``0 <= lo < k``.  If *c* is 0 and *k* divides the extent, ``hi`` and ``lo`` fill a box; otherwise ``0 <= d < extent``
+remains as a window.  If the normal form contains the floor of a mixed-radix number, and the map needs its digits only
+in that number, the number becomes one digit.  A floor that neither rule removes is carried by the nest.
 
-A read's own facts hold where no guard fills; a box is walked outside the guards too.  There a divisor may be 0: the
-extent of an empty array that is tiled, then padded.  `divisor` finds it, and `where` makes boxes of the two cases.
+The facts of a read hold where no guard fails, but a box also covers points where a guard fails.  There a divisor may be
+0: the extent of an empty array that is tiled, then padded.  `divisor` finds such a divisor, and `where` makes a box for
+each of the two cases.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from symlayout.tensors.chain import Tensor
 
 _MAX_SPLITS = 64
 
-_Part = tuple[Extent, str]  # of a digit: what one more of the part adds to the whole, and the name of the part
+_Part = tuple[Extent, str]  # a part of a split digit: its radix weight in the whole digit, and its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Box:
     windows: tuple[Window, ...] = ()
 
     def digits(self) -> list[str]:
-        """Return the digits that the coordinate is made of, major ones first."""
+        """Return the digits of the coordinate, major digits first."""
         return list(self.extents)
 
 
@@ -69,11 +69,10 @@ def refine(
     row_major: bool = False,
     start: tuple[Box, Read] | None = None,
 ) -> tuple[Box, Read]:
-    """Return a box over which the read of *t* at path *part* is affine, as far as digits can make it.
+    """Return a box over which the read of *t* with path *part* is affine, as far as splitting digits achieves that.
 
-    ``needed(box, read)`` lists the expressions that matter; only floors that they mention are removed.
-    With *row_major*, the digits in their order walk the output in row-major order.  *start* is the output's box and
-    the read over it, where these are at hand.
+    ``needed(box, read)`` lists the expressions that matter: only floors in them are removed.  With *row_major*, the
+    digits in their order walk the output in row-major order.  *start* may pass the output's box and the read over it.
     """
     if start is None:
         box = output_box(t)
@@ -101,7 +100,7 @@ def refine(
 
 
 def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> tuple[Box, Read]:
-    """Return *box* with its digits split at the radices of the chain, where floors that matter become digits."""
+    """Return *box* with digits split at the radices of the chain, so that floors that matter become digits."""
     tried = next(iter(normalise(t, box.facts.fork(), box.coords, shown=True, path=read.path, split=True)), None)
     if tried is None or tried.path != read.path:
         return box, read
@@ -109,7 +108,7 @@ def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], l
     apart, expressions = _told_apart(needed(box, tried), tried.facts)
     for digit in [name for name in box.digits() if name in apart]:
         name, (shift, parts) = digit, _parts(digit, apart)
-        for high, low in pairwise(parts):  # from the longest step, so that what is left is the low digit
+        for high, low in pairwise(parts):  # the largest weight first: the rest is the low digit
             if not _are_apart(high, low, apart, expressions):
                 continue
             if not box.facts.positive(high[0]):
@@ -125,9 +124,9 @@ def _at_radices(t: Tensor, box: Box, read: Read, needed: Callable[[Box, Read], l
 
 
 def _told_apart(expressions: list[Extent], facts: Facts) -> tuple[dict[str, Split], list[Extent]]:
-    """Return the splits of digits that matter, where expressions have the two parts other than as the whole.
+    """Return the splits that matter: an expression uses the two parts of the digit other than as the whole digit.
 
-    The second value is the expressions, those of their floors included, in the digits that these splits leave.
+    The second value is the expressions, with the numerators of their floors, written in the digits after these splits.
     """
     expressions = [facts.reduce(e) for e in expressions]
     expressions += [facts.reduce(e) for name in _floors(expressions, facts) for e in facts.floors[name]]
@@ -142,7 +141,7 @@ def _told_apart(expressions: list[Extent], facts: Facts) -> tuple[dict[str, Spli
 
 
 def _joined(e: Extent, digit: str, split: Split) -> Extent | None:
-    """Return *e* in the whole digit, where it has the parts only as they make the digit; else None."""
+    """Return *e* written in the whole digit; None if it uses the parts other than as the whole."""
     shift, radix, high, low = split
     if not isinstance(e, Poly) or e.names.isdisjoint((high, low)):
         return e
@@ -154,17 +153,17 @@ def _joined(e: Extent, digit: str, split: Split) -> Extent | None:
 
 
 def _parts(digit: str, splits: Mapping[str, Split]) -> tuple[Extent, list[_Part]]:
-    """Return what is to be added to a digit, and the digits that it is split into, the longest step first."""
+    """Return the shift of a split digit and its parts, the largest weight first."""
     if digit not in splits:
         return 0, [(1, digit)]
     shift, radix, high, low = splits[digit]
     (more, longer), (other, shorter) = _parts(high, splits), _parts(low, splits)
-    shorter = shorter if other == 0 else [(1, low)]  # what is added to a low digit carries over
+    shorter = shorter if other == 0 else [(1, low)]  # a shift of the low digit carries into the high digit
     return shift + radix * more, [*((radix * step, name) for step, name in longer), *shorter]
 
 
 def _are_apart(high: _Part, low: _Part, splits: Mapping[str, Split], expressions: list[Extent]) -> bool:
-    """Return whether an expression has two neighbouring digits other than as the number that they make."""
+    """Return whether an expression uses two neighbouring parts other than as the number that they form."""
     if high[1] in splits or low[1] in splits:
         return True
     for e in expressions:
@@ -178,28 +177,29 @@ def _are_apart(high: _Part, low: _Part, splits: Mapping[str, Split], expressions
 
 
 def divisor(box: Box, read: Read, needed: Callable[[Box, Read], list[Extent]]) -> Extent | None:
-    """Return a divisor of the floors that matter which is not shown to be positive on the whole box, if any.
+    """Return a divisor, of a floor that matters, that is not proved positive on the whole box; None if there is none.
 
-    Floors by it are carried, with a division at each element; where it is positive, digits are split by it.
+    Where the divisor is positive, digits can be split by it.  Elsewhere the nest carries its floors, with a division
+    for each element.
     """
     divisors = (read.facts.floors[name][1] for name in _floors(needed(box, read), read.facts))
     return next((d for d in divisors if not box.facts.positive(d)), None)
 
 
 def where(box: Box, e: Extent) -> Box | None:
-    """Return the box where *e*, which has no digits, is positive; None if that is nowhere."""
+    """Return the box restricted to sizes for which *e* is positive; None if there are none.  *e* has no digits."""
     facts = box.facts.fork()
     try:
         facts.assume_nonnegative(e - 1)
     except ShapeError:
         return None
     extents = {name: facts.reduce(n) for name, n in box.extents.items()}
-    # as a window on 0, which holds for all points or for none
+    # the window 0 <= 0 < e holds for all points or for none
     return Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e, box.facts)))
 
 
 def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
-    """Return the floors over digits that the expressions mention, directly or inside one another."""
+    """Return the floors of digits that the expressions mention, directly or inside other floors."""
     found: dict[str, None] = {}
     todo = [name for e in expressions for name in sorted(names_of(e))]
     while todo:
@@ -212,7 +212,7 @@ def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
 
 
 def _progress(before: list[str], facts: Facts, after: list[str], new: Facts) -> bool:
-    """Return whether fewer floors are left, or as many of simpler numerators."""
+    """Return whether fewer floors remain, or as many with simpler numerators."""
 
     def weight(names: list[str], f: Facts) -> tuple[int, int]:
         return len(names), sum(len(_digits_in(f.floors[n][0])) for n in names)
@@ -240,7 +240,7 @@ def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Ite
         if split is not None and split[0] == 1 and not _digits_in(denominator) and box.facts.positive(denominator):
             splits.setdefault(digits[0], []).append((split[1], denominator))
     for digit, divisions in splits.items():
-        # coarse radices first: a divisor of a radix splits the low digit afterwards
+        # coarse radices first: a later split of the low digit handles the divisors of a radix
         order = sorted(divisions, key=lambda d: sum(exact_quotient(d[1], k) is not None for _, k in divisions))
         for shift, radix in reversed(order):
             yield _split(box, digit, shift, radix)
@@ -251,7 +251,7 @@ def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Ite
 
 
 def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
-    """Return *box* with ``digit + shift = radix*hi + lo``."""
+    """Return *box* with one digit split: ``digit + shift = radix*hi + lo``."""
     facts = box.facts.fork()
     extent = box.extents[digit]
     high, low = f"{digit}_0", f"{digit}_1"
@@ -285,9 +285,9 @@ def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
 
 
 def _root(box: Box, numerator: Extent, row_major: bool) -> Box | None:
-    """Return *box* with the digits of a complete mixed-radix number replaced by the number.
+    """Return *box* with the digits of a complete mixed-radix number replaced by one digit, the number; or None.
 
-    With *row_major*, only digits that follow each other.
+    With *row_major*, only consecutive digits are replaced.
     """
     digits = _digits_in(numerator)
     if any(d not in box.extents for d in digits) or not isinstance(numerator, Poly):

@@ -1,8 +1,9 @@
-"""Index maps that are written in SymPy, or as a function of indices, as operations without a name.
+"""Operations whose index maps users write in SymPy, or as a function of indices.
 
-A map says for each output coordinate which element it reads: ``(symbols, coordinates)``, or a `Lambda` of that, with
-a condition and a fill; or a `Lambda` of the element itself, ``Piecewise((x[i - 1], i >= 1), (0, True))``, which may
-have several inputs and fills.  ``Min``, ``Max``, ``Abs`` and ``Piecewise`` become cases of one declared map.
+A map gives the input coordinate of each output coordinate: ``(symbols, coordinates)``, or a `Lambda` of these, with an
+optional condition and fill.  Or it gives the element itself, as a `Lambda` such as
+``Piecewise((x[i - 1], i >= 1), (0, True))``, which may mention several inputs and fills.  ``Min``, ``Max``, ``Abs`` and
+``Piecewise`` become cases of one declared map.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from symlayout.tensors.chain import Tensor, apply, check_tensors
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
 
 MAX_CASES = 256
-"""Of one map: each choice of a minimum, a maximum or a piece is one more.  May be set."""
+"""Most cases of one map: each choice of a minimum, a maximum or a piece adds a case.  Users may set it."""
 
 Conjunction = tuple[Any, ...]  # SymPy expressions that are all >= 0
 
@@ -26,28 +27,28 @@ Conjunction = tuple[Any, ...]  # SymPy expressions that are all >= 0
 def index_map(
     x: Tensor, shape: Any, f: Callable[..., Any], *, fill: Any = None, where: Callable[..., Any] | None = None
 ) -> Tensor:
-    """Return the tensor of the given shape that reads *x* at ``f(*output coordinate)``.
+    """Return a tensor of the given shape that reads *x* at ``f(*output coordinate)``.
 
     Parameters
     ----------
     x : Tensor
-        What is read.
+        The input.
     shape : sequence
         The extents of the result: ints, dims and expressions.
     f : function
-        Of one SymPy integer for each axis; it returns the coordinate in *x*, written with ``+ - * // %``, dims, and
-        whatever `from_sympy` reads.  It is called once.
+        Takes one SymPy integer for each axis of the result, and returns the coordinate in *x*.  The coordinate is
+        written with ``+ - * // %``, dims, and the functions that `from_sympy` supports.  *f* is called once.
     fill : scalar, optional
-        What is read outside of *x*; without it every coordinate has to be shown to be inside.
+        The element at coordinates outside *x*.  Without a fill, every coordinate must be proved to be inside.
     where : function, optional
-        Of the same integers; it returns a condition.  Where it does not hold the element is *fill*, 0 if not given.
+        Takes the same integers and returns a condition.  Where it fails, the element is *fill* (by default 0).
 
     Raises
     ------
     ShapeError
-        ``rank`` for another number of coordinates than axes of *x*; ``infeasible`` for a negative extent.
+        ``rank`` if the number of coordinates is not the rank of *x*; ``infeasible`` for a negative extent.
     FormatError
-        Something in *f* or *where* is no integer expression, or no condition.
+        *f* returns something other than integer expressions, or *where* something other than a condition.
 
     Examples
     --------
@@ -70,30 +71,31 @@ def index_map(
 
 
 def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any = None, fill: Any = None) -> Tensor:
-    """Return the tensor of the given shape whose map is written in SymPy; `IndexMap.to_sympy` writes it.
+    """Return a tensor of the given shape whose map is given in SymPy.  `IndexMap.to_sympy` is the inverse.
 
     Parameters
     ----------
     x : Tensor or sequence of Tensor
-        What is read; several tensors are told apart by their names.
+        The inputs; the map refers to several inputs by their names.
     shape : sequence
         The extents of the result: ints, dims and expressions.
     f : sympy.Lambda or (symbols, coordinates)
-        A tuple is the coordinate in *x* of each output coordinate; an expression is the element itself, ``x[i, j]``
-        by ``IndexedBase``, or a number, which is a fill.  It may have ``floor``, ``ceiling``, ``Mod``, ``Min``,
-        ``Max``, ``Abs`` and ``Piecewise``; symbols that are no index are dims.
+        A Lambda of a tuple gives the coordinate in *x*.  A Lambda of an expression gives the element: ``x[i, j]``, with
+        ``x`` an ``IndexedBase``, or a number, which is a fill.  Expressions may contain ``floor``, ``ceiling``,
+        ``Mod``, ``Min``, ``Max``, ``Abs`` and ``Piecewise``.  Symbols other than the indices are dims.
     where : sympy condition or sequence of them, optional
-        Where it does not hold, the element is *fill*, or 0.
+        Where a condition fails, the element is *fill* (by default 0).
     fill : scalar, optional
-        What is read outside of *x*.
+        The element at coordinates outside *x*.
 
     Raises
     ------
     ShapeError
-        ``rank`` for another number of coordinates than axes; ``infeasible`` for a negative extent; ``source`` for an
-        element of no input; ``non_divisible`` for a division with a rest.
+        ``rank`` if the number of coordinates is not the rank of the input; ``infeasible`` for a negative extent;
+        ``source`` if an element belongs to no input; ``non_divisible`` if a division is not exact.
     FormatError
-        Something is no integer expression, or no condition; or the map has more than `MAX_CASES` cases.
+        An expression is not an integer expression, or a condition not a condition; or there are more than `MAX_CASES`
+        cases.
 
     Examples
     --------
@@ -118,7 +120,7 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
     elif is_list(f) and len(f) == 2 and is_list(f[0]):
         indices, body = tuple(f[0]), f[1]
     else:
-        raise FormatError(f"{shown(f)} is no Lambda and no pair (symbols, coordinates)")
+        raise FormatError(f"{shown(f)} is neither a Lambda nor a pair (symbols, coordinates)")
     if any(not isinstance(i, sympy.Symbol) for i in indices) or len(set(indices)) != len(indices):
         raise FormatError(f"{shown(indices)} are not different symbols")
     extents = as_list(shape)
@@ -133,7 +135,7 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
 def written_map(
     x: Operand, labels: Sequence[str], shape: Sequence[Any], indices: Sequence[Any], body: Any, where: Any, fill: Any
 ) -> Declared:
-    """Return the map that SymPy expressions describe: a case for each way through their pieces."""
+    """Return the map that SymPy expressions describe: one case for each combination of their pieces."""
     domain = x.extents(list(shape), "shape")
     for axis, e in enumerate(domain):
         x.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
@@ -147,12 +149,12 @@ def written_map(
 def _called(f: Callable[..., Any], indices: Sequence[Any]) -> Any:
     try:
         return f(*indices)
-    except TypeError as error:  # "cannot determine truth value of Relational", say
+    except TypeError as error:  # for example "cannot determine truth value of Relational"
         raise FormatError(f"the function of indices fails: {error}\n  help: join conditions with & and |") from error
 
 
 def _sympified(value: Any) -> Any:
-    """Return coordinates as a tuple of SymPy expressions; an element as one."""
+    """Return coordinates as a tuple of SymPy expressions, or an element as one expression."""
     import sympy
 
     if isinstance(value, (sympy.Tuple, tuple, list)):
@@ -167,7 +169,7 @@ def _expression(value: Any) -> Any:
         return value
     if hasattr(value, "__index__"):
         return sympy.Integer(value.__index__())
-    raise FormatError(f"{shown(value)} is no integer expression")
+    raise FormatError(f"{shown(value)} is not an integer expression")
 
 
 def _condition(value: Any) -> Any:
@@ -179,14 +181,17 @@ def _condition(value: Any) -> Any:
         return sympy.true if value else sympy.false
     if isinstance(value, sympy.logic.boolalg.Boolean) and not isinstance(value, sympy.Symbol):
         return value
-    raise FormatError(f"{shown(value)} is no condition\n  help: use <=, <, Eq, and & | ~ between them")
+    raise FormatError(f"{shown(value)} is not a condition\n  help: use <=, <, Eq, and & | ~ between them")
 
 
 def _joined(left: Sequence[Conjunction], right: Sequence[Conjunction]) -> list[Conjunction]:
-    """Return each of *left* with each of *right*, without what follows from the rest or contradicts it by a number."""
+    """Return the conjunction of each of *left* with each of *right*.
+
+    An inequality is dropped if another one with a smaller constant implies it; a contradictory conjunction is dropped.
+    """
     found = []
     for a, b in itertools.product(left, right):
-        constants: dict[Any, Any] = {}  # of a form, the least: form + constant >= 0 implies those of larger ones
+        constants: dict[Any, Any] = {}  # least constant by form: form + c >= 0 implies it for larger constants
         for e in (*a, *b):
             constant, form = e.as_coeff_Add()
             constants[form] = min(constant, constants.get(form, constant))
@@ -196,14 +201,14 @@ def _joined(left: Sequence[Conjunction], right: Sequence[Conjunction]) -> list[C
 
 
 class _Reader:
-    """What expressions over *indices*, which walk *domain*, are for an operand."""
+    """Reads SymPy expressions over *indices*, which walk *domain*, as parts of a declared map."""
 
     def __init__(self, x: Operand, domain: Sequence[Extent], indices: Sequence[Any], labels: Sequence[str]) -> None:
         self.x, self.domain, self.labels = x, domain, labels
         self.place = {i: k for k, i in enumerate(indices)}
 
     def cases(self, body: Any, where: Any, fill: Any) -> Iterator[Case]:
-        """Yield the cases of a map, which are disjoint."""
+        """Yield the disjoint cases of a map."""
         outside = None if fill is None else Fill(fill)
         holds, fails = ([()], []) if where is None else self._split(where)
         if isinstance(body, tuple):
@@ -222,7 +227,7 @@ class _Reader:
         """Return the case of an element: ``x[...]``, or a number."""
         import sympy
 
-        if isinstance(e, sympy.Symbol) and e not in self.place:  # of an input without axes
+        if isinstance(e, sympy.Symbol) and e not in self.place:  # an input without axes
             name, coords = e.name, ()
         elif isinstance(e, sympy.Indexed):
             name, coords = str(e.base.label), e.indices
@@ -231,10 +236,10 @@ class _Reader:
                 return self._filled(conditions, Fill(int(e)))
             if e.is_Float:
                 return self._filled(conditions, Fill(float(e)))
-            raise FormatError(f"{shown(e)} is no element of an input, and no number")
+            raise FormatError(f"{shown(e)} is neither an element of an input nor a number")
         found = [k for k, label in enumerate(self.labels) if label == name]
         if len(found) != 1 and len(self.labels) > 1:
-            raise ShapeError(f"no one input is {name}\n  known: {', '.join(self.labels)}", "source")
+            raise ShapeError(f"{name} does not name one input\n  known: {', '.join(self.labels)}", "source")
         source = found[0] if found else 0
         self._demand_rank(source, coords)
         return Case(self._coords(coords), source=source, where=self._windows(conditions), fill=outside)
@@ -257,13 +262,13 @@ class _Reader:
         return not self.place.keys().isdisjoint(e.free_symbols)
 
     def _each(self, parts: Sequence[Any]) -> Iterator[tuple[Conjunction, tuple[Any, ...]]]:
-        """Yield the alternatives of several expressions together."""
+        """Yield the combined alternatives of several expressions."""
         for chosen in itertools.product(*(list(self._alternatives(e)) for e in parts)):
             conditions = tuple(dict.fromkeys(c for more, _ in chosen for c in more))
             yield conditions, tuple(e for _, e in chosen)
 
     def _alternatives(self, e: Any) -> Iterator[tuple[Conjunction, Any]]:
-        """Yield disjoint conditions that cover all points, each with what *e* is there, without cases."""
+        """Yield disjoint conditions that cover all points, each with an expression without cases for *e* there."""
         import sympy
 
         if (not self._varies(e) and not isinstance(e, sympy.Piecewise)) or not e.args:
@@ -276,7 +281,7 @@ class _Reader:
                     yield from (((*c, *more), v) for more, v in self._alternatives(value))
                 left = _joined(left, fails)
             if left:
-                raise FormatError(f"{shown(e)} has no piece that is True, for what is left")
+                raise FormatError(f"{shown(e)} has no last piece with the condition True")
         elif isinstance(e, (sympy.Min, sympy.Max)):
             first, *rest = e.args
             other = e.func(*rest)
@@ -293,7 +298,7 @@ class _Reader:
                 yield conditions, e if parts == e.args else e.func(*parts)
 
     def _split(self, condition: Any) -> tuple[list[Conjunction], list[Conjunction]]:
-        """Return where a condition holds and where it fails, each as disjoint conjunctions."""
+        """Return two lists of disjoint conjunctions: where a condition holds, and where it fails."""
         import sympy
 
         if condition == sympy.true:
@@ -315,7 +320,7 @@ class _Reader:
                     raise FormatError(f"the map has more than {MAX_CASES} cases")
             return (all_, some) if is_and else (some, all_)
         if not isinstance(condition, sympy.core.relational.Relational):
-            raise FormatError(f"{shown(condition)} is no condition\n  help: use <=, <, Eq, and & | ~ between them")
+            raise FormatError(f"{shown(condition)} is not a condition\n  help: use <=, <, Eq, and & | ~ between them")
         holds, fails = [], []
         for more, gap in self._alternatives(condition.lhs - condition.rhs):
             e = self._integral(gap)
@@ -327,7 +332,7 @@ class _Reader:
         return holds, fails
 
     def _integral(self, e: Any) -> Any:
-        """Return *e* times its denominator, which is >= 1."""
+        """Return *e* times its denominator; the denominator is >= 1."""
         import sympy
 
         top, bottom = sympy.fraction(sympy.together(e))
@@ -344,7 +349,7 @@ class _Reader:
     # ------------------------------------------------------------------ functions of coordinates
 
     def _windows(self, conditions: Conjunction) -> Callable[..., list[tuple[Any, Extent]]] | None:
-        """Return conditions as windows ``0 <= value < extent``; those that bound one value on both sides as one."""
+        """Return conditions as windows ``0 <= value < extent``; two bounds of one value become one window."""
         import sympy
 
         windows: list[tuple[Callable[..., Any], Extent]] = []
@@ -371,7 +376,7 @@ class _Reader:
         return lambda *o: [value(*o) for value in values]
 
     def _value(self, e: Any) -> Callable[..., Any]:
-        """Return an integer expression as a function of coordinates: a sum of products of indices and quotients."""
+        """Return an integer expression as a function of coordinates; it is a sum of products of `_factor` values."""
         import sympy
 
         terms: dict[tuple[Any, ...], list[Any]] = {}
@@ -396,7 +401,7 @@ class _Reader:
         return value
 
     def _factor(self, f: Any) -> Callable[..., Any]:
-        """Return an index, a quotient rounded to an integer, a remainder, or a power of one as a function."""
+        """Return an index, a rounded quotient, a remainder, or a power of one of these as a function of coordinates."""
         import sympy
 
         if f in self.place:
@@ -417,7 +422,7 @@ class _Reader:
             value, divisor = self._value(f.args[0]), self.x.extent(_number(f.args[1]), "divisor")
             return lambda *o: value(*o) % divisor
         raise FormatError(
-            f"{shown(f)} is no integer expression in indices\n  help: use + - * // %, Min, Max, Abs and Piecewise"
+            f"{shown(f)} is not an integer expression in indices\n  help: use + - * // %, Min, Max, Abs and Piecewise"
         )
 
 
@@ -426,7 +431,7 @@ def _number(e: Any) -> Any:
 
 
 class _Range(Arithmetic):
-    """The least and the greatest value of a coordinate, calculated with as coordinates are."""
+    """An interval of values with the operators of coordinates (interval arithmetic)."""
 
     __slots__ = ("high", "low", "x")
 

@@ -350,7 +350,7 @@ def test_several_inputs_each_have_their_adjoint() -> None:
     with pytest.raises(sl.ArrayError, match=r"which of 2 inputs: u, v\n  help: pass wrt="):
         sl.adjoint(y)
     for wrong in ("w", sl.tensor("N, A", name="w")):
-        with pytest.raises(sl.ArrayError, match=r"'w', which is no input\n  known: u, v"):
+        with pytest.raises(sl.ArrayError, match=r"'w', which is not an input\n  known: u, v"):
             sl.adjoint(y, wrong)
 
 
