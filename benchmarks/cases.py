@@ -56,6 +56,11 @@ class Case:
         """The bytes of the larger side."""
         return max(_count(self.shape), _count(output_shape(self.chain, self.shape))) * self.itemsize
 
+    @property
+    def label(self) -> str:
+        """The group and the case: no other has the same."""
+        return f"{self.group}: {self}"
+
     def __str__(self) -> str:
         return f"{self.name}, {self.dtype} {'x'.join(map(str, self.shape))}"
 

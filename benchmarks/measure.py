@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 import symlayout as sl
+from benchmarks.arena import Arena, Place, bytes_of, places
 from benchmarks.cases import Case
+from benchmarks.peer import Peer
+from benchmarks.states import before, last_level_cache
 from symlayout.commands.peers.program import Chain, output_shape
-from symlayout.commands.peers.rivals import RIVALS
-from symlayout.commands.peers.task import Array, Call, Task, agrees
-from symlayout.commands.timing import Spread, ratios, take_turns
+from symlayout.commands.peers.task import Call, agrees
+from symlayout.commands.timing import Spread, ratios, repeatedly, take_turns
 
-OURS, SPECIALISED, MEMCPY = "symlayout", "specialised", "memcpy"
+MEMCPY = "memcpy"
+_OURS, _SPECIALISED = "symlayout ", "specialised "
+
+
+def ours(march: str) -> str:
+    """Return the name, as a contender, of the kernel for an instruction set.
+
+    >>> ours("x86-64-v3"), ours("native")
+    ('symlayout v3', 'symlayout native')
+    """
+    return _OURS + march.removeprefix("x86-64-")
+
+
+def specialised(name: str) -> str:
+    """Return the name, as a contender, of the kernel for one shape beside the kernel *name* for all.
+
+    >>> specialised("symlayout v3")
+    'specialised v3'
+    """
+    return _SPECIALISED + name.removeprefix(_OURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +54,9 @@ class Row:
     ratios : dict
         Times by memcpy's, by contender; who has no such operation is absent.
     differs : tuple of str
-        Contenders whose result differs from the interpreter's, which are not timed.
+        Peers whose result differs from the interpreter's, which are not timed.
+    died : dict
+        How the process of a peer ended, by peer.
     """
 
     case: Case
@@ -43,61 +64,90 @@ class Row:
     rounds: int
     seconds: dict[str, float]
     ratios: dict[str, Spread]
-    differs: tuple[str, ...]
+    differs: tuple[str, ...] = ()
+    died: dict[str, str] = field(default_factory=dict)
 
     @property
-    def ours(self) -> Spread:
-        """The kernel's time divided by memcpy's."""
-        return self.ratios[OURS]
+    def kernels(self) -> list[str]:
+        """The names of the kernels for all shapes, one for each instruction set, in the order of measurement."""
+        return [name for name in self.ratios if name.startswith(_OURS)]
 
     @property
     def fastest_peer(self) -> str | None:
         """The fastest contender other than symlayout's kernels."""
-        peers = [name for name in self.ratios if name not in (OURS, SPECIALISED)]
+        peers = [name for name in self.ratios if not name.startswith((_OURS, _SPECIALISED))]
         return min(peers, key=lambda name: self.ratios[name].median, default=None)
 
 
-def measure(case: Case, peers: list[str], seconds: float, threads: int) -> Row:
-    """Return the times of one case, measured for *seconds*."""
-    tensor = _tensor(case.chain, len(case.shape), case.dims, case.dtype)
-    subject = sl.adjoint(tensor) if case.adjoint else tensor
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the arrays of a case lie."""
+
+    source: Place
+    out: Place
+    expected: Place
+    spare: Place
+    junk: Place
+
+
+def placed(case: Case) -> Places:
+    """Return where the arrays of *case* lie."""
     given, made = case.shape, output_shape(case.chain, case.shape)
     if case.adjoint:
         given, made = made, given
-    source = np.random.default_rng(0).integers(0, 100, given).astype(case.dtype)
-    out = np.empty(made, case.dtype)
+    junk = 2 * last_level_cache() if case.state == "cold" else 0
+    return Places(*places([
+        (given, case.dtype), (made, case.dtype), (made, case.dtype), ((case.size,), "uint8"), ((junk,), "uint8"),
+    ]))  # fmt: skip
+
+
+def arena(cases: Sequence[Case]) -> Arena:
+    """Return memory for any of *cases*."""
+    return Arena(max(bytes_of([placed(case).junk]) for case in cases))
+
+
+def measure(
+    case: Case, memory: Arena, peers: Sequence[Peer], marches: Sequence[str], seconds: float, threads: int
+) -> Row:
+    """Return the times of one case, measured for *seconds*."""
+    tensor = _tensor(case.chain, len(case.shape), case.dims, case.dtype)
+    subject = sl.adjoint(tensor) if case.adjoint else tensor
+    where = placed(case)
+    source, out, expected, spare, junk = map(
+        memory.array, (where.source, where.out, where.expected, where.spare, where.junk)
+    )
+    source[...] = np.random.default_rng(0).integers(0, 100, source.shape)
     # The extents of a cotangent need not determine those of the input, so all are given.
     dims = _dims(tensor, case.shape) if case.adjoint else {}
-    expected = sl.interpret(subject, source, dims=dims)
+    expected[...] = sl.interpret(subject, source, dims=dims)
     target = None if case.state == "fresh" else out
-    task = Task(case.chain, source, target, case.shape if case.adjoint else None, threads)
-    kernels = {OURS: _ours(_kernel(subject, case.dtype, threads), task, dims)}
-    if case.against == "itself":
-        kernels[SPECIALISED] = _ours(_kernel(subject.subs(_dims(tensor, case.shape)), case.dtype, threads), task, {})
+    kernels: dict[str, Call] = {}
+    for march in marches:
+        kernels[ours(march)] = _call(_kernel(subject, case.dtype, threads, march), source, target, dims)
+        if case.against == "itself":
+            alone = _kernel(subject.subs(_dims(tensor, case.shape)), case.dtype, threads, march)
+            kernels[specialised(ours(march))] = _call(alone, source, target, {})
     if wrong := [name for name, call in kernels.items() if not agrees(call, out, expected)]:
         raise AssertionError(f"the kernel is wrong: {wrong[0]}, {case}")
-    calls, differs = kernels, []
-    for name in peers if case.against == "peers" else []:
-        try:
-            call = RIVALS[name](task)
-            same = agrees(call, out, expected)
-        except Exception:  # each peer has errors of its own for what it lacks: an operation, a rank, an element type
-            continue
-        if same:
-            calls[name] = call
-        else:
-            differs.append(name)
-    larger = max(source, out, key=lambda a: a.nbytes).reshape(-1)
-    spare = np.empty_like(larger)
+    larger = max(source, out, key=lambda a: a.nbytes).reshape(-1).view(np.uint8)
     copy: Call = larger.copy if case.state == "fresh" else lambda: np.copyto(spare, larger)
-    before = {"warm": None, "cold": _flush, "fresh": _release}[case.state]
-    times = take_turns({MEMCPY: copy, **calls}, seconds, least=3, most=41, before=before)
+    prepare = before(case.state, junk)
+    samplers = {name: repeatedly(call, prepare) for name, call in {MEMCPY: copy, **kernels}.items()}
+    differs = []
+    beside = peers if case.against == "peers" else []
+    for peer in beside:
+        same = peer.prepare(case, where.source, where.out, where.expected, where.junk)
+        if same:
+            samplers[peer.name] = peer.sample
+        elif same is not None:
+            differs.append(peer.name)
+    times = take_turns(samplers, seconds, least=3, most=41, single=prepare is not None)
+    died = {peer.name: peer.died for peer in beside if peer.died is not None}
     middles = {name: median(taken) for name, taken in times.items()}
-    return Row(case, larger.nbytes, len(times[MEMCPY]), middles, ratios(times, MEMCPY), tuple(differs))
+    return Row(case, larger.nbytes, len(times[MEMCPY]), middles, ratios(times, MEMCPY), tuple(differs), died)
 
 
-def _ours(kernel: sl.Kernel, task: Task, dims: Mapping[str, int]) -> Call:
-    source, out = task.source, task.out
+def _call(kernel: sl.Kernel, source: Any, out: Any, dims: Mapping[str, int]) -> Call:
     if dims:
         return lambda: kernel(source, out=out, dims=dims)
     return lambda: kernel(source, out=out)
@@ -111,8 +161,8 @@ def _tensor(chain: Chain, rank: int, dims: str, dtype: str) -> sl.Tensor:
 
 
 @cache
-def _kernel(subject: Any, dtype: str, threads: int) -> sl.Kernel:
-    return sl.compile(subject, dtype=dtype, strict=True, threads=threads)
+def _kernel(subject: Any, dtype: str, threads: int, march: str) -> sl.Kernel:
+    return sl.compile(subject, dtype=dtype, strict=True, threads=threads, march=march)
 
 
 def _dims(tensor: sl.Tensor, shape: tuple[int, ...]) -> dict[str, int]:
@@ -122,26 +172,3 @@ def _dims(tensor: sl.Tensor, shape: tuple[int, ...]) -> dict[str, int]:
         (symbol,) = extent.free_symbols
         found[symbol.name] = n // int(extent.coeff(symbol))
     return found
-
-
-@cache
-def _junk() -> Array:
-    return np.zeros(2 * _last_level_cache(), np.uint8)
-
-
-def _flush() -> None:
-    """Evict the operands from the caches."""
-    junk = _junk()
-    np.add(junk, 1, out=junk)
-
-
-def _release() -> None:
-    """Return free memory to the system, so that new arrays are touched for the first time."""
-    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
-        trim(0)
-
-
-def _last_level_cache() -> int:
-    """Return the bytes of the largest cache; 32 MiB if the system does not state it."""
-    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
-    return max([int(s[:-1]) << {"K": 10, "M": 20}[s[-1]] for s in sizes if s[-1:] in ("K", "M")], default=32 << 20)

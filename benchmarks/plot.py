@@ -25,10 +25,13 @@ circle { fill-opacity: 0.55 }
 
 
 def plot(rows: Sequence[Row]) -> str:
-    """Return the picture: one line for each group, on a logarithmic axis; slower is further right."""
+    """Return the picture: one line for each group, on a logarithmic axis; slower is further right.
+
+    The kernels are those of the highest instruction set.
+    """
     shown = [r for r in rows if r.fastest_peer is not None]
     groups = list(dict.fromkeys(r.case.group for r in shown))
-    values = [value for r in shown for value in (r.ours.median, r.ratios[str(r.fastest_peer)].median)]
+    values = [value for r in shown for value in (r.ratios[r.kernels[-1]].median, r.ratios[str(r.fastest_peer)].median)]
     low, high = floor(log2(min([*values, 0.5]))), ceil(log2(max([*values, 2.0])))
 
     def place(ratio: float) -> float:
@@ -52,7 +55,7 @@ def plot(rows: Sequence[Row]) -> str:
         of = [r for r in shown if r.case.group == group]
         parts.append(_text(_LEFT - 12, y + 5, group, "end"))
         for kind, shift, times in (
-            ("ours", -4, [r.ours.median for r in of]),
+            ("ours", -4, [r.ratios[r.kernels[-1]].median for r in of]),
             ("peer", 4, [r.ratios[str(r.fastest_peer)].median for r in of]),
         ):
             parts += [_dot(kind, place(value), y + shift, 2.5) for value in times]

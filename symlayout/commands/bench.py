@@ -27,7 +27,7 @@ from symlayout.commands.output.report import Report, columns
 from symlayout.commands.peers.program import Chain, Move
 from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
-from symlayout.commands.timing import ratios, take_turns
+from symlayout.commands.timing import ratios, repeatedly, take_turns
 from symlayout.errors import FormatError, ShapeError
 from symlayout.language.grammar_trees import Step
 from symlayout.language.parse import evaluate, parse_step
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> Report:
         calls |= _peers(names, chain, Task(chain, source, result))
     differs = [name for name, call in calls.items() if name != "memcpy" and not agrees(call, result, expected)]
     times = take_turns(
-        {name: call for name, call in calls.items() if name not in differs},
+        {name: repeatedly(call) for name, call in calls.items() if name not in differs},
         arguments.seconds,
         progress=_progress if sys.stderr.isatty() else None,
     )

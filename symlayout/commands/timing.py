@@ -5,10 +5,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 Call = Callable[[], Any]
+Sampler = Callable[[int], float]
+"""Makes a number of calls, one after another, and returns the seconds of one."""
 
 _SAMPLE_SECONDS = 2e-4  # a sample repeats a shorter call for about this many seconds
 
@@ -34,38 +37,51 @@ class Spread:
         return f"{self.median:.2f} ({self.low:.2f}-{self.high:.2f})"
 
 
+class ContenderGoneError(Exception):
+    """A contender cannot be called any more."""
+
+
 def take_turns(
-    calls: Mapping[str, Call],
+    samplers: Mapping[str, Sampler],
     seconds: float,
     *,
     least: int = 3,
     most: int = 10**6,
-    before: Call | None = None,
+    single: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, list[float]]:
-    """Return the seconds of a call of each of *calls* in each of its rounds.
+    """Return the seconds of a call of each contender in each of its rounds.
 
-    In a round, the calls run one after another.  The first of *calls* runs in every round.  Any other stops after
-    *least* rounds and its share of *seconds*, so that a slow call does not take the time of the others.
+    In a round, the contenders run one after another.  The first runs in every round.  Any other stops after *least*
+    rounds and its share of *seconds*, so that a slow one does not take the time of the others.  A contender whose
+    sampler raises `ContenderGoneError` is left out.
 
     Parameters
     ----------
-    calls : the functions to time, by name.
+    samplers : what calls each contender, by name; `repeatedly` makes one of a function.
     seconds : the time for all of them together, if that allows *least* rounds.
     least, most : bounds of the number of rounds.
-    before : a function to call, untimed, before each call.  With it, a sample is a single call.
+    single : whether a sample is a single call; otherwise short calls are repeated.
     progress : a function to call with the number of each finished round.
     """
-    repeats = {name: 1 if before else max(1, round(_SAMPLE_SECONDS / _sample(call, 1))) for name, call in calls.items()}
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    base, *others = calls
-    left = dict.fromkeys(others, seconds / len(calls))
+    repeats: dict[str, int] = {}
+    for name, sampler in samplers.items():
+        with suppress(ContenderGoneError):
+            # The first call may find nothing in the caches.
+            repeats[name] = 1 if single else max(1, round(_SAMPLE_SECONDS / min(sampler(1) for _ in range(3))))
+    times: dict[str, list[float]] = {name: [] for name in repeats}
+    base, *others = repeats
+    left = dict.fromkeys(others, seconds / len(repeats))
     for done in range(1, most + 1):
         for name in (base, *left):
-            if before is not None:
-                before()
             start = time.perf_counter()
-            times[name].append(_sample(calls[name], repeats[name]))
+            try:
+                times[name].append(samplers[name](repeats[name]))
+            except ContenderGoneError:
+                if name == base:
+                    raise
+                del times[name], left[name]
+                continue
             if name != base:
                 left[name] -= time.perf_counter() - start
         if progress is not None:
@@ -86,8 +102,15 @@ def ratios(times: Mapping[str, Sequence[float]], base: str) -> dict[str, Spread]
     }
 
 
-def _sample(call: Call, repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
+def repeatedly(call: Call, before: Call | None = None) -> Sampler:
+    """Return the sampler of a function; *before* is called before each sample, untimed."""
+
+    def sample(repeats: int) -> float:
+        if before is not None:
+            before()
+        start = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        return (time.perf_counter() - start) / repeats
+
+    return sample

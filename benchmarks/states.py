@@ -1,0 +1,36 @@
+"""The states of memory in which calls are timed: what is done, untimed, before each call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.arena import Array
+
+STATES = ("warm", "cold", "fresh")
+"""``warm``: calls follow each other; ``cold``: nothing is in the caches; ``fresh``: the result is a new array."""
+
+
+def before(state: str, junk: Array) -> Callable[[], None] | None:
+    """Return what is called before each call; *junk* is larger than the caches."""
+    return {"warm": None, "cold": lambda: _flush(junk), "fresh": _release}[state]
+
+
+def _flush(junk: Array) -> None:
+    """Evict the operands from the caches."""
+    np.add(junk, 1, out=junk)
+
+
+def _release() -> None:
+    """Return free memory to the system, so that new arrays are touched for the first time."""
+    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+        trim(0)
+
+
+def last_level_cache() -> int:
+    """Return the bytes of the largest cache; 32 MiB if the system does not state it."""
+    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+    return max([int(s[:-1]) << {"K": 10, "M": 20}[s[-1]] for s in sizes if s[-1:] in ("K", "M")], default=32 << 20)
