@@ -53,6 +53,8 @@ from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.run.kernel import Kernel, compile
 from symlayout.tensors.assumptions import assume
 from symlayout.tensors.chain import Tensor, operation, tensor
+from symlayout.tensors.computation import Computed, View, computation, compute, constant
+from symlayout.tensors.declaration import Body
 
 if TYPE_CHECKING:
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
@@ -76,7 +78,9 @@ _LATER = {  # imported when first asked for
 __all__ = [
     "Adjoint",
     "ArrayError",
+    "Body",
     "CompilerError",
+    "Computed",
     "Finding",
     "FormatError",
     "Image",
@@ -98,6 +102,7 @@ __all__ = [
     "Trace",
     "UnknownOpError",
     "Verdict",
+    "View",
     "Witness",
     "adjoint",
     "array_split",
@@ -107,7 +112,10 @@ __all__ = [
     "channel_shuffle",
     "check",
     "compile",
+    "computation",
+    "compute",
     "concatenate",
+    "constant",
     "depth_to_space",
     "dim",
     "dims",

@@ -23,7 +23,7 @@ from symlayout.inverses.find_inverse import like
 from symlayout.inverses.inverse_candidates import candidates
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
-from symlayout.maps.interpreter import gathers, int_extents
+from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.maps.merge_pieces import is_fork
 from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors

@@ -6,30 +6,18 @@ maps on integer arrays, from the output to the leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from symlayout.errors import ArrayError, InconclusiveError
+from symlayout.errors import ArrayError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
+from symlayout.maps.evaluate_bodies import evaluated
+from symlayout.maps.gather_elements import gathered, gathers, int_extents
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import Tensor, check_tensors
-from symlayout.tensors.element_types import as_array, check_dtype, fill_element
-
-IntArray = np.ndarray[Any, np.dtype[np.int64]]
-BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-@dataclass(frozen=True, slots=True)
-class Gather:
-    """A part of the output: at the coordinates in *mask*, the elements at *coords* of leaf *key*, or *fill*."""
-
-    mask: BoolArray
-    key: str | None
-    coords: tuple[IntArray, ...]
-    fill: Any = None
+from symlayout.tensors.element_types import as_array, check_dtype
 
 
 def interpret(
@@ -75,21 +63,13 @@ def interpret(
         (dy,) = match_arrays(t.cotangent, arrays, named)
         return _transposed(t.bind(bind_shapes(t.cotangent, [dy.shape], dims)), dy)
     check_tensors("interpret", t)
-    leaves = t.leaves()
     inputs = match_arrays(t, arrays, named)
     values = bind_shapes(t, [a.shape for a in inputs], dims)
     bound = t.bind(values)
-    sources = {leaf.key: a for leaf, a in zip(leaves, inputs, strict=True)}
-    dtype = result_type(inputs)
-    result = np.empty(int_extents(bound), dtype)
-    if not result.size:
-        return result
-    for part in gathers(bound):
-        if part.key is None:
-            np.copyto(result, fill_element(part.fill, dtype), where=part.mask)
-        else:
-            np.copyto(result, sources[part.key][_inside(part, sources[part.key].shape)], where=part.mask)
-    return result
+    sources = {leaf.key: a for leaf, a in zip(t.arguments(), inputs, strict=True)}
+    if not bound.computes:
+        return gathered(bound, sources, result_type(inputs))
+    return np.ascontiguousarray(np.broadcast_to(evaluated([bound], sources)[id(bound)], int_extents(bound)))
 
 
 def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -110,55 +90,9 @@ def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return result
 
 
-def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gather]:
-    """Yield disjoint parts that cover the output of *t*.  The output is not empty, and its extents are ints.
-
-    Parts that read a leaf come in the order of the normal form: by the cases of the last operation first.  *grid*
-    restricts them to some coordinates; it has one array per axis, and each array has the rank of the output.
-    """
-    if grid is None:
-        grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
-    whole = np.ones((1,) * t.rank, dtype=np.bool_)
-    todo: list[tuple[Tensor, list[Any], BoolArray]] = [(t, list(grid), whole)]
-    while todo:
-        node, coords, mask = todo.pop()
-        if node.declared is None:
-            yield Gather(mask, node.key, tuple(coords))
-            continue
-        for case in reversed(node.declared.cases):  # a stack: the last case pushed is visited next
-            part = mask
-            if case.where is not None:
-                for value, extent in case.where(*coords):
-                    part = part & np.asarray((value >= 0) & (value < extent))
-            source = node.inputs[case.source]
-            read = [
-                np.asarray(c, dtype=np.int64).reshape((1,) * (t.rank - np.ndim(c)) + np.shape(c))
-                for c in case.coords(*coords)
-            ]
-            inside = part
-            for c, extent in zip(read, int_extents(source), strict=True):
-                inside = inside & ((c >= 0) & (c < extent))
-            if case.fill is not None:
-                yield Gather(part & ~inside, None, (), case.fill.value)
-            elif bool((part & ~inside).any()):
-                raise InconclusiveError(f"{node.name} reads inside its input: some coordinate is outside")
-            if inside.any():  # without a coordinate inside, extents may be 0
-                todo.append((source, read, inside))
-
-
-def int_extents(t: Tensor) -> tuple[int, ...]:
-    """Return the extents of a tensor whose dims are all bound."""
-    return tuple(e for e in t.extents if isinstance(e, int))
-
-
-def _inside(part: Gather, shape: tuple[int, ...]) -> tuple[IntArray, ...]:
-    """Return the coordinates; those that the mask excludes are moved inside the source."""
-    return tuple(np.clip(c, 0, n - 1) for c, n in zip(part.coords, shape, strict=True))
-
-
 def match_arrays(t: Tensor, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> list[np.ndarray[Any, Any]]:
     """Return one array per leaf of *t*, in order of first use, from positional and named arrays."""
-    leaves = t.leaves()
+    leaves = t.arguments()
     if len(arrays) > len(leaves):
         raise ArrayError(f"{len(arrays)} arrays for {len(leaves)} input{'s' * (len(leaves) != 1)}")
     given = {leaf.name: a for leaf, a in zip(leaves, arrays, strict=False)}

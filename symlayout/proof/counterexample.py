@@ -18,7 +18,8 @@ from symlayout.algebra.polynomial import Extent, evaluate, product, symbol
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import output_digits
-from symlayout.maps.interpreter import gathers
+from symlayout.maps.evaluate_bodies import evaluated
+from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
@@ -38,8 +39,8 @@ class Witness:
     coord : tuple of int or None
         The output coordinate; None if the shapes differ already.
     left, right : object
-        What each side reads there: ``(input name, coordinate)`` or ``("fill", value)``; the two
-        shapes if *coord* is None.
+        What each side reads there: ``(input name, coordinate)`` or ``("fill", value)``; ``("value", value)`` if it
+        is computed, of inputs that are small integers; the two shapes if *coord* is None.
 
     Examples
     --------
@@ -56,7 +57,8 @@ class Witness:
 
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
-        where = "the shapes are" if self.coord is None else f"at {self.coord} the sides read"
+        computed = isinstance(self.left, tuple) and self.left[:1] == ("value",)
+        where = "the shapes are" if self.coord is None else f"at {self.coord} the sides {'are' if computed else 'read'}"
         return f"{at + ': ' if at else ''}{where} {_read_text(self.left)} and {_read_text(self.right)}"
 
 
@@ -65,7 +67,7 @@ class WitnessSearch:
 
     def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
-        self._steps = len(left.nodes()) + len(right.nodes())
+        self._steps = len(left.graph()) + len(right.graph())
         self._spent = 0  # what the points so far have cost, in small points
 
     def run(self, budget: int) -> tuple[Witness | None, int, bool]:
@@ -133,6 +135,8 @@ class WitnessSearch:
         if size == 0:
             return None, True
         self._spent += size // _ELEMENTS
+        if left.computes or right.computes:
+            return self._computed_apart(left, right, dims), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
         codes = [self._codes(t, keys, fills) for t in (left, right)]
@@ -142,6 +146,18 @@ class WitnessSearch:
         coord = tuple(int(c) for c in np.unravel_index(different[0], [e for e in left.extents if isinstance(e, int)]))
         reads = [_read(code[:, different[0]], keys, fills, left, right) for code in codes]
         return Witness(dims, coord, *reads), True
+
+    def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int]) -> Witness | None:
+        """Return a witness where the sides compute values that differ by more than floats round."""
+        arrays = {leaf.key: _sample(leaf) for leaf in (*left.arguments(), *right.arguments())}
+        found = evaluated([left, right], arrays)
+        shape = int_extents(left)
+        a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
+        apart = np.flatnonzero(~_near(a, b))
+        if not apart.size:
+            return None
+        coord = tuple(int(c) for c in np.unravel_index(apart[0], shape))
+        return Witness(dims, coord, *(("value", t[coord].item()) for t in (a, b)))
 
     def _codes(self, t: Tensor, keys: list[str], fills: list[Any]) -> np.ndarray[Any, Any]:
         """Return what each output element is: an input's number, or -1, and coordinates or a fill's number."""
@@ -162,6 +178,26 @@ class WitnessSearch:
         return code.reshape(rank + 2, -1)
 
 
+def _sample(leaf: Tensor) -> np.ndarray[Any, Any]:
+    """Return elements for an input: small integers, so that sums and products of them are exact."""
+    seed = np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32)
+    drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
+    dtype = np.dtype(np.float64) if leaf.dtype is None else leaf.dtype
+    if dtype.kind == "b":
+        return drawn > 0
+    return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
+
+
+def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return where two values are equal, or as near as the same sum in another order."""
+    if a.dtype.kind not in "fc" and a.dtype.kind != "V":
+        return np.asarray(a == b)
+    x, y = (np.asarray(t, np.complex128 if t.dtype.kind == "c" else np.float64) for t in (a, b))
+    size = max(np.abs(x[np.isfinite(x)]).max(initial=0), np.abs(y[np.isfinite(y)]).max(initial=0))
+    rounding = 0.05 if a.dtype.itemsize < 4 else 1e-3
+    return np.isclose(x, y, rtol=rounding, atol=rounding * 1e-2 * size, equal_nan=True)
+
+
 def _only(values: dict[str, int], t: Tensor) -> dict[str, Extent]:
     return {name: v for name, v in values.items() if name in t.facts.dims}
 
@@ -175,5 +211,7 @@ def _read(code: np.ndarray[Any, Any], keys: list[str], fills: list[Any], left: T
 
 def _read_text(read: Any) -> str:
     if isinstance(read, tuple) and len(read) == 2 and isinstance(read[0], str):
+        if read[0] == "value":
+            return str(read[1])
         return f"fill {read[1]}" if read[0] == "fill" else f"{read[0]}{list(read[1])}"
     return str(read)

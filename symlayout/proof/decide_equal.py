@@ -8,22 +8,30 @@ tree whose leaves each say what is read there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of, renew
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of, renew
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.proof.compare_constants import same_elements
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
 
+_MOST_AXES = 4  # of a box whose orders are tried
+_DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
 _MOST_READINGS = 4  # of both sides at one place
 MAX_VALUES = 16  # of a symbol whose values are told apart
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,27 @@ class _Open(Exception):
         self.value = value
 
 
+class _Pending(Exception):
+    """Whether *b*, its axes in this *order*, is *a* is to be decided first."""
+
+    def __init__(self, a: Tensor, b: Tensor, order: tuple[int, ...], asking: _Decision) -> None:
+        super().__init__(a, b, order)
+        self.pair, self.order, self.asking = (a, b), order, asking
+
+    def decide(self) -> None:
+        """Write into what is known of pairs whether this one is equal."""
+        (a, b), asking, known = self.pair, self.asking, self.asking.congruence
+        facts = known.facts.fork()
+        facts.splits = {}
+        trial = _Decision(a, b, a.dtype, asking.shown, asking.finite, facts.effort + known.goals, known)
+        try:
+            holds = trial.follows(facts, self.order)
+        except (_Stuck, _Open, InconclusiveError):
+            holds = False
+        known.kept += [a, b]
+        known.known[id(a), id(b), self.order] = holds
+
+
 class _Stuck(Exception):
     """*obligation*, which is about *values*, is not shown here, and no case distinction is in sight."""
 
@@ -117,6 +146,7 @@ def agree(
     shown: bool = False,
     finite: bool = True,
     effort: int | None = None,
+    congruence: Congruence | None = None,
 ) -> Tree:
     """Return why the shapes are equal and both sides read the same at any output coordinate, wherever *facts* hold.
 
@@ -130,6 +160,8 @@ def agree(
         Whether to tell the values of a symbol apart where nothing else helps.
     effort : int, optional
         How many goals to visit before it gives up; `limits.decision_goals` unless given.
+    congruence : Congruence, optional
+        What is known of pairs of computed values, and which laws are granted.
 
     Raises
     ------
@@ -138,9 +170,31 @@ def agree(
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
-    facts.splits = {}
     goals = limits.decision_goals if effort is None else effort
-    return _Decision(left, right, dtype, shown, finite, facts.effort + goals).decide(facts, None)
+    known = congruence or Congruence(facts, goals)
+
+    def attempt() -> Tree:
+        here = facts.fork()
+        here.splits = {}
+        return _Decision(left, right, dtype, shown, finite, here.effort + goals, known).decide(here, None)
+
+    return _settled(attempt)
+
+
+def _settled(attempt: Callable[[], R]) -> R:
+    """Return the result of *attempt*, after the pairs of computed values that it asks for are decided.
+
+    Those are decided one by one, each after those that it asks for itself, so that deep graphs take no deep recursion.
+    """
+    waiting: list[_Pending] = []
+    while True:
+        try:
+            if not waiting:
+                return attempt()
+            waiting[-1].decide()
+            waiting.pop()
+        except _Pending as pair:
+            waiting.append(pair)
 
 
 def show_map(node: Tensor, facts: Facts, *, effort: int) -> Tree:
@@ -155,10 +209,53 @@ def show_map(node: Tensor, facts: Facts, *, effort: int) -> Tree:
     return _MapDecision(node, facts.effort + effort).decide(facts, None)
 
 
+@dataclass(slots=True)
+class Congruence:
+    """What is known of pairs of computed values: they are one function of equal operands, or that is not shown.
+
+    Attributes
+    ----------
+    facts : Facts
+        The system of the whole claim, without coordinates.
+    goals : int
+        How many goals one pair may take.
+    laws : frozenset of str
+        The laws that are granted: ``"reassociate"`` lets the terms of a float sum change their order.
+    used : set of str
+        Those that were needed.
+    wanted : set of str
+        Those that would have helped, and are not granted.
+    known : dict
+        For each pair, and the axes of the first that those of the second are: whether the pair is equal.
+    """
+
+    facts: Facts
+    goals: int
+    laws: frozenset[str] = frozenset()
+    used: set[str] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)
+    known: dict[tuple[int, int, tuple[int, ...]], bool] = field(default_factory=dict)
+    digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
+    kept: list[Tensor] = field(default_factory=list)  # whose ids are in `known`
+
+
 class _Decision:
-    def __init__(self, left: Tensor, right: Tensor, dtype: Any, shown: bool, finite: bool, limit: int) -> None:
+    def __init__(
+        self,
+        left: Tensor,
+        right: Tensor,
+        dtype: Any,
+        shown: bool,
+        finite: bool,
+        limit: int,
+        congruence: Congruence,
+        starts: tuple[Sequence[Extent], Sequence[Extent]] | None = None,
+        depth: int = 0,
+    ) -> None:
         self.sides, self.dtype, self.shown, self.finite = (left, right), dtype, shown, finite
-        self.splits, self.limit = 0, limit
+        self.splits, self.limit, self.congruence = 0, limit, congruence
+        self.depth = depth  # how many bodies are between these sides and those of the claim
+        self.starts = starts  # the coordinates where the sides are compared, if not the same digits
         self.one_fill = _has_one_fill((*left.nodes(), *right.nodes()), dtype)
 
     def decide(
@@ -217,7 +314,8 @@ class _Decision:
         first = inside or 0  # what is assumed of a side helps with the other
         for _ in range(_MOST_READINGS):
             solved = len(facts.solved)
-            found = {side: self._read(side, digits, facts, inside == side) for side in (first, 1 - first)}
+            starts = self.starts or (digits, digits)
+            found = {side: self._read(side, starts[side], facts, inside == side) for side in (first, 1 - first)}
             changed = len(facts.solved) != solved
             try:
                 self._compare(found[0], found[1], facts)
@@ -268,7 +366,9 @@ class _Decision:
 
     def _read(self, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _SideRead:
         """Return what one side reads at the output coordinate *coords*; *inside* assumes that it never is a fill."""
-        node = self.sides[side]
+        return self._read_from(self.sides[side], side, coords, facts, inside)
+
+    def _read_from(self, node: Tensor, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _SideRead:
         path: list[tuple[int, tuple[int, str] | None]] = []
         while node.declared is not None:
             if facts.effort > self.limit:
@@ -311,20 +411,224 @@ class _Decision:
                 raise _Stuck(f"the fills {a.fill} and {b.fill} are equal")
             return
         if a.leaf is None or b.leaf is None:
-            raise _Stuck("one side reads a fill only where the other does", (*a.coords, *b.coords))
-        if a.leaf.key != b.leaf.key:
+            number, read = (0, b) if a.leaf is None else (1, a)
+            value = self._folded(read, 1 - number, facts)
+            if value is None or not same_fill((a, b)[number].fill, value.item(), self.dtype):
+                raise _Stuck("one side reads a fill only where the other does", (*a.coords, *b.coords))
+            return
+        if a.leaf.key == b.leaf.key:
+            pairs = [(facts.reduce(x), facts.reduce(y)) for x, y in zip(a.coords, b.coords, strict=True)]
+            apart = next((axis for axis, (x, y) in enumerate(pairs) if not _equal(x, y, facts)), None)
+            if apart is None:
+                return
+            if a.leaf.body is None and a.leaf.values is None:
+                x, y = pairs[apart]
+                raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)} on axis {apart} of {a.leaf.name}", (x, y))
+        if a.leaf.body is not None and b.leaf.body is not None:
+            self._compare_computed(a.leaf, b.leaf, a.coords, b.coords, facts)
+        elif a.leaf.values is not None and b.leaf.values is not None:
+            if not same_elements(a.leaf.values, b.leaf.values, a.coords, b.coords, facts):
+                raise _Stuck(f"{a.leaf.name} and {b.leaf.name} have equal elements", (*a.coords, *b.coords))
+        else:
             raise _Stuck(f"{a.leaf.name} and {b.leaf.name} are one input", (*a.coords, *b.coords))
-        for axis, (x, y) in enumerate(zip(a.coords, b.coords, strict=True)):
-            x, y = facts.reduce(x), facts.reduce(y)
+
+    # ------------------------------------------------------------------ values that are computed
+
+    def _folded(self, read: _SideRead, side: int, facts: Facts) -> Any:
+        """Return the one element, as an array, that is read whatever the inputs are; None if there is none."""
+        node = read.leaf
+        if node is None:
+            return np.asarray(read.fill)
+        if node.values is not None and node.values.size and (node.values == node.values.flat[0]).all():
+            return node.values.flat[0]
+        if node.body is None or node.body.over or node.body.random or node.body.function is None:
+            return None
+        operands = []
+        for view in node.inputs:
+            value = self._folded(self._read_from(view, side, read.coords, facts, False), side, facts)
+            if value is None:
+                return None
+            operands.append(value if view.dtype is None else np.asarray(value).astype(view.dtype))
+        with np.errstate(all="ignore"):
+            return np.asarray(node.body.function(*operands, **dict(node.body.attributes)))
+
+    def _compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
+        """Show that *a* at *at* is *b* at *bt*: one function, of equal operands."""
+        ranks = a.rank - a.batch, b.rank - b.batch
+        if a.body != b.body or a.body is None or ranks[0] != ranks[1] or len(a.inputs) != len(b.inputs):
+            raise _Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
+        if a.body.random and a is not b:
+            raise _Stuck(f"{a.name}, which is random, gives the same twice", (*at, *bt))
+        for x, y in zip(at[a.batch :], bt[b.batch :], strict=True):
             if not _equal(x, y, facts):
-                raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)} on axis {axis} of {a.leaf.name}", (x, y))
+                raise _Stuck(f"{facts.spell(facts.reduce(x))} == {facts.spell(facts.reduce(y))} in {a.name}", (x, y))
+        order = _order(a, b, at, bt, facts)
+        if order is None or not self._is_lemma(a, b, order):
+            if self.depth >= _DEEPEST:
+                raise _Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
+            self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
+
+    def _is_lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> bool:
+        """Return whether *b*, with its batch axes as *order* says, is shown to be *a* at every coordinate."""
+        known, key = self.congruence.known, (id(a), id(b), order)
+        if key not in known:
+            raise _Pending(a, b, order, self)
+        return known[key]
+
+    def follows(self, facts: Facts, order: tuple[int, ...]) -> bool:
+        """Return whether the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
+        a, b = self.sides
+        extents = [facts.reduce(e) for e in a.extents]
+        try:
+            for k, e in zip(order, b.extents, strict=False):
+                if not _equal(extents[k], facts.reduce(e), facts):
+                    return False
+            facts.meet(extents)
+            digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return True
+        self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
+        return True
+
+    def _compare_operands(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
+        """Show that the bodies of *a* and *b* read the same at these coordinates of their batches."""
+        assert a.body is not None
+        first: _Stuck | None = None
+        orders = [a.inputs] + [tuple(reversed(a.inputs))] * (a.body.symmetric and len(a.inputs) == 2)
+        for inputs in orders:
+            for way in self._ways(a, b, facts):
+                try:
+                    for v, w in zip(inputs, b.inputs, strict=True):
+                        self._compare_views(v, w, at, bt, way, facts)
+                except _Stuck as stuck:
+                    first = first or stuck
+                else:
+                    if way.law and way.law not in self.congruence.laws:
+                        self.congruence.wanted.add(way.law)
+                        raise _Stuck(f"{a.name} may take its terms in another order (law {way.law})", (*at, *bt))
+                    self.congruence.used |= {way.law} - {""}
+                    return
+        raise first or _Stuck(f"{a.name} and {b.name} read boxes of one size", (*at, *bt))
+
+    def _ways(self, a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
+        """Yield how the box that *b* reads may be that of *a*: first as it is, then in other orders."""
+        assert a.body is not None
+        boxes = [[facts.reduce(e) for e in t.inputs[0].extents[t.batch :]] for t in (a, b)]
+        rank = len(boxes[0])
+        yield Way(tuple(range(rank)))
+        if not a.body.commutative or not rank or rank > _MOST_AXES:
+            return
+        whole = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
+        for order in itertools.permutations(range(rank)):
+            moved = [boxes[0][k] for k in order]
+            groups = _groups(moved, boxes[1], facts)
+            plain = order == tuple(range(rank))
+            if groups is not None and not (plain and len(boxes[1]) == rank):
+                yield Way(order, groups, "" if whole or plain else "reassociate")
+
+    def _compare_views(
+        self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
+    ) -> None:
+        """Show that two views are equal at these coordinates of the batch, wherever in the box that is read."""
+        facts = facts.fork()
+        boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
+        try:
+            if way.groups is None:
+                if len(boxes[0]) != len(boxes[1]):
+                    raise _Stuck(f"{v.name} and {w.name} are read over boxes of one rank")
+                for x, y in zip(*boxes, strict=True):
+                    if not _equal(x, y, facts):
+                        raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)}, extents that are read over", (x, y))
+            facts.meet(boxes[0])
+            digits = self.congruence.digits
+            box = [0 if e == 1 else facts.add_digit(digit_name(next(digits)), facts.reduce(e)) for e in boxes[0]]
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return  # the box is empty, and so is the other
+        there = way.coordinates(box, boxes[0])
+        starts = (*at, *box), (*bt, *there)
+        trial = _Decision(v, w, v.dtype, self.shown, self.finite, self.limit, self.congruence, starts, self.depth + 1)
+        try:
+            trial.decide(facts, ())
+        except InconclusiveError as error:
+            raise _Stuck(error.claim, ()) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a box is that of another body: its axes in this *order*, then each group of them as one axis.
+
+    Attributes
+    ----------
+    order : tuple of int
+    groups : tuple of (int, int), optional
+        For each axis of the other box, the first and past-the-last of the axes that it is, row-major.
+    law : str
+        What it needs, if anything.
+    """
+
+    order: tuple[int, ...]
+    groups: tuple[tuple[int, int], ...] | None = None
+    law: str = ""
+
+    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
+        """Return the coordinate in the other box."""
+        if self.groups is None:
+            return list(box)
+        found: list[Extent] = []
+        for start, stop in self.groups:
+            value: Extent = 0
+            for k in self.order[start:stop]:
+                value = value * extents[k] + box[k]
+            found.append(value)
+        return found
+
+
+def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tuple[tuple[int, int], ...] | None:
+    """Return runs of axes of *box* whose numbers of elements are the extents of *other*; None if there are none."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for k, e in enumerate(other):
+        stop, size = start, facts.reduce(1)
+        while stop < len(box) and (stop == start or not _equal(size, e, facts)):
+            size = facts.reduce(size * box[stop])
+            stop += 1
+        if k + 1 == len(other):
+            while stop < len(box):
+                size = facts.reduce(size * box[stop])
+                stop += 1
+        if not _equal(size, e, facts):
+            return None
+        found.append((start, stop))
+        start = stop
+    return tuple(found) if start == len(box) else None
+
+
+def _order(a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> tuple[int, ...] | None:
+    """Return for each batch axis of *b* the axis of *a* that has the same coordinate; None unless there is one."""
+    if a.batch != b.batch:
+        return None
+    left = list(range(a.batch))
+    found: list[int] = []
+    for k in range(b.batch):
+        y = facts.reduce(bt[k])
+        same = [j for j in left if _equal(at[j], y, facts)]
+        if not same:
+            return None
+        j = k if k in same else same[0]
+        found.append(j)
+        left.remove(j)
+    return tuple(found)
 
 
 class _MapDecision(_Decision):
     """The same of one operation: which of its cases holds at any coordinate of it."""
 
     def __init__(self, node: Tensor, limit: int) -> None:
-        super().__init__(node, node, node.dtype, False, True, limit)
+        super().__init__(node, node, node.dtype, False, True, limit, Congruence(node.facts, limit))
         self.one_fill = False
 
     def _end(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:

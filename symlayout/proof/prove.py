@@ -7,6 +7,7 @@ they differ (`witness`); then the normal form again, with the values of symbols 
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.algebra.facts import Facts
@@ -14,7 +15,7 @@ from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.proof.counterexample import Witness, WitnessSearch
-from symlayout.proof.decide_equal import agree
+from symlayout.proof.decide_equal import Congruence, agree
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property
@@ -22,6 +23,7 @@ from symlayout_codegen.forks import cached_property
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
 DEFAULT_BUDGET = 2000  # points of D that a search for a witness evaluates
+LAWS = ("reassociate",)
 FIRST_EFFORT = 2000  # goals that the normal form visits before the search
 
 
@@ -59,6 +61,8 @@ class Proof:
         With UNKNOWN, what could not be decided.
     searched : int
         How many points of the sizes were evaluated in search of a witness.
+    laws : tuple of str
+        The granted laws that the proof needs.
 
     Examples
     --------
@@ -81,9 +85,11 @@ class Proof:
         witness: Witness | None = None,
         obligation: str = "",
         searched: int = 0,
+        laws: tuple[str, ...] = (),
     ) -> None:
         self._sides, self._facts = (left, right), facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
+        self.laws = laws
 
     @cached_property
     def requires(self) -> tuple[Any, ...]:
@@ -102,6 +108,8 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
+        if any(side.computes for side in self._sides):
+            raise InconclusiveError("the proof has a certificate\n  known: those of computed values have none yet")
         from symlayout.proof.certificate.write import certify
 
         return certify(*self._sides, self._facts, _dtype(*self._sides))
@@ -148,7 +156,14 @@ class Proof:
         return f"<Proof: {self._conclusion()}>"
 
 
-def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, judge: str | None = None) -> Proof:
+def prove_equal(
+    left: Tensor,
+    right: Tensor,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    judge: str | None = None,
+    laws: Sequence[str] = (),
+) -> Proof:
     """Decide whether *left* and *right* are equal for all sizes that both are valid for.
 
     D is the set of integer dims that meet the bounds and the requirements of both sides.  PROVED: on
@@ -166,6 +181,9 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     judge : str, optional
         ``"isl"`` asks the integer set library (extra ``isl``) about a claim that would be UNKNOWN, where all radices
         are constants.  Its proofs come without a certificate.
+    laws : sequence of str
+        What may be used beyond equality bit for bit.  ``"reassociate"``: the terms of a float sum may be added in
+        another order.
 
     Raises
     ------
@@ -173,7 +191,7 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
         The dtypes differ.
     ShapeError
         ``infeasible`` if no sizes are valid for both sides, ``dim_conflict``, ``size_mismatch`` if an input has
-        one shape on the left and another on the right, ``bad_mode`` for another judge.
+        one shape on the left and another on the right, ``bad_mode`` for another judge or law.
 
     Examples
     --------
@@ -186,30 +204,42 @@ def prove_equal(left: Tensor, right: Tensor, *, budget: int = DEFAULT_BUDGET, ju
     check_tensors("prove_equal", left, right)
     if judge is not None and not (isinstance(judge, str) and judge == "isl"):
         raise ShapeError(f"judge {shown(judge)} is not 'isl'", "bad_mode")
+    if unknown := [law for law in laws if law not in LAWS] if not isinstance(laws, str) else [laws]:
+        raise ShapeError(f"law {shown(unknown[0])} is none of {', '.join(LAWS)}", "bad_mode")
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         raise ArrayError(f"the sides have dtypes {left.dtype} and {right.dtype}")
     facts = left.facts.fork()
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
-    obligation = _obligation(left, right, facts, finite=False, effort=FIRST_EFFORT)
+    congruence = Congruence(facts, FIRST_EFFORT, frozenset(laws))
+    obligation = _obligation(left, right, facts, congruence, finite=False, effort=FIRST_EFFORT)
     if not obligation:
-        return Proof(left, right, facts, Verdict.PROVED)
+        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(congruence.used)))
+    if congruence.wanted:
+        granted = Congruence(facts, FIRST_EFFORT, frozenset(LAWS))
+        if not _obligation(left, right, facts, granted, finite=False, effort=FIRST_EFFORT):
+            needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
+            return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
     search = WitnessSearch(left, right, facts, _dtype(left, right))
     witness, searched, complete = search.run(budget)
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
+    congruence = Congruence(facts, limits.decision_goals, frozenset(laws))
     # with no dims, the search has compared every element
-    if complete or not (obligation := _obligation(left, right, facts, finite=True, effort=limits.decision_goals)):
-        return Proof(left, right, facts, Verdict.PROVED, searched=searched)
+    if complete or not (
+        obligation := _obligation(left, right, facts, congruence, finite=True, effort=limits.decision_goals)
+    ):
+        return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=tuple(sorted(congruence.used)))
     if judge is not None:
         return _judged(search, obligation, searched)
     return Proof(left, right, facts, Verdict.UNKNOWN, None, obligation, searched)
 
 
-def _obligation(left: Tensor, right: Tensor, facts: Facts, *, finite: bool, effort: int) -> str:
+def _obligation(left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int) -> str:
     """Return what the normal form does not decide; empty if it proves the claim."""
     try:
-        agree(left, right, facts.fork(), _dtype(left, right), shown=True, finite=finite, effort=effort)
+        dtype = _dtype(left, right)
+        agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
     except InconclusiveError as error:
         return error.claim
     return ""
@@ -234,8 +264,8 @@ def _dtype(left: Tensor, right: Tensor) -> Any:
 
 
 def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:
-    shapes = {leaf.key: leaf for leaf in left.leaves()}
-    for leaf in right.leaves():
+    shapes = {leaf.key: leaf for leaf in left.arguments()}
+    for leaf in right.arguments():
         other = shapes.get(leaf.key)
         if other is None or other is leaf:
             continue

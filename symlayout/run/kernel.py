@@ -14,7 +14,8 @@ import numpy as np
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.maps.composed_map import IndexMap
-from symlayout.maps.interpreter import int_extents, match_arrays, result_type
+from symlayout.maps.gather_elements import int_extents
+from symlayout.maps.interpreter import match_arrays, result_type
 from symlayout.run.call_plan import (
     Plan,
     check_threads,

@@ -16,7 +16,7 @@ from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.polynomial import Extent, terms_of
 from symlayout.errors import InconclusiveError
 from symlayout.maps.compose_chain import Window, normalise
-from symlayout.maps.interpreter import gathers
+from symlayout.maps.gather_elements import gathers
 from symlayout.maps.split_digits import Box, refine
 from symlayout.tensors.chain import Tensor
 

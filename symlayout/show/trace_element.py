@@ -19,7 +19,7 @@ from symlayout.language.readable import atom
 from symlayout.language.sympy_bridge import whole
 from symlayout.language.to_text import axis_names, spell
 from symlayout.language.unsimplified import Literal, literal
-from symlayout.maps.interpreter import int_extents
+from symlayout.maps.gather_elements import int_extents
 from symlayout.show import small_sizes
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Case

@@ -27,7 +27,7 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
     """
     values = dim_values(dims or {})
     waiting: list[tuple[Tensor, int, Extent, Extent, int]] = []
-    for leaf, shape in zip(t.leaves(), shapes, strict=True):
+    for leaf, shape in zip(t.arguments(), shapes, strict=True):
         if len(shape) != leaf.rank:
             raise ShapeError(f"array {leaf.name} has rank {len(shape)}, declared is {leaf!r}", "rank")
         for axis, (e, n) in enumerate(zip(leaf.extents, shape, strict=True)):
@@ -47,7 +47,7 @@ def bind_shapes(t: Tensor, shapes: Sequence[tuple[int, ...]], dims: Mapping[Any,
         )
     for name, dim in t.facts.dims.items():
         check_bound(dim, values[name])
-    for leaf, shape in zip(t.leaves(), shapes, strict=True):
+    for leaf, shape in zip(t.arguments(), shapes, strict=True):
         known = leaf.facts.values(values)  # with the symbols for floors and maxima
         for axis, (e, n) in enumerate(zip(leaf.extents, shape, strict=True)):
             if names_of(e) <= known.keys() and (expected := evaluate(e, known)) != n:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from symlayout import facade
 from symlayout.algebra.fact_store import describe_dim
@@ -19,7 +19,7 @@ from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.language.parse import evaluate, parse_shape
 from symlayout.language.parse import names_of as dims_in
-from symlayout.tensors.declaration import UNDETERMINED, Declared, Operand, as_list
+from symlayout.tensors.declaration import UNDETERMINED, Body, Declared, Operand, as_list
 from symlayout.tensors.element_types import check_fill, element_type
 from symlayout.tensors.requirements import bounds, requirements
 
@@ -37,6 +37,16 @@ _UNNAMED = itertools.count()
 _PROCESS = os.urandom(8).hex()  # with the process id, tells unnamed leaves of different processes apart
 
 
+class Again(Protocol):
+    """What makes a node again: on other inputs, with dims replaced by values."""
+
+    def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
+        """Return the node on the inputs *bound*."""
+
+    def record(self) -> tuple[Any, ...]:
+        """Return what makes it again in another process."""
+
+
 class Tensor:
     """A shape, and where its elements come from.  `tensor` and operations make tensors.
 
@@ -51,9 +61,15 @@ class Tensor:
     facts : Facts
         The bounds and requirements of the dims.
     declared : Declared or None
-        The index map to the inputs; None for a leaf.
+        The index map to the inputs; None for a leaf and for a value that is computed.
     inputs : tuple of Tensor
-        The tensors that the map reads.
+        The tensors that the map reads, or the views that the body reads.
+    body : Body or None
+        What computes the value from the views; None for a leaf and for an operation that moves elements.
+    batch : int
+        With a body, how many of the first axes are the batch.
+    values : ndarray or None
+        The elements of a constant.
     own : bool
         Whether this package declares the map.  The package's tests prove that such maps read only inside their inputs,
         for all sizes; other maps are checked when they are used.
@@ -71,7 +87,10 @@ class Tensor:
     [(0, None), (0, None), (0, None), (0, None)]
     """
 
-    __slots__ = ("_again", "_cache", "declared", "dtype", "extents", "facts", "inputs", "key", "name", "own")
+    __slots__ = (
+        "_again", "_cache", "batch", "body", "declared", "dtype", "extents", "facts", "inputs", "key", "name", "own",
+        "values",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -81,10 +100,14 @@ class Tensor:
         facts: Facts,
         declared: Declared | None = None,
         inputs: tuple[Tensor, ...] = (),
-        again: _Application | None = None,
+        again: Again | None = None,
         key: str = "",
         own: bool = True,
+        body: Body | None = None,
+        batch: int = 0,
+        values: np.ndarray[Any, Any] | None = None,
     ) -> None:
+        self.body, self.batch, self.values = body, batch, values
         self.name, self.dtype, self.extents, self.facts = name, dtype, extents, facts
         self.declared, self.inputs, self.key, self.own = declared, inputs, key, own
         self._again = again
@@ -128,14 +151,24 @@ class Tensor:
         return result
 
     def nodes(self) -> list[Tensor]:
-        """Return this tensor and all tensors that it is computed from: inputs first, each tensor once."""
+        """Return this tensor and all tensors that its elements are moved from: inputs first, each tensor once.
+
+        Computed values end the walk.  `graph` has what they are computed from.
+        """
+        return self._ordered(whole=False)
+
+    def graph(self) -> list[Tensor]:
+        """Return this tensor and all tensors that it is made from: inputs first, each tensor once."""
+        return self._ordered(whole=True)
+
+    def _ordered(self, *, whole: bool) -> list[Tensor]:
         order: dict[int, Tensor] = {}
         stack: list[tuple[Tensor, bool]] = [(self, False)]
         while stack:
             node, ready = stack.pop()
             if id(node) in order:
                 continue
-            if ready or not node.inputs:
+            if ready or not node.inputs or (node.body is not None and not whole):
                 order[id(node)] = node
             else:
                 stack.append((node, True))
@@ -143,12 +176,25 @@ class Tensor:
         return list(order.values())
 
     def leaves(self) -> list[Tensor]:
-        """Return the leaves, in order of first use."""
+        """Return what elements are moved from, in order of first use: inputs, constants and computed values."""
         seen: dict[str, Tensor] = {}
         for node in self.nodes():
             if node.declared is None:
                 seen.setdefault(node.key, node)
         return list(seen.values())
+
+    def arguments(self) -> list[Tensor]:
+        """Return the inputs that arrays are given for, in order of first use."""
+        seen: dict[str, Tensor] = {}
+        for node in self.graph():
+            if node.declared is None and node.body is None and node.values is None:
+                seen.setdefault(node.key, node)
+        return list(seen.values())
+
+    @property
+    def computes(self) -> bool:
+        """Whether a value that is computed, or a constant, is among what it is made from."""
+        return any(leaf.body is not None or leaf.values is not None for leaf in self.leaves())
 
     # ------------------------------------------------------------------ as people see it
 
@@ -209,9 +255,9 @@ class Tensor:
         if not values:
             return self
         made: dict[int, Tensor] = {}
-        for node in self.nodes():
+        for node in self.graph():
             if node._again is None:
-                made[id(node)] = _bind_leaf(node, values, apart)
+                made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
             else:
                 made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values)
         self._check_requirements(values)
@@ -231,7 +277,7 @@ class Tensor:
     def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
         """Return the same chain on other inputs: *leaves* maps the keys of leaves to tensors, *values* binds dims."""
         made: dict[int, Tensor] = {}
-        for node in self.nodes():
+        for node in self.graph():
             if node._again is None:
                 made[id(node)] = leaves.get(node.key, node)
             else:
@@ -242,12 +288,12 @@ class Tensor:
 
     def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
         """Return the chain as data for another process: leaves, and the names and attributes of operations."""
-        nodes = self.nodes()
+        nodes = self.graph()
         place = {id(node): k for k, node in enumerate(nodes)}
         records: list[tuple[Any, ...]] = []
         for node in nodes:
             if node._again is None:
-                records.append((None, node.name, node.dtype, node.extents, node.facts, node.key))
+                records.append((None, node.name, node.dtype, node.extents, node.facts, node.key, node.values))
             else:
                 records.append((tuple(place[id(i)] for i in node.inputs), *node._again.record()))
         return _rebuilt, (records,)
@@ -512,7 +558,8 @@ def apply(
     reduce = facts.reduce
     extents = tuple([reduce(e) for e in declared.domain])
 
-    dtype = _common_dtype(inputs, name)
+    read = inputs if len(inputs) == 1 else [inputs[k] for k in sorted({c.source for c in declared.cases})]
+    dtype = _common_dtype(read, name)
     _check_fills(declared, dtype)
     again = _Application(declaration, args, kwargs, values or {}, own)
     return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
@@ -545,10 +592,13 @@ def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
     try:
         for inputs, *record in records:
             if inputs is None:
-                name, dtype, extents, facts, key = record
-                made.append(Tensor(name, dtype, extents, facts, key=key))
+                name, dtype, extents, facts, key, elements = record
+                made.append(Tensor(name, dtype, extents, facts, key=key, values=elements))
             else:
                 operation, args, kwargs, values, own = record
+                if own is None:  # a body
+                    made.append(operation(tuple(made[k] for k in inputs), *args, values))
+                    continue
                 declaration = getattr(operation, "__wrapped__", operation)
                 made.append(apply(declaration, tuple(made[k] for k in inputs), args, kwargs, values, own=own))
     finally:

@@ -87,6 +87,52 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
     return Declared(tuple(domain), (Case(coords, fill=fill),))
 
 
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A named function of vectors: what an operation computes at each batch coordinate.
+
+    Two bodies are one function if name, Python function and attributes are equal.
+
+    Attributes
+    ----------
+    name : str
+        What the function is called.
+    function : callable or None
+        ``function(*arrays, axes=..., **attributes)`` in NumPy, of one array for each operand.  The shape of an array is
+        the batch, with 1 where an axis does not matter, then what is read at once.  *axes*, given if *over*, are the
+        axes of the first operand's vectors, from the end.  None: no value is computed.
+    attributes : tuple of (str, hashable)
+        What else decides the value.
+    over : bool
+        Whether the body reads vectors, in place of one element of each operand.
+    commutative : bool
+        Whether the value does not depend on the order of the terms, up to the rounding of floats.
+    exact : bool
+        Whether it does not even by that, as of a maximum.
+    symmetric : bool
+        Whether two operands may change places.
+    random : bool
+        Whether two evaluations may differ, so that the value is equal to no other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> relu = sl.Body("relu", lambda x: np.maximum(x, 0))
+    >>> sl.interpret(sl.compute(relu, [sl.tensor("N", name="x")], batch=1), np.array([-1, 2])).tolist()
+    [0, 2]
+    """
+
+    name: str
+    function: Callable[..., Any] | None = None
+    attributes: tuple[tuple[str, Any], ...] = ()
+    over: bool = False
+    commutative: bool = False
+    exact: bool = False
+    symmetric: bool = False
+    random: bool = False
+
+
 class Operand:
     """The inputs of an operation, as its declaration sees them.
 

@@ -16,7 +16,7 @@ from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.floor_normal_form import digit_name, floor_div
 from symlayout.algebra.polynomial import symbol
 from symlayout.maps.box_image import Image
-from symlayout.maps.interpreter import gathers
+from symlayout.maps.gather_elements import gathers
 from tests.fuzz_prove.judge import build as claim_chain
 from tests.fuzz_prove.steps import random_chain
 from tests.support import brute

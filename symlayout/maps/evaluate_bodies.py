@@ -1,0 +1,134 @@
+"""The meaning of values that are computed, in NumPy: gather what each body reads, and call its function."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symlayout.errors import InconclusiveError, printable
+from symlayout.maps.gather_elements import gathered, gathers, int_extents
+from symlayout.tensors.chain import Tensor
+
+Array = np.ndarray[Any, Any]
+BLOCK = 1 << 22
+"""How many elements of a view are gathered at once, where the batch can be cut."""
+
+
+def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[int, Array]:
+    """Return the elements of *tensors*, whose extents are ints, by ``id``.
+
+    An axis of an array may have extent 1 where the elements do not depend on it.
+
+    Parameters
+    ----------
+    arrays : mapping
+        The arrays of the inputs, by key.
+
+    Raises
+    ------
+    InconclusiveError
+        The function of a body is not known.
+    """
+    sources = dict(arrays)
+    wanted = {id(t) for t in tensors}
+    found: dict[int, Array] = {}
+    left: dict[str, int] = {}  # how many values still read a source
+    order = list({id(node): node for t in tensors for node in t.graph()}.values())
+    readers = [node for node in order if node.body is not None or id(node) in wanted]
+    for node in readers:
+        for key in _reads(node):
+            left[key] = left.get(key, 0) + 1
+    for node in order:
+        if node.values is not None:
+            sources[node.key] = node.values
+    for node in readers:
+        value = _computed(node, sources) if node.body is not None else moved(node, sources)
+        if node.body is not None:
+            sources[node.key] = np.broadcast_to(value, int_extents(node))
+        if id(node) in wanted:
+            found[id(node)] = value
+        for key in _reads(node):
+            left[key] -= 1
+            if not left[key]:
+                sources.pop(key, None)
+    return found
+
+
+def _reads(node: Tensor) -> set[str]:
+    """Return the keys of what a value is moved or computed from."""
+    views = node.inputs if node.body is not None else (node,)
+    return {leaf.key for v in views for leaf in v.leaves()}
+
+
+def moved(t: Tensor, sources: Mapping[str, Array], box: Sequence[slice] | None = None) -> Array:
+    """Return the elements of *t* in a box; an axis that they do not depend on has extent 1."""
+    if t.declared is None:
+        return sources[t.key][tuple(box or ())]
+    extents = int_extents(t)
+    ranges = [range(n)[s] for n, s in zip(extents, box or [slice(None)] * t.rank, strict=True)]
+    grid = [
+        np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(t.rank)])
+        for axis, r in enumerate(ranges)
+    ]
+    leaves = t.leaves()
+    dtype = t.dtype or np.result_type(*(sources[leaf.key].dtype for leaf in leaves))
+    if 0 in extents:
+        return np.empty([len(r) for r in ranges], dtype)
+    shapes = [a.shape for part in gathers(t, grid) for a in (part.mask, *part.coords)]
+    return gathered(t, sources, dtype, grid, np.broadcast_shapes(*shapes) if shapes else ())
+
+
+def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
+    """Return the value that a body computes, block by block of its batch."""
+    body = node.body
+    assert body is not None
+    if body.function is None:
+        raise InconclusiveError(f"{node.name} is computed by a function that is known here")
+    batch = node.batch
+    extents = int_extents(node)
+    out: Array | None = None
+    for box in _blocks(node, batch):
+        arrays = []
+        for v in node.inputs:
+            over = int_extents(v)[batch:]
+            cut = None if box is None else (*box, *(slice(None) for _ in over))
+            a = moved(v, sources, cut)
+            arrays.append(np.broadcast_to(a, (*a.shape[: a.ndim - len(over)], *over)) if over else a)
+        named = dict(body.attributes)
+        if body.over:
+            named["axes"] = tuple(range(batch - node.inputs[0].rank, 0))
+        try:
+            with np.errstate(all="ignore"):
+                value = np.asarray(body.function(*arrays, **named))
+        except (ValueError, TypeError, IndexError, ArithmeticError) as error:  # NumPy's refusals, at these sizes
+            raise InconclusiveError(f"{node.name} has a value here: {printable(error):.200}") from error
+        if node.dtype is not None and value.dtype != node.dtype:
+            value = value.astype(node.dtype)
+        if box is None:
+            return value
+        if out is None:
+            out = np.empty(extents, value.dtype)
+        out[tuple(box)] = value
+    assert out is not None
+    return out
+
+
+def _blocks(node: Tensor, batch: int) -> Iterator[tuple[slice, ...] | None]:
+    """Yield boxes that cover the batch, so that each view has at most about `BLOCK` elements; None for the whole."""
+    extents = int_extents(node)[:batch]
+    count = max((prod(int_extents(v)) for v in node.inputs if v.declared is not None), default=0)
+    if count <= BLOCK or not node.body or not node.body.over or 0 in extents:
+        yield None
+        return
+    parts = -(-count // BLOCK)
+    steps = []
+    for n in extents:  # the first axes are cut into single coordinates before the next one is cut
+        step = max(1, n // parts)
+        steps.append(step)
+        parts = -(-parts // -(-n // step))
+    for corner in itertools.product(*(range(0, n, step) for n, step in zip(extents, steps, strict=True))):
+        yield tuple(slice(c, min(c + s, n)) for c, s, n in zip(corner, steps, extents, strict=True))

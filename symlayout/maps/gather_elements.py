@@ -1,0 +1,102 @@
+"""Where the elements of a chain come from: its coordinates evaluated on a grid, from the output to the leaves.
+
+Nothing here knows an operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symlayout.errors import InconclusiveError
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import fill_element
+
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """A part of the output: at the coordinates in *mask*, the elements at *coords* of leaf *key*, or *fill*."""
+
+    mask: BoolArray
+    key: str | None
+    coords: tuple[IntArray, ...]
+    fill: Any = None
+
+
+def gathered(
+    t: Tensor,
+    sources: Mapping[str, np.ndarray[Any, Any]],
+    dtype: np.dtype[Any],
+    grid: Sequence[IntArray] | None = None,
+    shape: tuple[int, ...] | None = None,
+) -> np.ndarray[Any, Any]:
+    """Return the elements of *t*, whose extents are ints, that are moved from the arrays of its leaves, by key.
+
+    With a *grid* (see `gathers`) of this *shape*, only those coordinates.
+    """
+    result = np.empty(int_extents(t) if shape is None else shape, dtype)
+    if not result.size:
+        return result
+    for part in gathers(t, grid):
+        if part.key is None:
+            np.copyto(result, fill_element(part.fill, dtype), where=part.mask)
+        else:
+            np.copyto(result, sources[part.key][_inside(part, sources[part.key].shape)], where=part.mask)
+    return result
+
+
+def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gather]:
+    """Yield disjoint parts that cover the output of *t*.  The output is not empty, and its extents are ints.
+
+    Parts that read a leaf come in the order of the normal form: by the cases of the last operation first.  *grid*
+    restricts them to some coordinates; it has one array per axis, and each array has the rank of the output.
+    """
+    if grid is None:
+        grid = np.indices(int_extents(t), dtype=np.int64, sparse=True)
+    whole = np.ones((1,) * t.rank, dtype=np.bool_)
+    todo: list[tuple[Tensor, list[Any], BoolArray]] = [(t, list(grid), whole)]
+    while todo:
+        node, coords, mask = todo.pop()
+        if node.declared is None:
+            yield Gather(mask, node.key, tuple(coords))
+            continue
+        for case in reversed(node.declared.cases):  # a stack: the last case pushed is visited next
+            part = mask
+            if case.where is not None:
+                for value, extent in case.where(*coords):
+                    part = part & np.asarray((value >= 0) & (value < extent))
+            source = node.inputs[case.source]
+            read = [
+                np.asarray(c, dtype=np.int64).reshape((1,) * (t.rank - np.ndim(c)) + np.shape(c))
+                for c in case.coords(*coords)
+            ]
+            inside = part
+            for axis, extent in enumerate(int_extents(source)):
+                within = (read[axis] >= 0) & (read[axis] < extent)
+                inside = inside & within
+                if extent == 1 and within.all():  # it is 0, whatever it is computed from
+                    read[axis] = np.zeros((1,) * t.rank, np.int64)
+            if inside.all():
+                inside = whole
+            if case.fill is not None:
+                yield Gather(part & ~inside, None, (), case.fill.value)
+            elif bool((part & ~inside).any()):
+                raise InconclusiveError(f"{node.name} reads inside its input: some coordinate is outside")
+            if inside.any():  # without a coordinate inside, extents may be 0
+                todo.append((source, read, inside))
+
+
+def int_extents(t: Tensor) -> tuple[int, ...]:
+    """Return the extents of a tensor whose dims are all bound."""
+    return tuple(e for e in t.extents if isinstance(e, int))
+
+
+def _inside(part: Gather, shape: tuple[int, ...]) -> tuple[IntArray, ...]:
+    """Return the coordinates; those that the mask excludes are moved inside the source."""
+    return tuple(np.clip(c, 0, n - 1) for c, n in zip(part.coords, shape, strict=True))

@@ -1,0 +1,68 @@
+"""Compare the elements of two constants, each read under a map, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, Poly, names_of
+
+_MOST_POINTS = 1 << 28  # that are compared
+
+
+def same_elements(
+    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+) -> bool:
+    """Return whether ``a[at]`` and ``b[bt]`` are shown to have equal bits wherever *facts* hold.
+
+    The symbols of the coordinates take all values between their bounds, if these are constants: more than the facts
+    allow, perhaps, but no less.
+    """
+    if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
+        return False
+    at, bt = [facts.reduce(e) for e in at], [facts.reduce(e) for e in bt]
+    names = sorted({name for e in (*at, *bt) for name in names_of(e)})
+    ranges = []
+    for name in names:
+        low, high = facts.low.get(name), facts.high.get(name)
+        if isinstance(high, Poly):
+            high = facts.interval(high)[1]
+        if low is None or high is None:
+            return False
+        ranges.append(range(low, high + 1))
+    if prod(map(len, ranges)) > _MOST_POINTS:
+        return False
+    grid = {
+        name: np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(names))])
+        for axis, (name, r) in enumerate(zip(names, ranges, strict=True))
+    }
+    places = []
+    for array, coords in ((a, at), (b, bt)):
+        found = [_value(e, grid) for e in coords]
+        if any(bool((c < 0).any() or (c >= n).any()) for c, n in zip(found, array.shape, strict=True)):
+            return False
+        places.append(array[tuple(np.broadcast_arrays(*found)) if found else ()])
+    left, right = (_bits(np.asarray(found)) for found in places)
+    return bool((left == right).all())
+
+
+def _value(e: Extent, grid: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    if not isinstance(e, Poly):
+        return np.asarray(e, np.int64)
+    total: Any = np.zeros((1,) * len(grid), np.int64)
+    for monomial, coefficient in e.terms.items():
+        term: Any = coefficient
+        for name in monomial:
+            term = term * grid[name]
+        total = total + term
+    return np.asarray(total)
+
+
+def _bits(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return floats as integers of the same bits, so that NaNs are equal and zeros of two signs are not."""
+    a = a.astype(a.dtype.newbyteorder("="), copy=False)
+    return a.view(f"u{a.itemsize}") if a.dtype.kind in "fV" and a.itemsize in (1, 2, 4, 8) else a
