@@ -10,7 +10,7 @@ import pytest
 import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.proof.compare_constants import same_elements
-from tests.support.depthwise import depthwise, sum_of_products
+from tests.tensors.depthwise import depthwise, sum_of_products
 
 PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
 

@@ -12,7 +12,7 @@ import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.tensors.computation import constant
-from tests.support.depthwise import depthwise, sum_of_products
+from tests.tensors.depthwise import depthwise, sum_of_products
 
 
 def test_a_depthwise_convolution_has_its_shape_in_symbols() -> None:
