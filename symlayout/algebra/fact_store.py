@@ -173,8 +173,11 @@ class System:
         """Return the floor that `note_quotient` cached since the facts last changed, or None."""
         return self._divided.get((numerator, denominator))
 
-    def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent) -> None:
-        """Cache ``floor(numerator / denominator)``: both `//` and `%` compute it."""
+    def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent, why: Any = ()) -> None:
+        """Cache ``floor(numerator / denominator)``: both `//` and `%` compute it.
+
+        A system that writes proofs writes *why*, the reasons of a `Division`.
+        """
         self._divided[numerator, denominator] = quotient
 
     def fork(self) -> Self:
@@ -321,16 +324,22 @@ class System:
 
         The system stores both as ``a + max(0, s)`` and ``a - max(0, s)``.
         """
-        if not isinstance(e, Poly):
+        if not isinstance(e, Poly) or (name := self.extreme_of(e)) is None:
             return None
+        sign = e.terms[(name,)]
+        rest = e - symbol(name) * sign
+        form = "max" if sign == 1 else "min"
+        sides = rest, rest + self.definitions[name].right * sign
+        a, b = sorted(sides, key=lambda side: (len(terms_of(side)), text(side)))
+        return form, a, b
+
+    def extreme_of(self, e: Poly) -> str | None:
+        """Return the name of the ``max(0, s)`` where *e* is ``a -+ max(0, s)``, and *a* has no other; else None."""
         for name in sorted(e.names & self.definitions.keys()):
-            d = self.definitions[name]
-            sign = e.terms.get((name,), 0)
-            rest = e - symbol(name) * sign
-            if d.form == "max" and sign in (1, -1) and names_of(rest).isdisjoint(self.definitions):
-                form = "max" if sign == 1 else "min"
-                a, b = sorted((rest, rest + d.right * sign), key=lambda side: (len(terms_of(side)), text(side)))
-                return form, a, b
+            if self.definitions[name].form == "max" and e.terms.get((name,), 0) in (1, -1):
+                rest = e - symbol(name) * e.terms[(name,)]
+                if names_of(rest).isdisjoint(self.definitions):
+                    return name
         return None
 
     def describe(self, e: Extent) -> str:

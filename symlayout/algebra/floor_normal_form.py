@@ -15,6 +15,7 @@ from math import gcd
 from typing import Any
 
 from symlayout.algebra.arithmetic import Arithmetic
+from symlayout.algebra.derivation import Derivation, Division, Factor
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import (
@@ -44,7 +45,7 @@ def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:
     if not facts.positive(k):
         raise InconclusiveError(f"{facts.spell(k)} >= 1", [facts.describe(k)])
     quotient = facts.quotient_of(e, k)
-    return _floor(facts, e, k) if quotient is None else quotient
+    return _floor(facts, e, k).quotient if quotient is None else quotient
 
 
 def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
@@ -52,41 +53,71 @@ def floor_mod(facts: Facts, e: Extent, k: Extent) -> Extent:
     return facts.reduce(e - k * floor_div(facts, e, k))
 
 
-def _floor(facts: Facts, e: Extent, k: Extent) -> Extent:
-    quotient = facts.reduce(_floor_by_rule(facts, e, k))  # the rules may have split digits of e
-    facts.note_quotient(e, k, quotient)
-    return quotient
+def _floor(facts: Facts, e: Extent, k: Extent) -> Division:
+    found = _floor_by_rule(facts, e, k)
+    quotient = facts.reduce(found.quotient)  # the rules may have split digits of e
+    facts.note_quotient(e, k, quotient, found[1:])
+    return Division(quotient, *found[1:])
 
 
-def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Extent:
+def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
+    """Return the quotient by the first rule that applies.
+
+    Where one says ``floor(e/k)`` by another quotient ``q``, the reasons are those of ``q``, in a sum.
+    """
     if k == 1:
-        return e
+        return Division(e, 0, 0)
     if isinstance(e, int) and isinstance(k, int):
-        return e // k
+        return Division(e // k, e % k, k - 1 - e % k)
     whole, rest = _divide_terms(e, k)
     for quotient in _candidates(facts, rest, k):  # accepted if quotient*k <= rest < (quotient + 1)*k
         if facts.nonnegative(rest - quotient * k) and facts.nonnegative((quotient + 1) * k - 1 - rest):
-            return whole + quotient
+            ends = rest - quotient * k, (quotient + 1) * k - 1 - rest
+            return Division(whole + quotient, *(facts.derive(end) or end for end in ends))
     # k = g*m where g divides a term: floor(rest/(g*m)) = floor(floor(rest/g)/m)
     if (factors := _factors(facts, rest, k)) is not None:
-        g, m = factors
-        return whole + _floor(facts, _floor(facts, rest, g), m)
+        return _by_factors(facts, whole, rest, *factors)
     varies = any(is_digital(name, facts) for name in names_of(rest))  # loops have no maxima of digits
     if not varies and (pair := facts.either(rest)) is not None:  # floor(max(a, b)/k) = max(floor(a/k), floor(b/k))
-        return whole + facts.maximum(*(_floor(facts, e, k) for e in pair))
+        q = facts.maximum(*(_floor(facts, e, k).quotient for e in pair))
+        return Division(whole + q, rest - k * q, k * q + k - 1 - rest)
     names = sorted(_variables(facts, rest))
     if len(names) == 1 and (split := coefficient_of(rest, names[0]) if isinstance(rest, Poly) else None):
         c, constant = split
-        if c == 1 and names[0] in facts.floors:  # floor((floor(n/d) + c)/k) = floor((n + c*d)/(d*k))
-            n, d = facts.floors[names[0]]
-            return whole + _floor(facts, n + constant * d, d * k)
+        if c == 1 and names[0] in facts.floors:
+            return _of_floor(facts, whole, names[0], constant, k)
     if facts.splits is not None and names and isinstance(rest, Poly) and _split(facts, rest, k):
         return _floor(facts, facts.reduce(e), facts.reduce(k))
     if names and isinstance(rest, Poly) and _leads_negative(rest, names):
-        return whole - _floor(facts, k - 1 - rest, k)  # floor(-e/k) = -floor((e + k - 1)/k)
+        negated = _floor(facts, k - 1 - rest, k)  # floor(-e/k) = -floor((e + k - 1)/k)
+        return Division(whole - negated.quotient, negated.above, negated.below)
     if not names and isinstance(rest, int) and isinstance(k, int):
-        return whole + rest // k
-    return whole + facts.add_floor(rest, k)
+        return Division(whole + rest // k, rest % k, k - 1 - rest % k)
+    q = facts.add_floor(rest, k)
+    return Division(whole + q, rest - k * q, k * q + k - 1 - rest)
+
+
+def _by_factors(facts: Facts, whole: Extent, rest: Extent, g: Extent, m: Extent) -> Division:
+    """Return ``whole + floor(rest/(g*m))``, which is ``whole + floor(floor(rest/g)/m)``."""
+    part = _floor(facts, rest, g)
+    last = _floor(facts, part.quotient, m)
+    q, k = last.quotient, g * m
+    size: Factor = g if isinstance(g, int) else Derivation(g, ((1, facts.derive(g - 1) or g - 1), (1, 1)))
+    below = Derivation(rest - k * q, ((1, part.below), (size, last.below)))  # (rest - g*p) + g*(p - m*q)
+    above = Derivation(k * q + k - 1 - rest, ((1, part.above), (size, last.above)))
+    return Division(whole + q, below, above)
+
+
+def _of_floor(facts: Facts, whole: Extent, name: str, c: Extent, k: Extent) -> Division:
+    """Return ``whole + floor((f + c)/k)`` of a floor ``f = floor(n/d)``: ``floor((n + c*d)/(d*k))``."""
+    n, d = facts.floors[name]
+    f = symbol(name)
+    q, below, above = _floor(facts, n + c * d, d * k)
+    return Division(  # d*(f + c - k*q) + d - 1 = (d*f + d - 1 - n) + (n + c*d - d*k*q)
+        whole + q,
+        Derivation(f + c - k * q, ((1, d * f + d - 1 - n), (1, below)), d),
+        Derivation(k * q + k - 1 - f - c, ((1, n - d * f), (1, above)), d),
+    )
 
 
 def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
@@ -273,7 +304,7 @@ def renew(facts: Facts) -> None:
         if name[0] == DIGIT or name in facts.solved or name not in facts.floors:
             continue
         n, d = facts.floors[name]
-        value = _floor(facts, facts.reduce(n), facts.reduce(d))
+        value = _floor(facts, facts.reduce(n), facts.reduce(d)).quotient
         if name in facts.solved or name not in facts.floors:  # the division split a digit, which has renewed the floors
             continue
         if value != symbol(name) and not facts.is_made_of(value, name):

@@ -36,7 +36,7 @@ class Intervals(System):
         """
         if isinstance(e, int):
             return e, e
-        least, most = self._sum_interval(e)
+        least, most = self.sum_interval(e)
         # a known fact may bound e or -e more tightly
         if self._best:
             constant = e.terms.get((), 0)
@@ -72,25 +72,29 @@ class Intervals(System):
             total += coefficient
         return total
 
-    def _sum_interval(self, e: Poly) -> Interval:
+    def sum_interval(self, e: Poly) -> Interval:
         """Return the bounds of *e*: the sums of the bounds of its terms.
 
         Symbols are shifted to start at 0 if several terms have products, or if a symbol may be negative.
         """
-        starts = {name: low for name in e.names if (low := self.low.get(name))}
-        shift = bool(starts) and max(map(len, e.terms)) > 1
-        if shift and len(e.terms) <= 2 - (() not in e.terms):
-            shift = min(starts.values()) < 0
-        shifted = substitute(e, {name: symbol(name) + low for name, low in starts.items()}) if shift else e
+        starts = self.starts(e)
+        shifted = substitute(e, {name: symbol(name) + low for name, low in starts.items()}) if starts else e
         least: int | None = 0
         most: int | None = 0
         for monomial, coefficient in terms_of(shifted).items():
-            low, high = self._product_interval(monomial, starts if shift else {})
+            low, high = self._product_interval(monomial, starts)
             if coefficient < 0:
                 low, high = high, low
             least = None if least is None or low is None else least + coefficient * low
             most = None if most is None or high is None else most + coefficient * high
         return least, most
+
+    def starts(self, e: Poly) -> dict[str, int]:
+        """Return the lower bounds, other than 0, to shift the symbols of *e* by; none if there is no need."""
+        starts = {name: low for name in e.names if (low := self.low.get(name))}
+        if not starts or max(map(len, e.terms)) <= 1:
+            return {}
+        return {} if len(e.terms) <= 2 - (() not in e.terms) and min(starts.values()) >= 0 else starts
 
     def _product_interval(self, names: Monomial, starts: Mapping[str, int]) -> Interval:
         """Return the bounds of a product of symbols, each less its start.

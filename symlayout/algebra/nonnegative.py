@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice, product
 from math import gcd
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
-from symlayout.algebra.all_points import Points, points_of
+from symlayout.algebra.all_points import points_of
+from symlayout.algebra.derivation import Derivation, Factor
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.polynomial import (
     Extent,
@@ -30,26 +31,6 @@ _SEARCH_STEPS = 200  # a search gives up after so many goals
 _POINTS = 5_000  # evaluating so many points costs as much as one goal
 _SHORT = 8  # a goal costs one unit of effort, and one more for each so many terms
 _MOST_PAIRS = 2_000  # most pairs of terms to compare for one fact and goal
-
-
-class Derivation(NamedTuple):
-    """A proof of ``goal >= 0`` by one of four rules.
-
-    - Sum: ``scale*goal + scale - 1`` is the sum of the *products*, all factors are >= 0, and ``scale >= 1``.  A factor
-      is a derivation, or a polynomial that is a known fact or is evident at the lower bounds of its symbols.
-    - No products: the goal itself is such a polynomial.
-    - *maximum* names a ``max(0, e)``: one product holds a derivation for a maximum of 0, the other for *e*.
-    - *points*: the goal is >= 0 at each of them.
-    """
-
-    goal: Extent
-    products: tuple[tuple[Factor, Factor], ...] = ()
-    scale: Extent = 1
-    maximum: str = ""
-    points: Points | None = None
-
-
-Factor = Union[Extent, Derivation]  # noqa: UP007 - Derivation is not defined above
 
 
 class Quotient(NamedTuple):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from math import gcd
+from typing import Any
 
-from symlayout.algebra.nonnegative import Derivation
+from symlayout.algebra.derivation import Derivation
+from symlayout.algebra.interval_proofs import linear
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
@@ -13,6 +16,7 @@ from symlayout.algebra.polynomial import (
     encode,
     exact_quotient,
     names_of,
+    substitute,
     symbol,
     terms_of,
 )
@@ -36,6 +40,10 @@ class SolvingNotes(Notes):
             self.note("resolve", name)
         elif not self.context.vanishes(difference):
             self.show_zero(difference)
+        for end in self._ends.get(name, ()):
+            e = self.reduce(substitute(end.goal, {name: value}))
+            if isinstance(e, Poly) and e not in self.known and not self.holds_at_lows(e):  # it is learnt
+                self._write(end)
         self.note("solve", name, encode(value))
         super().eliminate(name, value)
 
@@ -67,11 +75,10 @@ class SolvingNotes(Notes):
     def replace_floor(self, name: str, value: Extent) -> None:
         """As `Intervals.replace_floor`: a quotient is the only integer between its bounds."""
         n, d = self.floors[name]
-        form, q = self._form(name), symbol(name)
-        low, high = self.show(n - d * value), self.show(d * value + d - 1 - n)
-        self._write(Derivation(q - value, ((1, form.above), (1, low)), d))
-        self._write(Derivation(value - q, ((1, form.below), (1, high)), d))
-        self.note("equal", encode(self.reduce(q - value)))
+        if not self.context.vanishes(self.reduce(symbol(name) - value)):
+            self.show(n - d * value)
+            self.show(d * value + d - 1 - n)
+            self._show_equal(symbol(name), value, n, d)
         super().replace_floor(name, value)
 
     def rewrite(self, monomial: Monomial, value: Extent) -> None:
@@ -94,11 +101,22 @@ class SolvingNotes(Notes):
         split = coefficient_of(fact, name)
         if self.context.holds(goal) or split is None:
             return
-        size = split[0] if isinstance(goal, Poly) and goal.terms[(name,)] > 0 else -split[0]
+        c, others = split
+        rising = isinstance(goal, Poly) and goal.terms[(name,)] > 0
+        size = c if rising else -c
         # beyond the bound, where -1 - goal >= 0, the fact would be at most -1
-        rest = self.show(-1 - fact - size * (-1 - goal))
-        products = [[encode(fact), 1], [encode(self.show(size)), encode(-1 - goal)], [encode(rest), 1]]
+        beyond = symbol(name) + (-1 - goal if rising else 1 + goal)
+        assert isinstance(beyond, int)  # the value of the name that is nearest to the bound, and beyond it
+        positive, rest = self._linear([(1, size)], 0), self._linear([(-1, others), (-beyond, c)], -1)
+        products = [[encode(fact), 1], [encode(positive), encode(-1 - goal)], [encode(rest), 1]]
         self.note("cases", encode(goal), encode(goal), [], [["combine", -1, 1, products, []]])
+
+    def _linear(self, parts: list[tuple[int, Extent]], constant: int, positive: Extent = 1) -> Extent:
+        """Write down that a sum of parts is >= 0, by the intervals of the parts, and return it."""
+        proof = linear(self, parts, constant, positive)
+        if proof is None:
+            raise Refused(f"{sum((c * e for c, e in parts), constant)} >= 0 does not follow from intervals")
+        return self._write(proof)
 
     def check_interval(self, name: str, where: str = "") -> None:
         """As `Intervals.check_interval`: bounds that leave nothing add up to a negative constant."""
@@ -157,7 +175,7 @@ class SolvingNotes(Notes):
         for sign, bound in ((1, self.low[name]), (-1, self.high[name])):
             if isinstance(bound, int):  # d*(t - v) + d - 1 = (n - d*v + d - 1) + (d*t - n)
                 goal = (t - bound) * sign
-                rest = self.show((numerator - denominator * bound) * sign + denominator - 1)
+                rest = self._linear([(sign, numerator), (1 - sign * bound, denominator)], -1, denominator)
                 self._combine(goal, denominator, [[encode(rest), 1]], [[sign, encode(equation)]])
 
     def _divided_before(
@@ -178,64 +196,34 @@ class SolvingNotes(Notes):
                     return n, d, u, f, rest, common
         raise Refused(f"({numerator})/({denominator}) does not follow from what divides what")
 
-    def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent) -> None:
+    def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent, why: Any = ()) -> None:
         """As `System.note_quotient`: ``0 <= e - k*q <= k - 1``."""
-        super().note_quotient(numerator, denominator, quotient)
+        super().note_quotient(numerator, denominator, quotient, why)
         e, k, q = (self.reduce(part) for part in (numerator, denominator, quotient))
         if self.context.floors.get((e, k)) != q:
-            below, above = self.reduce(e - k * q), self.reduce(k * q + k - 1 - e)
-            if not (self.context.holds(below) and self.context.holds(above)):
-                self._show_floor(e, k, q, below, above)
+            for goal, proof in zip_longest((e - k * q, k * q + k - 1 - e), why):
+                if isinstance(proof, Derivation) and not self.context.holds(self.reduce(goal)):
+                    self._write(proof)
+                self.show(goal)
             before = self.context.floors.get((e, k))
             self.note("divide", encode(e), encode(k), encode(q))
-            self._use_one_value(before, q)
+            self._use_one_value(before, e, k, q)
 
-    def _use_one_value(self, before: Extent | None, now: Extent) -> None:
-        """Write *now*, which later facts make of a floor, for its symbol, so that both give the same."""
+    def _use_one_value(self, before: Extent | None, e: Extent, k: Extent, now: Extent) -> None:
+        """Write *now*, which later facts make of ``floor(e/k)``, for the symbol that it was *before*.
+
+        Then both give the same.
+        """
         (name, *others) = names_of(before or 0) or ("",)
         if not others and before == symbol(name) and name in self.floors and not self.is_made_of(now, name):
+            self._show_equal(symbol(name), now, e, k)
             self.replace_floor(name, now)
 
-    def _show_floor(self, e: Extent, k: Extent, q: Extent, below: Extent, above: Extent) -> None:
-        """Write down why ``0 <= e - k*q <= k - 1``."""
-        for proofs in self._divided_twice(e, k, q):
-            for proof in proofs:
-                self._write(proof)
-            if self.context.holds(below) and self.context.holds(above):
-                return
-        self.show(below)
-        self.show(above)
-
-    def _divided_twice(self, e: Extent, k: Extent, q: Extent) -> list[tuple[Derivation, Derivation]]:
-        """Return how the quotient may follow from two that were shown: by the factors of *k*, or of a floor's."""
-        found = []
-        known = [(*pair, floor) for pair, floor in self.context.floors.items()]
-        for e1, g, q1 in known:
-            w, m = exact_quotient(self.reduce(e - e1), k), exact_quotient(k, g)
-            if w is None or m is None or m == 1 or g == 1:
-                continue
-            # e1 - g*m*q2 = (e1 - g*q1) + g*(q1 - m*q2), and the other end alike
-            if self.context.floors.get((q1, m)) == self.reduce(q - w):
-                q2 = q - w
-                ends = (e1 - g * q1, g * q1 + g - 1 - e1), (q1 - m * q2, m * q2 + m - 1 - q1)
-                below = Derivation(e1 - g * m * q2, ((1, ends[0][0]), (g, ends[1][0])))
-                above = Derivation(g * m * q2 + g * m - 1 - e1, ((1, ends[0][1]), (g, ends[1][1])))
-                found.append((below, above))
-        for name in sorted(names_of(e) & self.floors.keys()):
-            n, d = self.floors[name]
-            split = coefficient_of(e, name) if isinstance(e, Poly) else None
-            if split is None or split[0] != 1:
-                continue
-            form, c = self._form(name), split[1]
-            for e1, k1, q1 in known:
-                w = None if k1 != self.reduce(d * k) else exact_quotient(self.reduce(n + c * d - e1), k1)
-                if w is not None and self.reduce(q1 + w - q) == 0:
-                    # d*(f + c - k*q) + d - 1 = (d*f + d - 1 - n) + (n + c*d - d*k*q)
-                    whole = n + c * d
-                    below = Derivation(e - k * q, ((1, form.above), (1, whole - k1 * q)), d)
-                    above = Derivation(k * q + k - 1 - e, ((1, form.below), (1, k1 * q + k1 - 1 - whole)), d)
-                    found.append((below, above))
-        return found
+    def _show_equal(self, q: Extent, value: Extent, e: Extent, k: Extent) -> None:
+        """Write down that both are ``floor(e/k)``, the only integer between its bounds."""
+        self._write(Derivation(q - value, ((1, k * q + k - 1 - e), (1, e - k * value)), k))
+        self._write(Derivation(value - q, ((1, e - k * q), (1, k * value + k - 1 - e)), k))
+        self.note("equal", encode(self.reduce(q - value)))
 
 
 def _bezout(n: Extent, numerator: Extent, modulus: Extent, common: Extent) -> int:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from symlayout.algebra.all_points import Points
+from symlayout.algebra.derivation import Derivation, Factor
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.nonnegative import Derivation, Factor
+from symlayout.algebra.interval_proofs import linear
 from symlayout.algebra.polynomial import (
     Extent,
     Poly,
@@ -33,7 +34,7 @@ class Notes(Facts):
     steps : the steps since the last fork.
     """
 
-    __slots__ = ("_dividing", "_divisions", "_solving", "_writing", "context", "steps")
+    __slots__ = ("_dividing", "_divisions", "_ends", "_solving", "_writing", "context", "steps")
 
     is_written = True
 
@@ -41,6 +42,7 @@ class Notes(Facts):
     steps: list[list[Any]]
     _dividing: tuple[tuple[Extent, Extent, str], ...]  # (n, d, u): n = d*u was given
     _divisions: dict[tuple[Extent, Extent], Extent]
+    _ends: dict[str, list[Derivation]]  # why floors and maxima are within the bounds that they began with
     _solving: list[tuple[Extent, Extent, Poly]]
     _writing: set[Extent]
 
@@ -48,12 +50,14 @@ class Notes(Facts):
         """Start a certificate of *claim*."""
         self.context = Ledger.of(claim)
         self.steps, self._dividing, self._divisions, self._solving, self._writing = [], (), {}, [], set()
+        self._ends = {}
 
     def fork(self) -> Self:
         """Return an independent copy, whose steps follow those so far."""
         copy = super().fork()
         copy.context, copy.steps, copy._dividing = self.context.fork(), [], self._dividing
         copy._divisions, copy._solving, copy._writing = dict(self._divisions), list(self._solving), set()
+        copy._ends = dict(self._ends)
         return copy
 
     def note(self, rule: str, *parts: Any) -> None:
@@ -144,25 +148,30 @@ class Notes(Facts):
             self.note("lows", encode(e), [list(pair) for pair in lows])
 
     def _bound(self, e: Extent) -> Derivation | None:
-        """Return why a floor or a maximum is at least its lower or at most its upper bound, which *e* says."""
-        for name in sorted(names_of(e)):
-            if name in self.floors:
-                n, d = self.floors[name]
-                form = self._form(name)
-                for low, goal, end in (
-                    (self.low[name], symbol(name), form.above),
-                    (self.high[name], -symbol(name), form.below),
-                ):
-                    if low is None or e != (goal - low if goal.terms[(name,)] > 0 else goal + low):
-                        continue
-                    rest = self.derive(n - d * low if end is form.above else d * low + d - 1 - n)
-                    if rest is not None:
-                        return Derivation(e, ((1, end), (1, rest)), d)
-            elif name in self.context.maxima and (high := self.high.get(name)) is not None and e == high - symbol(name):
-                both = self.derive(high), self.derive(high - self.context.maxima[name])
-                if both[0] is not None and both[1] is not None:
-                    return Derivation(e, ((1, both[0]), (1, both[1])), maximum=name)
-        return None
+        """Return why a floor or a maximum is within its bounds, one of which *e* says."""
+        ends = (end for name in sorted(names_of(e)) for end in self._ends.get(name, ()))
+        return next((end for end in ends if self.reduce(end.goal) == e), None)
+
+    def take_floor(self, name: str, numerator: Extent, denominator: Extent) -> None:
+        """As `Derived.take_floor`, with the reasons for the bounds."""
+        super().take_floor(name, numerator, denominator)
+        n, d, q, form = numerator, denominator, symbol(name), self._form(name)
+        self._ends[name] = []
+        if (low := self.low[name]) is not None:
+            rest = linear(self, [(1, n), (-low, d)], 0, d) or self.derive(n - d * low)
+            self._ends[name] += [] if rest is None else [Derivation(q - low, ((1, form.above), (1, rest)), d)]
+        if (high := self.high[name]) is not None:
+            rest = linear(self, [(-1, n), (high + 1, d)], -1, d) if isinstance(high, int) else None
+            rest = rest or self.derive(d * high + d - 1 - n)
+            self._ends[name] += [] if rest is None else [Derivation(high - q, ((1, form.below), (1, rest)), d)]
+
+    def take_maximum(self, name: str, e: Extent) -> None:
+        """As `Derived.take_maximum`, with the reason for the upper bound."""
+        super().take_maximum(name, e)
+        high = self.high[name]
+        rest = linear(self, [(-1, e)], high) if isinstance(high, int) else None
+        if rest is not None and high is not None:
+            self._ends[name] = [Derivation(high - symbol(name), ((1, Derivation(high)), (1, rest)), maximum=name)]
 
     def _write_cases(self, goal: Extent, proof: Derivation) -> None:
         """Write down that *goal* holds where a maximum is 0 and where it is its other value."""

@@ -381,6 +381,14 @@ def test_random_claims_that_are_proved_have_certificates() -> None:
     assert counts["InconclusiveError"] <= 1
 
 
+@pytest.mark.parametrize("seed", [421, 501, 719])
+def test_random_claims_that_had_no_certificate_have_one(seed: int) -> None:
+    """Seeds whose proofs rest on an interval, or on a quotient by factors."""
+    pair = random_claim(random.Random(seed))
+    symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in pair.dims}
+    confirm(build_chain(pair.left, symbols), build_chain(pair.right, symbols))
+
+
 def test_a_claim_that_is_not_proved_has_no_certificate() -> None:
     x = sl.tensor("N", name="x")
     with pytest.raises(sl.InconclusiveError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symlayout.algebra.derivation import Derivation, Factor
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.nonnegative import Derivation, Factor
 from symlayout.algebra.polynomial import Extent, evaluate
 
 
