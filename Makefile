@@ -22,6 +22,7 @@ help:
 	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
 	@echo "make images  draw the pictures of the documentation again"
 	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, all warnings errors"
+	@echo "make aarch64    generated files and kernels of random chains, by an AArch64 compiler, run under an emulator"
 	@echo "make clean   remove what these targets made"
 
 demo: $(VENV)/demo.stamp
@@ -95,6 +96,11 @@ images: $(VENV)/test.stamp
 
 strict-c: $(VENV)/test.stamp
 	$(BIN)/python -m tests.compile_generated
+
+# Debian: apt install gcc-aarch64-linux-gnu qemu-user
+.PHONY: aarch64
+aarch64: $(VENV)/test.stamp
+	$(BIN)/python -m tests.aarch64
 
 # One stamp per set of extras: an environment is made again only when pyproject.toml asks for something else.
 $(VENV)/%.stamp: pyproject.toml

@@ -1,0 +1,53 @@
+"""The check on AArch64, here on this machine's own compiler; on the emulator where the tools are installed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.aarch64 import Subject, Target, Wrong, catalogue, check, main
+
+HERE = Target(("gcc",), ())
+SOME = ["--name", "pad_2d_x4", "--fuzzed", "3"]
+
+
+@pytest.fixture(scope="module")
+def pad() -> Subject:
+    """Return a kernel of the catalogue."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    return next(tried for tried in catalogue() if tried.name == "pad_2d_x4")
+
+
+def test_kernels_agree_with_the_interpreter(pad: Subject, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(SOME, HERE) == 0
+    assert "1 generated kernels, 3 cases\n3 kernels of the fuzz, " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_kernels_agree_on_an_emulated_aarch64(capsys: pytest.CaptureFixture[str]) -> None:
+    if missing := Target().missing:
+        pytest.skip(f"{missing} is not installed")
+    assert main(SOME) == 0
+    assert capsys.readouterr().out.endswith("all agree\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (Target(("gcc",), ("echo",)), "computes something else"),
+        (Target(("gcc",), ("false",)), "false ended with 1"),
+        (Target(("gcc", "-Wdeclaration-after-statement"), ()), "declaration-after-statement"),
+    ],
+    ids=["other bytes", "a failure", "a warning"],
+)
+def test_what_is_wrong_is_found(pad: Subject, target: Target, message: str, tmp_path: Path) -> None:
+    with pytest.raises(Wrong, match=message):
+        check(pad, target, tmp_path)
+
+
+def test_a_tool_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([], Target(("no-such-compiler",), ())) == 2
+    assert "no-such-compiler is not installed" in capsys.readouterr().err
