@@ -22,7 +22,6 @@ from symlayout.errors import (
     UnknownOpError,
 )
 from symlayout.frontends import onnx, openvino, tensorflow, torch
-from symlayout.frontends.models.load_outputs import load
 from symlayout.frontends.registry import find as op
 from symlayout.inverses.find_inverse import Inverse, inverse
 from symlayout.language.sympy_bridge import dim, dims
@@ -30,6 +29,7 @@ from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
 from symlayout.maps.sympy_maps import from_sympy, index_map
+from symlayout.models.load_outputs import load
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle

@@ -25,10 +25,10 @@ from symlayout.errors import (
     SymlayoutError,
     UnknownOpError,
 )
-from symlayout.frontends.models.load_onnx import MAX_NODES
-from symlayout.frontends.models.model_file import MAX_CONSTANT
-from symlayout.frontends.models.onnx_model import MAX_BYTES, MAX_FIELDS
-from symlayout.frontends.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
+from symlayout.models.load_onnx import MAX_NODES
+from symlayout.models.model_file import MAX_CONSTANT
+from symlayout.models.onnx_model import MAX_BYTES, MAX_FIELDS
+from symlayout.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
 from tests.support.onnx_writer import INT64, model, node, tensor, value_info
 from tests.support.paths import ROOT
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.errors import FormatError
-from symlayout.frontends.models import openvino_ir
-from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
-from symlayout.frontends.models.model_file import MAX_RANK
-from symlayout.frontends.models.openvino_ir import IRGraph, Layer, Port
-from symlayout.frontends.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
+from symlayout.models import openvino_ir
+from symlayout.models.apply_node import Constant, Value, apply_layer, identifier
+from symlayout.models.model_file import MAX_RANK
+from symlayout.models.openvino_ir import IRGraph, Layer, Port
+from symlayout.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 # Operations that compute shapes, with ONNX's names for them.

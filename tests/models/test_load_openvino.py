@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from symlayout.errors import FormatError, MissingFileError, ShapeError, SymlayoutError, UnknownOpError
-from symlayout.frontends.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
-from symlayout.frontends.models.load_openvino import load_openvino
-from symlayout.frontends.models.load_outputs import load
-from symlayout.frontends.models.openvino_ir import read
 from symlayout.maps.interpreter import interpret
+from symlayout.models.hardened_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
+from symlayout.models.load_openvino import load_openvino
+from symlayout.models.load_outputs import load
+from symlayout.models.openvino_ir import read
 from tests.support.paths import ROOT
 from tests.support.steps import STEPS, counted
 

@@ -62,9 +62,9 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
         known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
         raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: {known}")
     if file.suffix == ".onnx":  # the readers are imported by those who load a model
-        from symlayout.frontends.models.load_onnx import load_onnx
+        from symlayout.models.load_onnx import load_onnx
 
         return load_onnx(file)
-    from symlayout.frontends.models.load_openvino import load_openvino
+    from symlayout.models.load_openvino import load_openvino
 
     return load_openvino(file)

@@ -2,7 +2,7 @@
 
 The file is not trusted.  Its fields are counted before the package makes messages of them, because a message takes a
 hundred times the memory of its two bytes in the file.  An inconsistent file is a `FormatError`.  Attributes and
-constants are converted when a node needs them.  `symlayout.frontends.models.load_onnx` knows what operations mean.
+constants are converted when a node needs them.  `symlayout.models.load_onnx` knows what operations mean.
 
 Left out: the shapes between the nodes (``value_info``), which are another program's inference; local functions,
 whose nodes have a domain; sequences, maps, optionals and sparse tensors.  Format: ONNX, ``onnx.proto``, IR
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import FormatError, MissingPackageError, printable
-from symlayout.frontends.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
+from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
 from symlayout.tensors.element_types import element_type
 
 if TYPE_CHECKING:

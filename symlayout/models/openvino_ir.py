@@ -1,7 +1,7 @@
 """Read OpenVINO's intermediate representation, an ``.xml`` with a ``.bin``, to a typed graph.
 
 The file is not trusted: everything is checked before it is used, and an inconsistent file is a `FormatError`.  Only the
-needed constants of the ``.bin`` are read.  `symlayout.frontends.models.load_openvino` knows what operations mean.
+needed constants of the ``.bin`` are read.  `symlayout.models.load_openvino` knows what operations mean.
 
 Left out: the shapes that OpenVINO wrote beside each port, which are its own inference; the ``rt_info``; and
 bodies of loops, whose layers are not in the main graph.  Format: OpenVINO, "Operation sets" and "Intermediate
@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import FormatError
-from symlayout.frontends.models import hardened_xml
-from symlayout.frontends.models.hardened_xml import Element
-from symlayout.frontends.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
+from symlayout.models import hardened_xml
+from symlayout.models.hardened_xml import Element
+from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
 
 IR_VERSIONS = ("10", "11")
 

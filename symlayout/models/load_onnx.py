@@ -11,13 +11,13 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.errors import FormatError, ShapeError, UnknownOpError
-from symlayout.frontends.models import onnx_model
-from symlayout.frontends.models.apply_node import Constant, Value, apply_layer, identifier
-from symlayout.frontends.models.onnx_model import Input, OnnxGraph, dtype_of, label
-from symlayout.frontends.models.shape_arithmetic import OPS, ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim
+from symlayout.models import onnx_model
+from symlayout.models.apply_node import Constant, Value, apply_layer, identifier
+from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of, label
+from symlayout.models.shape_arithmetic import OPS, ShapeNodes, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")
 
 
 def load_onnx(file: Path) -> dict[str, Tensor]:
-    """Return the outputs of the model in *file*, an ``.onnx``: see `symlayout.frontends.models.load_outputs.load`."""
+    """Return the outputs of the model in *file*, an ``.onnx``: see `symlayout.models.load_outputs.load`."""
     graph = onnx_model.read(file)
     for node in graph.nodes:
         _require_known(node)

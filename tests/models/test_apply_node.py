@@ -10,8 +10,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.errors import FormatError, MissingFileError, ShapeError
-from symlayout.frontends.models.apply_node import apply_layer, identifier
-from symlayout.frontends.models.model_file import open_model
+from symlayout.models.apply_node import apply_layer, identifier
+from symlayout.models.model_file import open_model
 
 X = sl.tensor((2, 3), name="x")
 

@@ -19,10 +19,10 @@ import numpy as np
 from symlayout import frontends
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError
 from symlayout.frontends.attributes import at_least
-from symlayout.frontends.models.apply_node import Constant, Value, apply_layer
-from symlayout.frontends.models.model_file import MAX_CONSTANT
 from symlayout.language.sympy_bridge import exact_quotients, extreme, quotients, same_products
 from symlayout.maps.interpreter import interpret
+from symlayout.models.apply_node import Constant, Value, apply_layer
+from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.tensors.chain import Tensor, tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out

@@ -1,1 +1,0 @@
-"""Model files: the outputs of a model as chains."""

@@ -1,0 +1,1 @@
+"""Model files: from a file to the values of its graph as lazy tensors."""
