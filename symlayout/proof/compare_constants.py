@@ -50,6 +50,14 @@ def same_elements(
     return bool((left == right).all())
 
 
+def uniform(a: np.ndarray[Any, Any]) -> Any:
+    """Return the element that all elements of *a* are, bit for bit; None if there is none."""
+    if not a.size:
+        return None
+    bits = _bits(a)
+    return a.flat[0] if bool((bits == bits.flat[0]).all()) else None
+
+
 def _value(e: Extent, grid: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
     if not isinstance(e, Poly):
         return np.asarray(e, np.int64)

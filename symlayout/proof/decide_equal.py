@@ -8,9 +8,8 @@ tree whose leaves each say what is read there.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,12 +20,12 @@ from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_n
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
-from symlayout.proof.compare_constants import same_elements
+from symlayout.proof.compare_constants import same_elements, uniform
+from symlayout.proof.congruence import Congruence, Way, equal, order_of_batch, ways
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
 
-_MOST_AXES = 4  # of a box whose orders are tried
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
 _MOST_READINGS = 4  # of both sides at one place
 MAX_VALUES = 16  # of a symbol whose values are told apart
@@ -172,6 +171,9 @@ def agree(
         raise InconclusiveError("the ranks are equal")
     goals = limits.decision_goals if effort is None else effort
     known = congruence or Congruence(facts, goals)
+    if not left.computes and not right.computes:
+        facts.splits = {}
+        return _Decision(left, right, dtype, shown, finite, facts.effort + goals, known).decide(facts, None)
 
     def attempt() -> Tree:
         here = facts.fork()
@@ -207,36 +209,6 @@ def show_map(node: Tensor, facts: Facts, *, effort: int) -> Tree:
     """
     facts.splits = {}
     return _MapDecision(node, facts.effort + effort).decide(facts, None)
-
-
-@dataclass(slots=True)
-class Congruence:
-    """What is known of pairs of computed values: they are one function of equal operands, or that is not shown.
-
-    Attributes
-    ----------
-    facts : Facts
-        The system of the whole claim, without coordinates.
-    goals : int
-        How many goals one pair may take.
-    laws : frozenset of str
-        The laws that are granted: ``"reassociate"`` lets the terms of a float sum change their order.
-    used : set of str
-        Those that were needed.
-    wanted : set of str
-        Those that would have helped, and are not granted.
-    known : dict
-        For each pair, and the axes of the first that those of the second are: whether the pair is equal.
-    """
-
-    facts: Facts
-    goals: int
-    laws: frozenset[str] = frozenset()
-    used: set[str] = field(default_factory=set)
-    wanted: set[str] = field(default_factory=set)
-    known: dict[tuple[int, int, tuple[int, ...]], bool] = field(default_factory=dict)
-    digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
-    kept: list[Tensor] = field(default_factory=list)  # whose ids are in `known`
 
 
 class _Decision:
@@ -356,7 +328,7 @@ class _Decision:
         """Show that the shapes are equal, and return the digits of any output coordinate."""
         left, right = ([facts.reduce(e) for e in side.extents] for side in self.sides)
         for axis, (a, b) in enumerate(zip(left, right, strict=True)):
-            if not _equal(a, b, facts):
+            if not equal(a, b, facts):
                 what = f"the extents of axis {axis} are equal: {facts.spell(a)} and {facts.spell(b)}"
                 raise _Stuck(what, (a, b))
         facts.meet(left)
@@ -418,7 +390,7 @@ class _Decision:
             return
         if a.leaf.key == b.leaf.key:
             pairs = [(facts.reduce(x), facts.reduce(y)) for x, y in zip(a.coords, b.coords, strict=True)]
-            apart = next((axis for axis, (x, y) in enumerate(pairs) if not _equal(x, y, facts)), None)
+            apart = next((axis for axis, (x, y) in enumerate(pairs) if not equal(x, y, facts)), None)
             if apart is None:
                 return
             if a.leaf.body is None and a.leaf.values is None:
@@ -439,8 +411,8 @@ class _Decision:
         node = read.leaf
         if node is None:
             return np.asarray(read.fill)
-        if node.values is not None and node.values.size and (node.values == node.values.flat[0]).all():
-            return node.values.flat[0]
+        if node.values is not None:
+            return uniform(node.values)
         if node.body is None or node.body.over or node.body.random or node.body.function is None:
             return None
         operands = []
@@ -457,12 +429,14 @@ class _Decision:
         ranks = a.rank - a.batch, b.rank - b.batch
         if a.body != b.body or a.body is None or ranks[0] != ranks[1] or len(a.inputs) != len(b.inputs):
             raise _Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
+        if a.dtype != b.dtype:
+            raise _Stuck(f"{a.name} has elements of one type: {a.dtype} and {b.dtype}", (*at, *bt))
         if a.body.random and a is not b:
             raise _Stuck(f"{a.name}, which is random, gives the same twice", (*at, *bt))
         for x, y in zip(at[a.batch :], bt[b.batch :], strict=True):
-            if not _equal(x, y, facts):
+            if not equal(x, y, facts):
                 raise _Stuck(f"{facts.spell(facts.reduce(x))} == {facts.spell(facts.reduce(y))} in {a.name}", (x, y))
-        order = _order(a, b, at, bt, facts)
+        order = order_of_batch(a, b, at, bt, facts)
         if order is None or not self._is_lemma(a, b, order):
             if self.depth >= _DEEPEST:
                 raise _Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
@@ -481,7 +455,7 @@ class _Decision:
         extents = [facts.reduce(e) for e in a.extents]
         try:
             for k, e in zip(order, b.extents, strict=False):
-                if not _equal(extents[k], facts.reduce(e), facts):
+                if not equal(extents[k], facts.reduce(e), facts):
                     return False
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
@@ -498,7 +472,7 @@ class _Decision:
         first: _Stuck | None = None
         orders = [a.inputs] + [tuple(reversed(a.inputs))] * (a.body.symmetric and len(a.inputs) == 2)
         for inputs in orders:
-            for way in self._ways(a, b, facts):
+            for way in ways(a, b, facts):
                 try:
                     for v, w in zip(inputs, b.inputs, strict=True):
                         self._compare_views(v, w, at, bt, way, facts)
@@ -512,22 +486,6 @@ class _Decision:
                     return
         raise first or _Stuck(f"{a.name} and {b.name} read boxes of one size", (*at, *bt))
 
-    def _ways(self, a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
-        """Yield how the box that *b* reads may be that of *a*: first as it is, then in other orders."""
-        assert a.body is not None
-        boxes = [[facts.reduce(e) for e in t.inputs[0].extents[t.batch :]] for t in (a, b)]
-        rank = len(boxes[0])
-        yield Way(tuple(range(rank)))
-        if not a.body.commutative or not rank or rank > _MOST_AXES:
-            return
-        whole = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
-        for order in itertools.permutations(range(rank)):
-            moved = [boxes[0][k] for k in order]
-            groups = _groups(moved, boxes[1], facts)
-            plain = order == tuple(range(rank))
-            if groups is not None and not (plain and len(boxes[1]) == rank):
-                yield Way(order, groups, "" if whole or plain else "reassociate")
-
     def _compare_views(
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
@@ -535,12 +493,12 @@ class _Decision:
         facts = facts.fork()
         boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
         try:
-            if way.groups is None:
-                if len(boxes[0]) != len(boxes[1]):
-                    raise _Stuck(f"{v.name} and {w.name} are read over boxes of one rank")
-                for x, y in zip(*boxes, strict=True):
-                    if not _equal(x, y, facts):
-                        raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)}, extents that are read over", (x, y))
+            expected = way.extents(boxes[0])
+            if len(expected) != len(boxes[1]):
+                raise _Stuck(f"{v.name} and {w.name} are read over boxes of one rank")
+            for x, y in zip(expected, boxes[1], strict=True):
+                if not equal(x, y, facts):
+                    raise _Stuck(f"{facts.spell(x)} == {facts.spell(y)}, extents that are read over", (x, y))
             facts.meet(boxes[0])
             digits = self.congruence.digits
             box = [0 if e == 1 else facts.add_digit(digit_name(next(digits)), facts.reduce(e)) for e in boxes[0]]
@@ -555,73 +513,6 @@ class _Decision:
             trial.decide(facts, ())
         except InconclusiveError as error:
             raise _Stuck(error.claim, ()) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How a box is that of another body: its axes in this *order*, then each group of them as one axis.
-
-    Attributes
-    ----------
-    order : tuple of int
-    groups : tuple of (int, int), optional
-        For each axis of the other box, the first and past-the-last of the axes that it is, row-major.
-    law : str
-        What it needs, if anything.
-    """
-
-    order: tuple[int, ...]
-    groups: tuple[tuple[int, int], ...] | None = None
-    law: str = ""
-
-    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
-        """Return the coordinate in the other box."""
-        if self.groups is None:
-            return list(box)
-        found: list[Extent] = []
-        for start, stop in self.groups:
-            value: Extent = 0
-            for k in self.order[start:stop]:
-                value = value * extents[k] + box[k]
-            found.append(value)
-        return found
-
-
-def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tuple[tuple[int, int], ...] | None:
-    """Return runs of axes of *box* whose numbers of elements are the extents of *other*; None if there are none."""
-    found: list[tuple[int, int]] = []
-    start = 0
-    for k, e in enumerate(other):
-        stop, size = start, facts.reduce(1)
-        while stop < len(box) and (stop == start or not _equal(size, e, facts)):
-            size = facts.reduce(size * box[stop])
-            stop += 1
-        if k + 1 == len(other):
-            while stop < len(box):
-                size = facts.reduce(size * box[stop])
-                stop += 1
-        if not _equal(size, e, facts):
-            return None
-        found.append((start, stop))
-        start = stop
-    return tuple(found) if start == len(box) else None
-
-
-def _order(a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> tuple[int, ...] | None:
-    """Return for each batch axis of *b* the axis of *a* that has the same coordinate; None unless there is one."""
-    if a.batch != b.batch:
-        return None
-    left = list(range(a.batch))
-    found: list[int] = []
-    for k in range(b.batch):
-        y = facts.reduce(bt[k])
-        same = [j for j in left if _equal(at[j], y, facts)]
-        if not same:
-            return None
-        j = k if k in same else same[0]
-        found.append(j)
-        left.remove(j)
-    return tuple(found)
 
 
 class _MapDecision(_Decision):
@@ -669,10 +560,6 @@ def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:
         return False
     fills = [case.fill.value for case in cases if case.fill is not None]
     return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])
-
-
-def _equal(a: Extent, b: Extent, facts: Facts) -> bool:
-    return facts.vanishes(facts.reduce(a - b))
 
 
 def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -> Extent | None:

@@ -14,8 +14,9 @@ from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
+from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
-from symlayout.proof.decide_equal import Congruence, agree
+from symlayout.proof.decide_equal import agree
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property

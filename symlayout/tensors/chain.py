@@ -593,6 +593,8 @@ def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
         for inputs, *record in records:
             if inputs is None:
                 name, dtype, extents, facts, key, elements = record
+                if elements is not None:
+                    key = f"{name}.{next(_UNNAMED)}.{os.getpid()}.{_PROCESS}"  # another process's is taken
                 made.append(Tensor(name, dtype, extents, facts, key=key, values=elements))
             else:
                 operation, args, kwargs, values, own = record

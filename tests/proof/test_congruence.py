@@ -9,7 +9,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.declare import Fill, Operand
-from symlayout.proof.compare_constants import same_elements
+from symlayout.proof.compare_constants import same_elements, uniform
+from symlayout.proof.congruence import Way, equal
 from tests.tensors.depthwise import depthwise, sum_of_products
 
 PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
@@ -171,6 +172,30 @@ def test_constants_are_equal_by_their_bits_under_the_maps() -> None:
     zeros = sl.constant(np.zeros(3)), sl.constant(-np.zeros(3))
     assert sl.prove_equal(*zeros).verdict is not PROVED
     assert sl.prove_equal(sl.pad(sl.constant(np.zeros(3)), 1), sl.constant(np.zeros(5))).verdict is PROVED
+
+
+def test_a_constant_is_one_element_only_if_all_bits_are_equal() -> None:
+    assert uniform(np.array([0.0, -0.0])) is None
+    assert uniform(np.array([np.nan, np.nan])) is not None
+    assert uniform(np.zeros(0)) is None
+
+
+def test_values_of_two_types_are_not_one() -> None:
+    cast = sl.Body("cast", lambda x: x)
+    left, right = (sl.compute(cast, [X], batch=4, dtype=dtype) for dtype in ("int8", "int16"))
+    with pytest.raises(sl.ArrayError):
+        sl.prove_equal(left, right)
+    left, right = (sl.compute(RELU, [t], batch=4, dtype="int32") for t in (left, right))
+    assert sl.prove_equal(left, right).verdict is not PROVED
+
+
+def test_a_box_is_that_of_another_body_axis_by_axis_or_row_major() -> None:
+    facts = X.facts
+    n, c, h = X.extents[:3]
+    way = Way((0, 2, 1), ((0, 1), (1, 3)))
+    assert way.extents([n, c, h]) == [n, c * h]
+    assert way.coordinates([1, 2, 3], [5, 6, 7]) == [1, 3 * 6 + 2]
+    assert equal(c * h - h * c + n, n, facts)
 
 
 def test_constants_of_unknown_coordinates_are_not_compared() -> None:

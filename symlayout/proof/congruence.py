@@ -1,0 +1,142 @@
+"""What makes two computed values one: the same function of equal operands, up to the order of what is read.
+
+A pair of values is decided once, for all coordinates, and its result is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, product
+from symlayout.tensors.chain import Tensor
+
+_MOST_AXES = 4  # of a box whose orders are tried
+
+
+@dataclass(slots=True)
+class Congruence:
+    """What is known of pairs of computed values: they are one function of equal operands, or that is not shown.
+
+    Attributes
+    ----------
+    facts : Facts
+        The system of the whole claim, without coordinates.
+    goals : int
+        How many goals one pair may take.
+    laws : frozenset of str
+        The laws that are granted: ``"reassociate"`` lets the terms of a float sum change their order.
+    used : set of str
+        Those that were needed.
+    wanted : set of str
+        Those that would have helped, and are not granted.
+    known : dict
+        For each pair, and the axes of the first that those of the second are: whether the pair is equal.
+    """
+
+    facts: Facts
+    goals: int
+    laws: frozenset[str] = frozenset()
+    used: set[str] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)
+    known: dict[tuple[int, int, tuple[int, ...]], bool] = field(default_factory=dict)
+    digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
+    kept: list[Tensor] = field(default_factory=list)  # whose ids are in `known`
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a box is that of another body: its axes in this *order*, then each group of them as one axis.
+
+    Attributes
+    ----------
+    order : tuple of int
+    groups : tuple of (int, int), optional
+        For each axis of the other box, the first and past-the-last of the axes that it is, row-major.
+    law : str
+        What it needs, if anything.
+    """
+
+    order: tuple[int, ...]
+    groups: tuple[tuple[int, int], ...] | None = None
+    law: str = ""
+
+    def extents(self, box: Sequence[Extent]) -> list[Extent]:
+        """Return the extents of the other box, of those of this one."""
+        if self.groups is None:
+            return list(box)
+        return [product([box[k] for k in self.order[start:stop]]) for start, stop in self.groups]
+
+    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
+        """Return the coordinate in the other box."""
+        if self.groups is None:
+            return list(box)
+        found: list[Extent] = []
+        for start, stop in self.groups:
+            value: Extent = 0
+            for k in self.order[start:stop]:
+                value = value * extents[k] + box[k]
+            found.append(value)
+        return found
+
+
+def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tuple[tuple[int, int], ...] | None:
+    """Return runs of axes of *box* whose numbers of elements are the extents of *other*; None if there are none."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for k, e in enumerate(other):
+        stop, size = start, facts.reduce(1)
+        while stop < len(box) and (stop == start or not equal(size, e, facts)):
+            size = facts.reduce(size * box[stop])
+            stop += 1
+        if k + 1 == len(other):
+            while stop < len(box):
+                size = facts.reduce(size * box[stop])
+                stop += 1
+        if not equal(size, e, facts):
+            return None
+        found.append((start, stop))
+        start = stop
+    return tuple(found) if start == len(box) else None
+
+
+def order_of_batch(
+    a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+) -> tuple[int, ...] | None:
+    """Return for each batch axis of *b* the axis of *a* that has the same coordinate; None unless there is one."""
+    if a.batch != b.batch:
+        return None
+    ends = [facts.reduce(e) for e in at[: a.batch]], [facts.reduce(e) for e in bt[: b.batch]]
+    left = list(range(a.batch))
+    found: list[int] = []
+    for k, y in enumerate(ends[1]):
+        same = [j for j in left if ends[0][j] == y] or [j for j in left if equal(ends[0][j], y, facts)]
+        if not same:
+            return None
+        found.append(k if k in same else same[0])
+        left.remove(found[-1])
+    return tuple(found)
+
+
+def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
+    """Yield how the box that *b* reads may be that of *a*: first as it is, then in other orders."""
+    assert a.body is not None
+    boxes = [[facts.reduce(e) for e in t.inputs[0].extents[t.batch :]] for t in (a, b)]
+    rank = len(boxes[0])
+    yield Way(tuple(range(rank)))
+    if not a.body.commutative or not rank or rank > _MOST_AXES:
+        return
+    whole = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
+    for order in itertools.permutations(range(rank)):
+        moved = [boxes[0][k] for k in order]
+        groups = _groups(moved, boxes[1], facts)
+        plain = order == tuple(range(rank))
+        if groups is not None and not (plain and len(boxes[1]) == rank):
+            yield Way(order, groups, "" if whole or plain else "reassociate")
+
+
+def equal(a: Extent, b: Extent, facts: Facts) -> bool:
+    """Return whether two extents or coordinates are proved to be equal."""
+    return facts.vanishes(facts.reduce(a - b))
