@@ -21,7 +21,7 @@ from symlayout.errors import (
     SymlayoutError,
     UnknownOpError,
 )
-from symlayout.frontends import onnx, openvino, tensorflow, torch
+from symlayout.frontends import einops, onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
 from symlayout.inverses.find_inverse import Inverse, inverse
 from symlayout.language.sympy_bridge import dim, dims
@@ -35,15 +35,17 @@ from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
 from symlayout.ops.concatenate import concatenate, stack
 from symlayout.ops.flip import flip
+from symlayout.ops.full import full
 from symlayout.ops.pack import pack, unpack
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
 from symlayout.ops.resize import resize_nearest
 from symlayout.ops.roll import roll
-from symlayout.ops.slicing import getitem
+from symlayout.ops.slicing import getitem, update_slice
 from symlayout.ops.space_batch import batch_to_space, space_to_batch
 from symlayout.ops.space_depth import depth_to_space, space_to_depth
 from symlayout.ops.split import array_split, split
+from symlayout.ops.take import take
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
@@ -119,9 +121,11 @@ __all__ = [
     "depth_to_space",
     "dim",
     "dims",
+    "einops",
     "expand_dims",
     "flip",
     "from_sympy",
+    "full",
     "getitem",
     "index_map",
     "interpret",
@@ -153,6 +157,7 @@ __all__ = [
     "squeeze",
     "stack",
     "swapaxes",
+    "take",
     "tensor",
     "tensorflow",
     "tile",
@@ -160,6 +165,7 @@ __all__ = [
     "trace",
     "transpose",
     "unpack",
+    "update_slice",
     "window",
 ]
 

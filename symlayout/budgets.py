@@ -26,6 +26,7 @@ class Limits(CheckedLimits):
     decision_goals : goals that one decision of a claim may visit.
     decision_splits : cases that one decision of a claim may tell apart.
     points : of a box of digits with constant extents, which one goal may look at one by one.
+    take_pieces : pieces of the map of one `symlayout.take`.
     isl_operations : operations of isl in one decision.
     kernel_characters : length of the C of one kernel; a longer one runs in NumPy.
     compiler_seconds : time that one run of the compiler may take, in seconds.
@@ -49,6 +50,7 @@ class Limits(CheckedLimits):
     decision_goals: int = 40_000
     decision_splits: int = 150
     points: int = 1_000_000
+    take_pieces: int = 1_000
     isl_operations: int = 20_000_000
 
     @property

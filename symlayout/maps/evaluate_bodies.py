@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import InconclusiveError, printable
-from symlayout.maps.gather_elements import gathered, gathers, int_extents
+from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -75,7 +75,8 @@ def moved(t: Tensor, sources: Mapping[str, Array], box: Sequence[slice] | None =
         for axis, r in enumerate(ranges)
     ]
     leaves = t.leaves()
-    dtype = t.dtype or np.result_type(*(sources[leaf.key].dtype for leaf in leaves))
+    given = [sources[leaf.key].dtype for leaf in leaves]
+    dtype = t.dtype or (np.result_type(*given) if given else constant_type(t.dtype))
     if 0 in extents:
         return np.empty([len(r) for r in ranges], dtype)
     shapes = [a.shape for part in gathers(t, grid) for a in (part.mask, *part.coords)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.errors import InconclusiveError
+from symlayout.errors import ArrayError, InconclusiveError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import fill_element
 
@@ -90,6 +90,13 @@ def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gathe
                 raise InconclusiveError(f"{node.name} reads inside its input: some coordinate is outside")
             if inside.any():  # without a coordinate inside, extents may be 0
                 todo.append((source, read, inside))
+
+
+def constant_type(declared: np.dtype[Any] | None) -> np.dtype[Any]:
+    """Return the dtype of a tensor that is moved from no array; `ArrayError` if it declares none."""
+    if declared is None:
+        raise ArrayError("nothing says which element type the constants have\n  help: pass dtype= to full()")
+    return declared
 
 
 def int_extents(t: Tensor) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from symlayout.errors import ArrayError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.maps.evaluate_bodies import evaluated
-from symlayout.maps.gather_elements import gathered, gathers, int_extents
+from symlayout.maps.gather_elements import constant_type, gathered, gathers, int_extents
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.element_types import as_array, check_dtype
@@ -68,7 +68,7 @@ def interpret(
     bound = t.bind(values)
     sources = {leaf.key: a for leaf, a in zip(t.arguments(), inputs, strict=True)}
     if not bound.computes:
-        return gathered(bound, sources, result_type(inputs))
+        return gathered(bound, sources, result_type(inputs, t.dtype))
     return np.ascontiguousarray(np.broadcast_to(evaluated([bound], sources)[id(bound)], int_extents(bound)))
 
 
@@ -100,18 +100,21 @@ def match_arrays(t: Tensor, arrays: tuple[Any, ...], named: Mapping[str, Any]) -
         if name in given or name not in {leaf.name for leaf in leaves}:
             raise ArrayError(f"array {name} is {'given twice' if name in given else 'no input'}")
         given[name] = a
+    constant = None if t.computes else t.dtype  # the dtype of a constant that is joined with the leaves
     matched = []
     for leaf in leaves:
         if leaf.name not in given:
             raise ArrayError(f"array {leaf.name} is missing")
         a = as_array(given[leaf.name], leaf.name)
-        check_dtype(a, leaf.dtype, leaf.name)
+        check_dtype(a, leaf.dtype or constant, leaf.name)
         matched.append(a)
     return matched
 
 
-def result_type(arrays: list[np.ndarray[Any, Any]]) -> np.dtype[Any]:
-    """Return the common dtype of *arrays*; `ArrayError` if they differ."""
+def result_type(arrays: list[np.ndarray[Any, Any]], declared: np.dtype[Any] | None) -> np.dtype[Any]:
+    """Return the common dtype of *arrays*, or without arrays the *declared* one; `ArrayError` if they differ."""
+    if not arrays:
+        return constant_type(declared)
     dtype: np.dtype[Any] = arrays[0].dtype
     for a in arrays[1:]:
         if a.dtype != dtype:

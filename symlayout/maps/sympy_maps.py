@@ -15,7 +15,7 @@ from typing import Any
 from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import FormatError, ShapeError, shown
-from symlayout.tensors.chain import Tensor, apply, check_tensors
+from symlayout.tensors.chain import Tensor, apply, check_tensors, empty_source
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
 
 MAX_CASES = 256
@@ -76,7 +76,7 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
     Parameters
     ----------
     x : Tensor or sequence of Tensor
-        The inputs; the map refers to several inputs by their names.
+        The inputs; the map refers to several inputs by their names.  A map of fills alone reads none.
     shape : sequence
         The extents of the result: ints, dims and expressions.
     f : sympy.Lambda or (symbols, coordinates)
@@ -111,10 +111,8 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
     """
     import sympy
 
-    tensors = (x,) if isinstance(x, Tensor) else tuple(as_list(x))
+    tensors = (x,) if isinstance(x, Tensor) else tuple(as_list(x)) or (empty_source(),)
     check_tensors("from_sympy", *tensors)
-    if not tensors:
-        raise TypeError("from_sympy takes a tensor, or a sequence of one or more")
     if isinstance(f, sympy.Lambda):
         indices, body = tuple(f.variables), f.expr
     elif is_list(f) and len(f) == 2 and is_list(f[0]):

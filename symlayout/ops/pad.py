@@ -18,9 +18,14 @@ _SPARE = {"reflect": 1, "symmetric": 0, "wrap": 0}  # how many elements of an ax
 
 @core_operation
 def pad(
-    x: Operand, pad_width: Any, mode: str = "constant", constant_values: Any = 0, bounded: bool = False
+    x: Operand,
+    pad_width: Any,
+    mode: str = "constant",
+    constant_values: Any = 0,
+    bounded: bool = False,
+    interior: Any = 0,
 ) -> Declared:
-    """Return *x* with ``(before, after)`` elements added on each axis.
+    """Return *x* with ``(before, after)`` elements added on each axis, and *interior* ones between two elements.
 
     Let ``t = o - before``.  An axis of extent ``n`` reads, by mode:
 
@@ -30,6 +35,8 @@ def pad(
     * ``"reflect"``: with ``r = t % (2*n - 2)``, ``r`` where ``r < n``, ``2*n - 2 - r`` elsewhere;
     * ``"symmetric"``: with ``r = t % (2*n)``, ``r`` where ``r < n``, ``2*n - 1 - r`` elsewhere;
     * ``"wrap"``: ``t % n``.
+
+    With *interior*, let ``s = interior + 1``.  Then ``t // s`` is read where ``t % s == 0``, in mode ``"constant"``.
 
     Parameters
     ----------
@@ -47,17 +54,20 @@ def pad(
         Whether widths have the limits of the frameworks, also symbolic ones: no width is negative, and each side
         repeats the axis at most once.  So ``"reflect"`` adds at most ``n - 1`` elements on a side, ``"symmetric"``
         and ``"wrap"`` add at most ``n``.
+    interior : int, dim, expression, or one per axis
+        The number of fills between two neighbours of an axis, >= 0, as in XLA's ``Pad``; in mode ``"constant"`` with
+        a single fill.  Widths that are negative remove elements of the result, fills among them.
 
     Raises
     ------
     ShapeError
         ``crop_exceeds`` if more elements are removed than the axis has; ``negative_pad`` for a negative width in a
         mode that repeats elements, or if *bounded*; ``size_mismatch`` if there is no element to repeat or, if
-        *bounded*, too few; ``length_mismatch``, ``bad_mode``.
+        *bounded*, too few; ``negative_pad`` for a negative *interior*; ``length_mismatch``, ``bad_mode``.
 
     References
     ----------
-    `numpy.pad`.
+    `numpy.pad`; XLA's ``Pad``: https://openxla.org/xla/operation_semantics#pad
 
     Examples
     --------
@@ -70,6 +80,8 @@ def pad(
     (H >= 2,)
     >>> sl.interpret(sl.pad(sl.tensor("N"), 2, mode="symmetric"), np.array([1, 2, 3]))
     array([2, 1, 1, 2, 3, 3, 2])
+    >>> sl.interpret(sl.pad(sl.tensor("N"), (1, 0), interior=2), np.array([1, 2, 3]))
+    array([0, 1, 0, 0, 2, 0, 0, 3])
     """
     if not isinstance(mode, str) or mode not in MODES:
         raise ShapeError(f"{x.where}: mode {shown(mode)} is not one of {', '.join(MODES)}", "bad_mode")
@@ -78,17 +90,25 @@ def pad(
     repeats = mode not in ("constant", "empty")
     if repeats or bounded:
         _require_no_negative(x, widths, mode)
-    domain = [before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)]
+    gaps = x.extents(interior if is_list(interior) else [interior] * x.rank, "interior", x.rank)
+    apart = any(gap != 0 for gap in gaps)
+    if apart and (mode != "constant" or is_list(constant_values)):
+        raise ShapeError(f"{x.where}: interior is for mode constant with a single fill", "bad_mode")
+    held = [_spread(x, k, gap) for k, gap in enumerate(gaps)]
+    domain = [before + n + after for n, (before, after) in zip(held, widths, strict=True)]
     if repeats:
         parts_of = _parts_once if bounded and mode in _SPARE else _parts
         axes = [parts_of(x, k, mode, before, after) for k, (before, after) in enumerate(widths)]
         return Declared(tuple(domain), tuple(_joined(parts) for parts in itertools.product(*axes)))
     for k, (e, (before, after)) in enumerate(zip(domain, widths, strict=True)):
-        x.require(e, "crop_exceeds", "axis {}: {} + {} taken from {}", k, -before, -after, x.shape[k])
+        x.require(e, "crop_exceeds", "axis {}: {} + {} taken from {}", k, -before, -after, held[k])
 
     def coords(*o: Any) -> list[Any]:
         return [c - before for c, (before, _) in zip(o, widths, strict=True)]
 
+    if apart:
+        steps = [gap + 1 for gap in gaps]
+        return Declared(tuple(domain), tuple(_between(coords, steps, Fill(constant_values))))
     if mode == "empty" or not is_list(constant_values):
         return index_map(domain, coords, fill=Fill(constant_values if mode == "constant" else 0))
     return Declared(tuple(domain), tuple(_filled(x, coords, widths, constant_values)))
@@ -120,6 +140,41 @@ def _per_axis(given: Any, rank: int) -> list[Any]:
     if len(items) == 1 and rank != 1 and is_list(items[0]):
         return items * rank
     return items
+
+
+def _spread(x: Operand, axis: int, gap: Extent) -> Extent:
+    """Return the extent of an axis with *gap* elements between two neighbours."""
+    if gap == 0:
+        return x.shape[axis]
+    x.require(gap, "negative_pad", "axis {}: interior {} is negative", axis, gap)
+    n = x.shape[axis]
+    return n + x.maximum(n - 1, 0) * gap
+
+
+def _between(coords: Coords, steps: Sequence[Extent], fill: Fill) -> Iterator[Case]:
+    """Yield the cases of a pad whose elements stand *steps* apart: the elements, then for each axis what is between."""
+
+    def rests(o: Sequence[Any]) -> list[tuple[int, Any]]:
+        return [(k, c % steps[k]) for k, c in enumerate(coords(*o)) if steps[k] != 1]
+
+    def elements(o: Sequence[Any], before: int) -> list[tuple[Any, Extent]]:
+        """Return the windows that keep the axes before number *before* on elements."""
+        return [(rest, 1) for k, rest in rests(o) if k < before]
+
+    def read(*o: Any) -> list[Any]:
+        return [c if step == 1 else c // step for c, step in zip(coords(*o), steps, strict=True)]
+
+    yield Case(read, where=lambda *o: elements(o, len(steps)), fill=fill)
+    for axis, step in enumerate(steps):
+        if step != 1:
+            yield Case(
+                lambda *_: [-1] * len(steps),
+                where=lambda *o, axis=axis, step=step: [
+                    *elements(o, axis),
+                    *((rest - 1, step - 1) for k, rest in rests(o) if k == axis),
+                ],
+                fill=fill,
+            )
 
 
 def _filled(x: Operand, coords: Coords, widths: Sequence[tuple[Extent, Extent]], values: Any) -> Iterator[Case]:

@@ -1,15 +1,16 @@
-"""Indexing with slices, integers, ``...`` and ``None``, as in NumPy's basic indexing."""
+"""Read a part of an array, as NumPy's basic indexing does, or write one over it."""
 
 from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
-from symlayout.tensors.chain import core_operation
-from symlayout.tensors.declaration import Declared, Operand, index_map
+from symlayout.tensors.chain import Tensor, core_joint_operation, core_operation
+from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
 Bounds = Literal["clamp", "clamp_start", "exact", "numpy"]
 
@@ -141,10 +142,14 @@ def _numpy_bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, 
     """Return a bound as NumPy reads it: negative values count from the end, and all clamp to the axis."""
     if given is None:
         return default
-    e = x.extent(given, f"bound of axis {axis}")
-    e = e + n * x.maximum(0, x.minimum(1, -e))  # a negative one counts from the end
+    e = _counted(x, x.extent(given, f"bound of axis {axis}"), n)
     low, high = (0, n) if rises else (-1, n - 1)
     return x.maximum(x.minimum(e, high), low)
+
+
+def _counted(x: Operand, e: Extent, n: Extent) -> Extent:
+    """Return a position on an axis of extent *n* as Python counts it: a negative one counts from the end."""
+    return e + n * x.maximum(0, x.minimum(1, -e))
 
 
 def _clamped_span(x: Operand, first: Extent, last: Extent, n: Extent, rises: bool) -> Extent:
@@ -184,3 +189,71 @@ def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, from_e
 
 def _is_symbolic(given: Any) -> bool:
     return hasattr(given, "free_symbols") and not hasattr(given, "__index__")
+
+
+def update_slice(x: Tensor, update: Tensor, starts: Any) -> Tensor:
+    """Return *x* with *update* in place of the elements from *starts* on.
+
+    On each axis of extent ``n``, where *update* has ``m <= n``, the start clamps: ``s = min(max(start, 0), n - m)``,
+    after a negative one is counted from the end.  *update* is read at ``o - s`` where ``0 <= o - s < m`` on all axes,
+    and *x* is read at ``o`` elsewhere.
+
+    Parameters
+    ----------
+    update : Tensor
+        Of the rank of *x*, with no extent larger than that of *x*.
+    starts : sequence of int, dim or expression
+        One for each axis.
+
+    Raises
+    ------
+    ShapeError
+        ``rank``, ``size_mismatch`` if *update* is larger than *x*; ``length_mismatch``, ``attr_dtype``.
+
+    References
+    ----------
+    JAX's ``jax.lax.dynamic_update_slice``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> x, u = sl.tensor("N", name="x"), sl.tensor((2,), name="u")
+    >>> y = update_slice(x, u, (1,))
+    >>> sl.interpret(y, u=np.array([7, 8]), x=np.array([1, 2, 3, 4]))
+    array([1, 7, 8, 4])
+    >>> sl.interpret(y, u=np.array([7, 8]), x=np.array([1, 2]))
+    array([7, 8])
+    """
+    return updated_slice([x, update], starts)
+
+
+@core_joint_operation
+def updated_slice(x: Operand, starts: Any) -> Declared:
+    """Return input 0 with input 1 over its elements from *starts* on."""
+    sizes = x.shapes[1]
+    if len(sizes) != x.rank:
+        raise ShapeError(f"{x.where}: the update has rank {len(sizes)}, the operand {x.rank}", "rank")
+    places = []
+    for axis, (n, m, start) in enumerate(zip(x.shape, sizes, x.extents(starts, "starts", x.rank), strict=True)):
+        x.require(n - m, "size_mismatch", "axis {}: an update of {} exceeds {}", axis, m, n)
+        places.append(x.minimum(x.maximum(_counted(x, start, n), 0), n - m))
+
+    def inside(o: Sequence[Any], axes: int) -> list[tuple[Any, Extent]]:
+        """Return the windows that keep the first *axes* axes inside the update."""
+        windows = zip(o[:axes], places, sizes, x.shape, strict=False)
+        return [(c - s, m) for c, s, m, n in windows if m != n]
+
+    def cases() -> Iterator[Case]:
+        yield Case(
+            lambda *o: [c - s for c, s in zip(o, places, strict=True)], source=1, where=lambda *o: inside(o, x.rank)
+        )
+        for axis, (n, m, s) in enumerate(zip(x.shape, sizes, places, strict=True)):
+            for begin, count in ((0, s), (s + m, n - s - m)):
+                if count != 0:
+                    yield Case(
+                        lambda *o: o,
+                        where=lambda *o, k=axis, b=begin, e=count: [*inside(o, k), (o[k] - b, e)],
+                    )
+
+    return Declared(x.shape, tuple(cases()))

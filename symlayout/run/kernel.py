@@ -224,7 +224,7 @@ class Kernel:
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
         for a in inputs:
             self._storage.check(a)
-        dtype = result_type(inputs)
+        dtype = result_type(inputs, self._dtype)
         if self._dtype is not None and dtype.newbyteorder("=") != self._dtype.newbyteorder("="):
             raise ArrayError(
                 f"the kernel was compiled for {self._dtype}, the array has {dtype}\n"

@@ -33,6 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ASSUMED: ContextVar[Callable[[Tensor, Iterable[Any]], Tensor] | None] = ContextVar("ASSUMED", default=None)
 """Set inside `assume` blocks: a function that adds the assumed relations to a tensor, given its attributes."""
+_EMPTY = "(empty)"  # the key of `empty_source`: no identifier, so that no leaf of a user has it
 _UNNAMED = itertools.count()
 _PROCESS = os.urandom(8).hex()  # with the process id, tells unnamed leaves of different processes apart
 
@@ -176,10 +177,13 @@ class Tensor:
         return list(order.values())
 
     def leaves(self) -> list[Tensor]:
-        """Return what elements are moved from, in order of first use: inputs, constants and computed values."""
+        """Return what elements are moved from, in order of first use: inputs, constants and computed values.
+
+        `empty_source` is none of them: it has no element.
+        """
         seen: dict[str, Tensor] = {}
         for node in self.nodes():
-            if node.declared is None:
+            if node.declared is None and node.key != _EMPTY:
                 seen.setdefault(node.key, node)
         return list(seen.values())
 
@@ -187,7 +191,7 @@ class Tensor:
         """Return the inputs that arrays are given for, in order of first use."""
         seen: dict[str, Tensor] = {}
         for node in self.graph():
-            if node.declared is None and node.body is None and node.values is None:
+            if node.declared is None and node.body is None and node.values is None and node.key != _EMPTY:
                 seen.setdefault(node.key, node)
         return list(seen.values())
 
@@ -422,6 +426,11 @@ def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
             raise ShapeError(f"axis {axis}: the bounds of an interval are integers", "attr_dtype")
         return _interval(low, high, axis, label, facts)
     return sympy_bridge.to_extent(entry, facts, f"axis {axis}")
+
+
+def empty_source(dtype: Any = None) -> Tensor:
+    """Return what constants read: a leaf without elements, which takes no array, so that every read is filled."""
+    return Tensor("empty", _dtype(dtype), (0,), Facts(), key=_EMPTY)
 
 
 def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -> Extent:

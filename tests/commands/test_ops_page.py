@@ -20,7 +20,9 @@ def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_page_has_every_operation() -> None:
     assert set(FRAMEWORK_EXAMPLES) == set(names())
-    assert set(CORE_EXAMPLES) == {*CORE_OPS, "array_split", "concatenate", "split", "stack", "x[...]"}
+    assert set(CORE_EXAMPLES) == {
+        *CORE_OPS, "array_split", "concatenate", "full", "split", "stack", "update_slice", "x[...]",
+    }  # fmt: skip
 
 
 def test_an_operation_of_a_framework_stands_beside_its_core_operations() -> None:

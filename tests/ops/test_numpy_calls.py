@@ -196,7 +196,13 @@ def test_parameters_have_numpys_names_and_defaults(name: str) -> None:
     ours = list(inspect.signature(getattr(sl, name)).parameters.values())[1:]
     theirs = inspect.signature(getattr(np, name)).parameters
     for p in ours:
-        if name == "pad" and p.name in ("constant_values", "bounded"):
-            continue  # NumPy takes the first as one of **kwargs and has not the second
+        if name == "pad" and p.name in ("constant_values", "bounded", "interior"):
+            continue  # NumPy takes the first as one of **kwargs and has not the others
         assert p.name in theirs
         assert p.default == theirs[p.name].default
+
+
+def test_the_only_element_of_symbolic_axes_is_a_scalar() -> None:
+    y = sl.reshape(sl.tensor("N, M", name="x"), ())
+    assert str(y.index_map) == "() -> (0, 0)"
+    assert sl.compile(y, strict=True)(np.array([[4]])) == 4

@@ -27,6 +27,8 @@ _SHOWN = {
     "sized_part": "split",
     "ceil_part": "split",
     "near_part": "array_split",
+    "constant": "full",
+    "updated_slice": "update_slice",
 }
 
 # Operation: the shapes of its inputs, and its attributes.
@@ -58,6 +60,9 @@ CORE_EXAMPLES: dict[str, tuple[str, str]] = {
     "pack": ("N, C, H, W", "axis=1, block=4"),
     "unpack": ("N, C, H, W, 4", "axis=1"),
     "resize_nearest": ("H, W", "scale=2"),
+    "take": ("H, W", "indices=(0, 2, 4, 1), axis=1"),
+    "full": ("", "shape=(N, 3), value=7"),
+    "update_slice": ("H, W; 2, 3", "starts=(s, 0)"),
 }
 FRAMEWORK_EXAMPLES: dict[str, tuple[str, str]] = {
     "onnx:Concat": ("H, W; K, W", "axis=0"),
@@ -133,7 +138,7 @@ class _Entry:
     @property
     def signature(self) -> str:
         """The attributes with their defaults."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        parameters = list(inspect.signature(self.function).parameters.values())[_operands(self.function) :]
         return ", ".join(str(p.replace(annotation=inspect.Parameter.empty)) for p in parameters)
 
     @property
@@ -200,7 +205,8 @@ def _head(core: list[_Entry], framework: list[_Entry]) -> Iterator[str]:
 def _core(core: list[_Entry]) -> Iterator[str]:
     yield from ("## Core operations", "")
     for entry in core:
-        call = INDEX if entry.name == INDEX else f"{entry.name}(x, {entry.signature})".replace(", )", ")")
+        operands = ("x, ", "x, update, ")[_operands(entry.function) - 1] if _operands(entry.function) else ""
+        call = INDEX if entry.name == INDEX else f"{entry.name}({operands}{entry.signature})".replace(", )", ")")
         yield from (f"### {entry.name}", "", entry.summary, "", f"    {call}", "")
         yield from _table("example", f"`{entry.example}`", entry.rows)
 
@@ -222,7 +228,7 @@ def _table(heading: str, text: str, rows: list[tuple[str, str]]) -> Iterator[str
 
 def _entry(name: str, shapes: str, attributes: str) -> _Entry:
     """Return an operation with its example applied."""
-    texts = shapes.split("; ")
+    texts = shapes.split("; ") if shapes else []
     step = parse_step(attributes if name == INDEX else f"{name}({attributes})")
     trees = [*step.positional, *(tree for _, tree in step.keywords)]
     entries = [parse_shape(text) for text in texts]
@@ -237,7 +243,14 @@ def _entry(name: str, shapes: str, attributes: str) -> _Entry:
         made: Any = xs[0][tuple(evaluate(tree, dims) for tree in step.positional)]
     else:
         function = registry.find(name) if ":" in name else getattr(sl, name)
-        made = function(xs if len(xs) > 1 else xs[0], **given)
+        operands = xs if len(xs) == _operands(function) else [xs]
+        made = function(*operands, **given)
     result = made[-1] if isinstance(made, list) else made
     shown = f"x{step.text}" if name == INDEX else step.text
-    return _Entry(name, function, f"({'), ('.join(texts)}): {shown}", result)
+    return _Entry(name, function, f"({'), ('.join(texts)}): {shown}" if texts else shown, result)
+
+
+def _operands(function: Callable[..., Any]) -> int:
+    """Return how many of the first parameters are operands: a tensor, or a sequence of them."""
+    annotations = [str(p.annotation) for p in inspect.signature(function).parameters.values()]
+    return sum("Tensor" in text for text in annotations)
