@@ -1,7 +1,7 @@
-"""Search for a witness: a point where two tensors differ, of the smallest sizes first.
+"""Search for a witness, a point at which two tensors differ; small sizes come first.
 
-Finitely many sizes never prove a claim about all: the search only refutes, unless the sizes are
-fixed and it has seen every element.
+Finitely many sizes never prove a claim about all sizes.  So the search only refutes, unless the sizes are fixed and it
+has compared every element.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
-_CHEAP = 40  # candidates looked at for each one evaluated
-_MAX_ELEMENTS = 1 << 22  # elements of an output that one evaluation may have
-_STEPS, _ELEMENTS = 16, 1 << 16  # of both chains, and of the output: what costs as much as one small point
+_CHEAP = 40  # most candidate points to test for each point that is evaluated
+_MAX_ELEMENTS = 1 << 22  # most elements of an output that is evaluated
+_STEPS, _ELEMENTS = 16, 1 << 16  # so many steps of both chains, or output elements, cost as much as one more point
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Where two sides differ.
+    """A point at which two sides differ.
 
     Attributes
     ----------
     dims : dict
-        A value for each dim, by its SymPy symbol.
+        The value of each dim, by its SymPy symbol.
     coord : tuple of int or None
-        The output coordinate; None if the shapes differ already.
+        The output coordinate; None if the shapes differ.
     left, right : object
-        What each side reads there: ``(input name, coordinate)`` or ``("fill", value)``; ``("value", value)`` if it
-        is computed, of inputs that are small integers; the two shapes if *coord* is None.
+        The element that each side reads at *coord*: ``(input name, coordinate)`` or ``("fill", value)``.  A computed
+        element is ``("value", value)``, for inputs that are small integers.  If *coord* is None, the two shapes.
 
     Examples
     --------
@@ -68,12 +68,13 @@ class WitnessSearch:
     def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
         self._steps = len(left.graph()) + len(right.graph())
-        self._spent = 0  # what the points so far have cost, in small points
+        self._spent = 0  # cost of the points so far, in small points
 
     def run(self, budget: int) -> tuple[Witness | None, int, bool]:
-        """Return a witness or None, how many points of D were evaluated, and whether D is no larger.
+        """Return a witness or None, the number of points of D that were evaluated, and whether these are all of D.
 
-        The *budget* is a number of small points; one of long chains or many elements counts as several.
+        D is the set of dims for which both sides are valid.  *budget* is a number of small points; a point with long
+        chains or many elements counts as several.
         """
         searched = 0
         dims = list(self.facts.dims.values())
@@ -89,7 +90,7 @@ class WitnessSearch:
             try:
                 witness, compared = self.differ(values)
             except (ShapeError, InconclusiveError):
-                continue  # a rule that only construction or evaluation knows: not a point of D
+                continue  # binding or evaluation refused these dims: not a point of D
             if witness is not None:
                 return witness, searched, False
             if not dims:
@@ -97,25 +98,25 @@ class WitnessSearch:
         return None, searched, False
 
     def _is_empty(self, known: dict[str, int]) -> bool:
-        """Return whether both shapes are the same and hold no element, so that nothing can differ."""
+        """Return whether both shapes are equal and empty: then nothing can differ."""
         shapes = []
         for t in (self.left, self.right):
             parts = [t.facts.to_user(e) for e in t.extents]
             try:
                 shapes.append([evaluate(n, known) // (evaluate(d, known) or 1) for n, d in parts])
-            except KeyError:  # a symbol of one side that the joint system has solved differently
+            except KeyError:  # the joint system has another symbol in its place
                 return False
         return shapes[0] == shapes[1] and 0 in shapes[0]
 
     def _least(self) -> dict[str, int | None]:
-        """Return the least values of the dims where a witness may be: the output has an element if the shapes agree."""
+        """Return least values of the dims for the search: if the shapes agree, the output must have an element."""
         pairs = zip(self.left.extents, self.right.extents, strict=False)
         if self.left.rank != self.right.rank or not all(self._agree(a, b) for a, b in pairs):
             return {}
         facts = self.facts.fork()
         try:
             output_digits(self.left, facts)
-        except ShapeError:  # there is no element at any size
+        except ShapeError:  # the output is empty for all sizes
             return {}
         return {name: facts.interval(facts.reduce(symbol(name)))[0] for name in self.facts.dims}
 
@@ -123,7 +124,7 @@ class WitnessSearch:
         return self.facts.vanishes(self.facts.reduce(a) - self.facts.reduce(b))
 
     def differ(self, values: dict[str, int]) -> tuple[Witness | None, bool]:
-        """Return a witness at one point of D, and whether all its elements were compared."""
+        """Return a witness for one point of D or None, and whether all elements were compared there."""
         self._spent += 1 + self._steps // _STEPS
         left, right = self.left.bind(_only(values, self.left)), self.right.bind(_only(values, self.right))
         dims = {sympy_bridge.symbol_of(self.facts.dims[name]): v for name, v in values.items()}
@@ -148,7 +149,7 @@ class WitnessSearch:
         return Witness(dims, coord, *reads), True
 
     def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int]) -> Witness | None:
-        """Return a witness where the sides compute values that differ by more than floats round."""
+        """Return a witness if the sides compute values that differ by more than rounding explains."""
         arrays = {leaf.key: _sample(leaf) for leaf in (*left.arguments(), *right.arguments())}
         found = evaluated([left, right], arrays)
         shape = int_extents(left)
@@ -160,7 +161,7 @@ class WitnessSearch:
         return Witness(dims, coord, *(("value", t[coord].item()) for t in (a, b)))
 
     def _codes(self, t: Tensor, keys: list[str], fills: list[Any]) -> np.ndarray[Any, Any]:
-        """Return what each output element is: an input's number, or -1, and coordinates or a fill's number."""
+        """Return a code for each output element: an input's number and a coordinate, or -1 and a fill's number."""
         rank = max((leaf.rank for leaf in (*self.left.leaves(), *self.right.leaves())), default=0)
         shape = tuple(e for e in t.extents if isinstance(e, int))
         code = np.zeros((rank + 2, *shape), np.int64)

@@ -1,9 +1,9 @@
-"""Decide by cases that two tensors read the same at every output coordinate.
+"""Decide by cases whether two tensors read the same element at every output coordinate.
 
-Both sides are evaluated at one output coordinate.  Where the facts do not tell which case of a map
-applies, or whether a coordinate is inside a source that has a fill, the decision splits on the sign
-of the polynomial in question and starts again in each branch, which knows more.  What comes out is a
-tree whose leaves each say what is read there.
+Both sides are evaluated at one symbolic output coordinate.  If the facts do not decide which case of a map applies, or
+whether a coordinate is inside a source with a fill, the decision splits on the sign of the polynomial in question.  It
+starts again in each of the two branches, which know one more fact.  The result is a tree; each leaf names the elements
+that are read there.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
 
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
-_MOST_READINGS = 4  # of both sides at one place
-MAX_VALUES = 16  # of a symbol whose values are told apart
+_MOST_READINGS = 4  # most evaluations of both sides in one branch
+MAX_VALUES = 16  # a symbol with at most so many values may be split into its values
 
 R = TypeVar("R")
 
@@ -45,9 +45,10 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Both sides read the same: the case taken at each step, and the axis where one reads outside and on which side.
+    """Both sides read the same element.
 
-    The side is ``below``, ``above``, or ``empty`` where the source has no element on that axis.
+    Each path holds the case at each step, and, if the step reads outside its source, the axis and the end: ``below``,
+    ``above``, or ``empty`` if the source has no element on that axis.
     """
 
     facts: Facts
@@ -56,9 +57,9 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """All fills are equal: a branch where all windows of the left side hold, and one where all of the right side do.
+    """All fills are equal, so two branches suffice: all windows of the left side hold, and all of the right side hold.
 
-    Where neither, both sides read the fill.
+    At all other points both sides read the fill.
     """
 
     facts: Facts
@@ -68,14 +69,14 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class Absurd:
-    """No point is left."""
+    """The facts exclude all points."""
 
     facts: Facts
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Of the cases of one operation, *number* holds; each other is outside a window, at the end that is named.
+    """Case *number* of one operation holds; each other case fails at a window, on the named end.
 
     The end is ``below`` or ``above``, as in `Agreed`.
     """
@@ -91,7 +92,7 @@ Path = tuple[tuple[int, tuple[int, str] | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class _SideRead:
-    """What one side reads: *leaf* at *coords*, or *fill* where *leaf* is None."""
+    """The element that one side reads: *leaf* at *coords*, or *fill* if *leaf* is None."""
 
     leaf: Tensor | None
     coords: tuple[Extent, ...]
@@ -100,7 +101,7 @@ class _SideRead:
 
 
 class _Open(Exception):
-    """The sign of *value* is not known here, and matters."""
+    """The decision needs the sign of *value*, which the facts do not determine."""
 
     def __init__(self, value: Extent) -> None:
         super().__init__(value)
@@ -108,14 +109,14 @@ class _Open(Exception):
 
 
 class _Pending(Exception):
-    """Whether *b*, its axes in this *order*, is *a* is to be decided first."""
+    """The decision needs to know first whether *a* equals *b* with its axes in this *order*."""
 
     def __init__(self, a: Tensor, b: Tensor, order: tuple[int, ...], asking: _Decision) -> None:
         super().__init__(a, b, order)
         self.pair, self.order, self.asking = (a, b), order, asking
 
     def decide(self) -> None:
-        """Write into what is known of pairs whether this one is equal."""
+        """Decide whether the pair is equal, and store the answer in `Congruence.known`."""
         (a, b), asking, known = self.pair, self.asking, self.asking.congruence
         facts = known.facts.fork()
         facts.splits = {}
@@ -129,7 +130,7 @@ class _Pending(Exception):
 
 
 class _Stuck(Exception):
-    """*obligation*, which is about *values*, is not shown here, and no case distinction is in sight."""
+    """*obligation*, about *values*, is not proved here, and no expression suggests a split."""
 
     def __init__(self, obligation: str, values: Sequence[Extent] = ()) -> None:
         super().__init__(obligation)
@@ -147,25 +148,32 @@ def agree(
     effort: int | None = None,
     congruence: Congruence | None = None,
 ) -> Tree:
-    """Return why the shapes are equal and both sides read the same at any output coordinate, wherever *facts* hold.
+    """Prove that the shapes are equal and that both sides read the same element at every output coordinate.
 
     Parameters
     ----------
+    left, right : Tensor
+        The two sides.
     facts : Facts
-        A system that knows the symbols of both sides; it is added to.
+        A system with the symbols of both sides; the claim is proved wherever these facts hold.  Facts are added to it.
     shown : bool
-        That every read without a fill is inside its source has been shown before: do not show it again.
+        Skip the proof that reads without a fill are inside their source, because it was made before.
     finite : bool
-        Whether to tell the values of a symbol apart where nothing else helps.
+        Whether to split a symbol into its values if nothing else helps.
     effort : int, optional
-        How many goals to visit before it gives up; `limits.decision_goals` unless given.
+        The most goals to visit; by default ``limits.decision_goals``.
     congruence : Congruence, optional
-        What is known of pairs of computed values, and which laws are granted.
+        The known answers about pairs of computed values, and the granted laws.
+
+    Returns
+    -------
+    Tree
+        The cases of the proof.
 
     Raises
     ------
     InconclusiveError
-        It is not shown; the message names what is missing.
+        The claim is not proved; the message names the missing step.
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
@@ -184,9 +192,9 @@ def agree(
 
 
 def _settled(attempt: Callable[[], R]) -> R:
-    """Return the result of *attempt*, after the pairs of computed values that it asks for are decided.
+    """Return the result of *attempt*, after deciding the pairs of computed values that it needs.
 
-    Those are decided one by one, each after those that it asks for itself, so that deep graphs take no deep recursion.
+    A stack orders the pairs: each is decided after the pairs that it needs.  So deep graphs cause no deep recursion.
     """
     waiting: list[_Pending] = []
     while True:
@@ -200,12 +208,12 @@ def _settled(attempt: Callable[[], R]) -> R:
 
 
 def show_map(node: Tensor, facts: Facts, *, effort: int) -> Tree:
-    """Return why at any coordinate of *node* one case holds, and reads inside its source unless it has a fill.
+    """Prove that *node* is a map: at each coordinate one case holds, and it reads inside its source or has a fill.
 
     Raises
     ------
     InconclusiveError
-        It is not shown.
+        The claim is not proved.
     """
     facts.splits = {}
     return _MapDecision(node, facts.effort + effort).decide(facts, None)
@@ -226,7 +234,7 @@ class _Decision:
     ) -> None:
         self.sides, self.dtype, self.shown, self.finite = (left, right), dtype, shown, finite
         self.splits, self.limit, self.congruence = 0, limit, congruence
-        self.depth = depth  # how many bodies are between these sides and those of the claim
+        self.depth = depth  # number of bodies between these sides and the sides of the claim
         self.starts = starts  # the coordinates where the sides are compared, if not the same digits
         self.one_fill = _has_one_fill((*left.nodes(), *right.nodes()), dtype)
 
@@ -237,16 +245,18 @@ class _Decision:
         taken: tuple[Extent, ...] = (),
         inside: int | None = None,
     ) -> Tree:
-        """Return the tree below a place where *facts* hold.
+        """Return the tree of a branch in which *facts* hold.
 
         Parameters
         ----------
+        facts : Facts
+            The facts of the branch.
         digits : sequence of Extent or None
-            The output coordinate; None where the shapes are not compared yet.
+            The output coordinate; None before the shapes are compared.
         taken : tuple of Extent
-            What was assumed to be >= 0 on the way here.
+            The polynomials that the splits above assumed to be >= 0.
         inside : int, optional
-            The side that is assumed to read inside all its sources.
+            The side that is assumed to read inside all of its sources.
         """
         try:
             if digits is None:
@@ -274,16 +284,16 @@ class _Decision:
             return Absurd(facts)
 
     def _end(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
-        """Return the end of a branch at the output coordinate *digits*."""
+        """Return the leaf of a branch at the output coordinate *digits*."""
         found = self._read_both(digits, facts, inside)
         return Agreed(facts, (found[0].path, found[1].path))
 
     def _read_both(self, digits: Sequence[Extent], facts: Facts, inside: int | None) -> dict[int, _SideRead]:
-        """Return what both sides read, which is shown to be equal.
+        """Prove that both sides read the same element, and return both reads.
 
-        They are read again where symbols were solved for meanwhile: what was divided before is then in other terms.
+        The sides are evaluated again if symbols were solved meanwhile: earlier quotients then use other symbols.
         """
-        first = inside or 0  # what is assumed of a side helps with the other
+        first = inside or 0  # facts of the side assumed inside help with the other
         for _ in range(_MOST_READINGS):
             solved = len(facts.solved)
             starts = self.starts or (digits, digits)
@@ -325,7 +335,7 @@ class _Decision:
         return Split(facts, value, *branches)
 
     def _meet(self, facts: Facts) -> list[Extent]:
-        """Show that the shapes are equal, and return the digits of any output coordinate."""
+        """Prove that the shapes are equal, and return the digits of the output coordinate."""
         left, right = ([facts.reduce(e) for e in side.extents] for side in self.sides)
         for axis, (a, b) in enumerate(zip(left, right, strict=True)):
             if not equal(a, b, facts):
@@ -337,7 +347,7 @@ class _Decision:
     # ------------------------------------------------------------------ one side
 
     def _read(self, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _SideRead:
-        """Return what one side reads at the output coordinate *coords*; *inside* assumes that it never is a fill."""
+        """Return the element that one side reads at the output coordinate *coords*; *inside* assumes it is no fill."""
         return self._read_from(self.sides[side], side, coords, facts, inside)
 
     def _read_from(self, node: Tensor, side: int, coords: Sequence[Extent], facts: Facts, inside: bool) -> _SideRead:
@@ -351,7 +361,7 @@ class _Decision:
             source = node.inputs[case.source]
             extents = [facts.reduce(e) for e in source.extents]
             if case.fill is None and same_size(extents, node.extents, facts):
-                # as many elements as the output, which has one: no axis of the source is empty
+                # the source has as many elements as the output, so at least one: none of its axes is empty
                 facts.assume_factors(extents, [facts.reduce(e) for e in node.extents])
             trusted = case.fill is None and self.shown and node.own
             outside = (extents.index(0), "empty") if case.fill is not None and 0 in extents else None
@@ -370,14 +380,14 @@ class _Decision:
         return _SideRead(node, tuple(coords), None, tuple(path))
 
     def _coords(self, case: Case, given: list[Coordinate], extents: list[Extent], facts: Facts) -> list[Extent]:
-        """Return the coordinate that a case reads; the divisors in it are extents, and >= 1."""
+        """Return the coordinate that a case reads; its divisors are extents, so they are >= 1."""
         try:
             return [facts.reduce(extent_of(c)) for c in case.coords(*given)]
         except InconclusiveError as error:
             raise _Stuck(error.claim, extents) from error
 
     def _compare(self, a: _SideRead, b: _SideRead, facts: Facts) -> None:
-        """Show that two reads are equal."""
+        """Prove that two reads are equal; `_Open` or `_Stuck` if that fails."""
         if a.leaf is None and b.leaf is None:
             if not same_fill(a.fill, b.fill, self.dtype):
                 raise _Stuck(f"the fills {a.fill} and {b.fill} are equal")
@@ -407,7 +417,7 @@ class _Decision:
     # ------------------------------------------------------------------ values that are computed
 
     def _folded(self, read: _SideRead, side: int, facts: Facts) -> Any:
-        """Return the one element, as an array, that is read whatever the inputs are; None if there is none."""
+        """Return the element that is read, as an array, if it does not depend on the inputs; else None."""
         node = read.leaf
         if node is None:
             return np.asarray(read.fill)
@@ -425,7 +435,7 @@ class _Decision:
             return np.asarray(node.body.function(*operands, **dict(node.body.attributes)))
 
     def _compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
-        """Show that *a* at *at* is *b* at *bt*: one function, of equal operands."""
+        """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands."""
         ranks = a.rank - a.batch, b.rank - b.batch
         if a.body != b.body or a.body is None or ranks[0] != ranks[1] or len(a.inputs) != len(b.inputs):
             raise _Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
@@ -443,7 +453,7 @@ class _Decision:
             self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
 
     def _is_lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> bool:
-        """Return whether *b*, with its batch axes as *order* says, is shown to be *a* at every coordinate."""
+        """Return whether it is proved that *b*, with its batch axes in this *order*, equals *a* at every coordinate."""
         known, key = self.congruence.known, (id(a), id(b), order)
         if key not in known:
             raise _Pending(a, b, order, self)
@@ -467,7 +477,7 @@ class _Decision:
         return True
 
     def _compare_operands(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
-        """Show that the bodies of *a* and *b* read the same at these coordinates of their batches."""
+        """Prove that the bodies of *a* and *b* read equal elements at these coordinates of their batches."""
         assert a.body is not None
         first: _Stuck | None = None
         orders = [a.inputs] + [tuple(reversed(a.inputs))] * (a.body.symmetric and len(a.inputs) == 2)
@@ -489,7 +499,7 @@ class _Decision:
     def _compare_views(
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
-        """Show that two views are equal at these coordinates of the batch, wherever in the box that is read."""
+        """Prove that two views are equal at these coordinates of the batch, for all coordinates of the box."""
         facts = facts.fork()
         boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
         try:
@@ -516,14 +526,14 @@ class _Decision:
 
 
 class _MapDecision(_Decision):
-    """The same of one operation: which of its cases holds at any coordinate of it."""
+    """The decision for a single operation: which of its cases holds at each of its coordinates."""
 
     def __init__(self, node: Tensor, limit: int) -> None:
         super().__init__(node, node, node.dtype, False, True, limit, Congruence(node.facts, limit))
         self.one_fill = False
 
     def _end(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
-        """Return which case holds at the coordinate *digits*, and why no other does; told again as in `_read_both`."""
+        """Return the case that holds at the coordinate *digits*, and where each other fails (see `_read_both`)."""
         for _ in range(_MOST_READINGS):
             solved = len(facts.solved)
             chosen = self._choose(facts, digits)
@@ -563,7 +573,10 @@ def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:
 
 
 def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -> Extent | None:
-    """Return a bound that halves the range of a symbol with few values, or sets a least value apart."""
+    """Return the polynomial of a split that halves the range of a symbol with few values, or separates its least value.
+
+    None is returned if there is no such symbol.
+    """
     ranges: list[tuple[int, int, str]] = []
     for place, (name, low) in enumerate(facts.low.items()):
         high = facts.high[name]
@@ -587,9 +600,10 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
 
 
 def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
-    """Return what to ask before the sign of *value*: that of a maximum's value, or a remainder that steps by an extent.
+    """Return the polynomial whose sign to decide before that of *value*.
 
-    Where channels are joined from cells, ``(i % 2)*C + c`` lies in one range of channels for each remainder.
+    It is the argument of a maximum, or it halves a digit or remainder that is multiplied by an extent.  For example,
+    ``(i % 2)*C + c`` lies in another range of channels for each value of the remainder.
     """
     value = facts.question(value)
     if not isinstance(value, Poly):
@@ -604,7 +618,7 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
 
 
 def _halved(facts: Facts, name: str) -> Extent | None:
-    """Return a bound that halves the range of a digit, if it has few values."""
+    """Return the polynomial of a split that halves the range of a digit; None if it has many values."""
     low, high = facts.low[name], facts.high[name]
     if low is None or not isinstance(high, int) or not low < high < low + MAX_VALUES:
         return None
@@ -612,14 +626,14 @@ def _halved(facts: Facts, name: str) -> Extent | None:
 
 
 def _remainder(facts: Facts, name: str, taken: tuple[Extent, ...]) -> Extent | None:
-    """Return a bound that halves what is left for ``n - d*floor(n/d)``, if *d* is a small constant."""
+    """Return the polynomial of a split that halves the values of ``n - d*floor(n/d)``; None unless *d* is small."""
     numerator, d = facts.floors[name]
     if not isinstance(d, int) or d > MAX_VALUES:
         return None
     remainder = facts.reduce(numerator - d * symbol(name))
     apart = [[k - 1 - remainder, remainder - k - 1] for k in range(d)]
     left = [k for k, ends in enumerate(apart) if not any(facts.nonnegative(end) for end in ends)]
-    if len(left) == 1:  # what is proved of the remainder becomes a fact, for what follows from it
+    if len(left) == 1:  # add the only value as a fact, so that the algebra can use it
         ends = [remainder - left[0]] * (left[0] > 0) + [left[0] - remainder] * (left[0] < d - 1)
         return next((end for end in ends if end not in facts.known and end not in taken), None)
     return remainder - left[len(left) // 2] if left else None
@@ -640,7 +654,7 @@ def _case(cases: Sequence[Case], given: Sequence[Coordinate], facts: Facts) -> i
 
 
 def _window_outside(case: Case, given: Sequence[Coordinate], facts: Facts) -> tuple[int, str] | None:
-    """Return the first window of a case that does not hold and on which side, or None if the case applies."""
+    """Return the first window of a case that fails, with the end at which it fails; None if the case applies."""
     if case.where is None:
         return None
     windows = [(facts.reduce(extent_of(value)), facts.reduce(extent)) for value, extent in case.where(*given)]
@@ -648,7 +662,7 @@ def _window_outside(case: Case, given: Sequence[Coordinate], facts: Facts) -> tu
 
 
 def _outside(values: Sequence[Extent], extents: Sequence[Extent], facts: Facts) -> tuple[int, str] | None:
-    """Return the first axis where ``0 <= value < extent`` fails and on which side, or None if it holds on all."""
+    """Return the first axis on which ``0 <= value < extent`` fails, with the end; None if it holds on all axes."""
     undecided: Extent | None = None
     for axis, (value, extent) in enumerate(zip(values, extents, strict=True)):
         for side, inside in (("below", value), ("above", extent - 1 - value)):

@@ -1,11 +1,11 @@
-"""Decide by isl whether two tensors are equal: a judge that shares nothing with the normal form.
+"""Decide with isl whether two tensors are equal.  This judge shares nothing with the normal form.
 
-Where every divisor and every factor of a coordinate is an integer, an index map is a piecewise quasi-affine
-function of the output's coordinate, with the dims as parameters.  isl decides equality of such functions, and
-finds a point where they differ (Verdoolaege, isl: An Integer Set Library for the Polyhedral Model, 2010).
-The declared maps are evaluated here on isl's own expressions, as the interpreter evaluates them on arrays.
+If all divisors and factors of coordinates are integers, an index map is a piecewise quasi-affine function of the output
+coordinate, with the dims as parameters.  isl decides equality of such functions and finds a point where they differ
+(Verdoolaege, isl: An Integer Set Library for the Polyhedral Model, 2010).  The declared maps are evaluated on isl's own
+expressions, as the interpreter evaluates them on arrays.
 
-Left out: symbolic radices (``o // b``, ``o % n``), products of dims, and requirements with either.
+Not supported: symbolic radices (``o // b``, ``o % n``), products of dims, and requirements with either.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from symlayout.tensors.element_types import same_fill
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What isl says of a claim.
+    """The answer of isl about a claim.
 
     Attributes
     ----------
     equal : bool or None
-        Whether the sides are equal for all sizes that both are valid for; None if isl does not apply.
+        Whether the sides are equal for all sizes for which both are valid; None if isl does not apply.
     dims : dict
-        If they are not equal, sizes where they differ, by the names of the dims.
+        Values of the dims, by name, for which the sides differ; empty unless *equal* is False.
     coord : tuple of int or None
-        The output coordinate where they differ; None if the shapes do.
+        The output coordinate at which they differ; None if the shapes differ.
     reason : str
-        Why isl does not apply.
+        Why isl does not apply; empty if it does.
     """
 
     equal: bool | None
@@ -47,7 +47,7 @@ class Judgement:
 
 
 def decide(left: Tensor, right: Tensor) -> Judgement:
-    """Return whether *left* and *right* are equal wherever both are valid, if isl can tell.
+    """Return whether *left* and *right* are equal wherever both are valid, if isl can decide that.
 
     >>> from symlayout.ops.flip import flip
     >>> from symlayout.tensors.chain import tensor
@@ -71,7 +71,7 @@ def decide(left: Tensor, right: Tensor) -> Judgement:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Where *where* holds, the element *coords* of the leaf *key*, or *fill* where *key* is None."""
+    """A read: at the points of *where*, the element of leaf *key* at *coords*, or *fill* if *key* is None."""
 
     where: Any
     key: str | None
@@ -80,7 +80,7 @@ class _Read:
 
 
 class _Claim:
-    """The claim ``left == right``, over isl's space of the output coordinates with the dims as parameters."""
+    """The claim ``left == right`` in isl: a space of output coordinates, with the dims as parameters."""
 
     def __init__(self, left: Tensor, right: Tensor, isl: Any) -> None:
         self.left, self.right = left, right
@@ -88,7 +88,7 @@ class _Claim:
         self.space = _Space(isl, {**left.facts.dims, **right.facts.dims}, left.rank)
 
     def decide(self) -> Judgement:
-        """Compare the ranks, the shapes, and what the sides read."""
+        """Compare the ranks, the shapes, and the reads of both sides."""
         sizes = self._sizes()
         if sizes.is_empty():
             raise InconclusiveError("there are sizes for which both sides are valid")
@@ -107,7 +107,7 @@ class _Claim:
         return Judgement(True)
 
     def _sizes(self) -> Any:
-        """Return where the dims are within their bounds and meet the requirements of both sides."""
+        """Return the set of dims that meet their bounds and the requirements of both sides."""
         sizes = self.space.universe
         for t in (self.left, self.right):
             scope = _IslNames(self.space, t.facts)
@@ -133,7 +133,7 @@ class _Claim:
                 for value, extent in () if case.where is None else case.where(*given):
                     part = part.intersect(_window(scope.affine(value), scope.affine(extent)))
                 if part.is_empty():
-                    continue  # and what has no meaning there, such as a remainder by 0, is not evaluated
+                    continue  # do not evaluate what is undefined there, such as a remainder by 0
                 source = node.inputs[case.source]
                 read = [scope.affine(c).gist(part) for c in case.coords(*given)]
                 shape = [_IslNames(self.space, source.facts).affine(e) for e in source.extents]
@@ -150,7 +150,7 @@ class _Claim:
         return reads
 
     def _disagreement(self, a: _Read, b: _Read) -> Any:
-        """Return where both reads apply and differ."""
+        """Return the set of points at which both reads apply and differ."""
         both = a.where.intersect(b.where)
         if a.key is None and b.key is None:
             return self.space.nowhere if same_fill(a.fill, b.fill, self.dtype) else both
@@ -167,13 +167,13 @@ class _Claim:
 
 
 class _Space:
-    """The output coordinates of one claim, with its dims as parameters."""
+    """The isl space of one claim: output coordinates, with the dims as parameters."""
 
     def __init__(self, isl: Any, dims: Mapping[str, Dim], rank: int) -> None:
         self._isl = isl
         self._context = isl.Context()
         self._context.set_max_operations(limits.isl_operations)
-        parameters = [f"n{k}" for k in range(len(dims))]  # a dim's name need not be one of isl's
+        parameters = [f"n{k}" for k in range(len(dims))]  # isl may not accept the names of dims
         space = isl.Space.create_from_names(self._context, set=[f"i{k}" for k in range(rank)], params=parameters)
         self._local = isl.LocalSpace.from_space(space)
         self.universe, self.nowhere = isl.Set.universe(space), isl.Set.empty(space)
@@ -184,15 +184,15 @@ class _Space:
         return self._isl.PwAff.from_aff(self._isl.Aff.var_on_domain(self._local, kind, k))
 
     def number(self, n: int) -> Any:
-        """Return a number of isl's."""
+        """Return an isl value."""
         return self._isl.Val(n, self._context)
 
     def constant(self, n: int) -> Any:
-        """Return the function that is *n* everywhere."""
+        """Return the constant function *n*."""
         return self._isl.PwAff.from_aff(self._isl.Aff.val_on_domain(self._local, self.number(n)))
 
     def sample(self, where: Any) -> tuple[dict[str, int], tuple[int, ...]]:
-        """Return the dims and the coordinate of a point of a set that is not empty."""
+        """Return the dims and the coordinate of a point of a nonempty set."""
         value, kind = where.sample_point().get_coordinate_val, self._isl.dim_type
         dims = {name: value(kind.param, k).to_python() for k, name in enumerate(self.dims)}
         return dims, tuple(value(kind.set, k).to_python() for k in range(len(self.digits)))
@@ -200,18 +200,18 @@ class _Space:
 
 @dataclass(frozen=True, slots=True)
 class _IslNames:
-    """What the symbols of one tensor mean to isl."""
+    """The symbols of one tensor as isl functions."""
 
     space: _Space
     facts: Facts
 
     def affine(self, value: Any) -> Any:
-        """Return a coordinate, an extent or an int as a function of isl's.
+        """Return a coordinate, an extent or an int as an isl function.
 
         Raises
         ------
         InconclusiveError
-            It is not quasi-affine.
+            *value* is not quasi-affine.
         """
         if isinstance(value, _Affine):
             return value.function
@@ -224,10 +224,10 @@ class _IslNames:
         return total
 
     def _symbol(self, name: str) -> Any:
-        """Return a dim, or what a quotient, a floor or a maximum stands for."""
+        """Return the isl function of a dim, a quotient, a floor or a maximum."""
         if name in self.space.dims:
             return self.space.dims[name]
-        if name in self.facts.quotients:  # which is exact wherever the requirements hold
+        if name in self.facts.quotients:  # exact wherever the requirements hold
             return self.floor(*self.facts.quotients[name])
         definition = self.facts.definitions[name]
         if definition.form == "floor":
@@ -248,7 +248,7 @@ class _IslNames:
         return self.space.number(divisor)
 
     def bounds(self, dim: Dim) -> Any:
-        """Return where a dim has one of its values."""
+        """Return the set on which a dim has one of its allowed values."""
         value = self.space.dims[dim.name]
         allowed = self.remainder(_Affine(value, self), dim.multiple_of).zero_set()
         if dim.min is not None:
@@ -258,7 +258,7 @@ class _IslNames:
         return allowed
 
     def meets(self, requirement: Requirement) -> Any:
-        """Return where a requirement holds."""
+        """Return the set on which a requirement holds."""
         if requirement.relation == "divides":
             return self.remainder(requirement.value, requirement.modulus).zero_set()
         value = self.affine(requirement.value)
@@ -267,7 +267,7 @@ class _IslNames:
 
 @dataclass(frozen=True, slots=True)
 class _Affine(Arithmetic):
-    """A coordinate to calculate with, as declarations do."""
+    """A coordinate with the operators that declarations use."""
 
     function: Any
     scope: _IslNames
@@ -301,5 +301,5 @@ class _Affine(Arithmetic):
 
 
 def _window(value: Any, extent: Any) -> Any:
-    """Return where ``0 <= value < extent``."""
+    """Return the set on which ``0 <= value < extent``."""
     return value.nonneg_set().intersect(value.lt_set(extent))

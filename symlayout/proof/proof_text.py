@@ -1,7 +1,7 @@
 """Explain a claim that two tensors are equal as a derivation: sizes, shapes, each side step by step.
 
-The account is built once, of words and mathematics, and written as text or in LaTeX.  It is made again from
-the two chains when somebody asks; the verdict is handed in.
+The account is a list of words and mathematics, which is printed as text or as LaTeX.  It is derived again from the two
+chains on request; the caller passes the verdict.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from symlayout.maps.compose_chain import Read, Window, normalise, output_digits
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.requirements import requirements
 
-_MOST_PARTS = 6  # of one side that are written out
+_MOST_PARTS = 6  # most parts of one side to print
 
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A coordinate or a shape; of an input if it has a name."""
+    """A coordinate or a shape; with a name, a coordinate in that input."""
 
     entries: tuple[Sum, ...]
     of: str = ""
@@ -33,7 +33,7 @@ class Tuple:
 
 @dataclass(frozen=True, slots=True)
 class Inequality:
-    """Sums with a sign before each but the first: ``0 <= i0 < N``."""
+    """A chain of sums with a sign between each two: ``0 <= i0 < N``."""
 
     first: Sum
     rest: tuple[tuple[str, Sum], ...]
@@ -52,7 +52,7 @@ class Paragraph:
 
 
 def explain(left: Tensor, right: Tensor, facts: Facts, conclusion: str) -> str:
-    """Return the derivation as text; *facts* is the system of both sides, *conclusion* the sentence that ends it."""
+    """Return the derivation as text; *facts* is the joint system of both sides, *conclusion* the last sentence."""
     written = []
     for k, paragraph in enumerate(account(left, right, facts), 1):
         lines = ["".join(map(_as_text, line)) for line in paragraph.lines]
@@ -75,7 +75,7 @@ def explain_latex(left: Tensor, right: Tensor, facts: Facts, conclusion: str) ->
 
 
 def account(left: Tensor, right: Tensor, facts: Facts) -> Iterator[Paragraph]:
-    """Yield the steps of the derivation, as far as the claim allows."""
+    """Yield the steps of the derivation, up to the first step that fails."""
     yield _sizes(facts)
     shapes = [Tuple(tuple(fold_fixed(facts.reduce(e), facts) for e in t.extents)) for t in (left, right)]
     same = left.rank == right.rank and all(
@@ -158,7 +158,7 @@ def _side(side: str, t: Tensor, reads: Sequence[Read], coordinate: Tuple, names:
 
 
 def _steps(t: Tensor, read: Read, coordinate: Tuple, names: dict[str, str]) -> Iterator[Line]:
-    """Yield a line for each operation: the coordinate that it reads, as declared and as it is simplified."""
+    """Yield a line for each operation: the coordinate that it reads, as declared and simplified."""
     node, at = t, coordinate
     guards = list(read.guards)
     for chosen, (name, coords) in zip(read.path, read.trail, strict=False):
@@ -187,7 +187,7 @@ def _element(read: Read, names: dict[str, str]) -> Fragment:
 
 
 def _same(a: Tuple, b: Tuple) -> bool:
-    """Return whether two coordinates are written with the same terms, in whatever order."""
+    """Return whether two coordinates have the same terms, in any order."""
     return [canonical(e) for e in a.entries] == [canonical(e) for e in b.entries]
 
 

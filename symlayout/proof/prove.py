@@ -1,7 +1,8 @@
 """Decide whether two tensors are equal for all sizes: proved, refuted with a witness, or unknown.
 
-First the normal form of both sides at one output coordinate (`agree`); then a search for a point where
-they differ (`witness`); then the normal form again, with the values of symbols that have few told apart.
+There are three attempts: compare the normal forms of both sides at one output coordinate (`decide_equal`); search for a
+point at which they differ (`counterexample`); compare the normal forms again, split by the values of symbols that have
+few.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from symlayout_codegen.forks import cached_property
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
-DEFAULT_BUDGET = 2000  # points of D that a search for a witness evaluates
+DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 LAWS = ("reassociate",)
-FIRST_EFFORT = 2000  # goals that the normal form visits before the search
+FIRST_EFFORT = 2000  # most goals that the first attempt visits
 
 
 class Verdict(enum.Enum):
@@ -50,18 +51,18 @@ class Verdict(enum.Enum):
 
 
 class Proof:
-    """What was found out about the claim that two tensors are equal.
+    """The result of a proof attempt for the claim that two tensors are equal.
 
     Attributes
     ----------
     verdict : Verdict
         PROVED, REFUTED or UNKNOWN.
     witness : Witness or None
-        With REFUTED, a point where the sides differ: of the smallest sum of dims that the search met.
+        With REFUTED, a point at which the sides differ; among the points searched, its dims have the least sum.
     obligation : str
-        With UNKNOWN, what could not be decided.
+        With UNKNOWN, the statement that could not be decided.
     searched : int
-        How many points of the sizes were evaluated in search of a witness.
+        The number of sizes that the search for a witness evaluated.
     laws : tuple of str
         The granted laws that the proof needs.
 
@@ -94,18 +95,18 @@ class Proof:
 
     @cached_property
     def requires(self) -> tuple[Any, ...]:
-        """The conditions of validity of both sides, as SymPy relations: the claim is about dims that meet them."""
+        """The requirements of both sides, as SymPy relations.  The claim is about dims that meet them."""
         facts = self._facts
         return tuple(sympy_bridge.to_relation(r, facts) for r in requirements(facts))
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """With PROVED, the derivation as data, which `check` verifies; None otherwise.
+        """The derivation as data, which `check` verifies; None unless the verdict is PROVED.
 
         Raises
         ------
         InconclusiveError
-            The proof has no certificate: it rests on enumeration, or on a step that `check` has no rule for.
+            The proof has no certificate: it enumerates sizes, or uses a step for which `check` has no rule.
         """
         if self.verdict is not Verdict.PROVED:
             return None
@@ -117,12 +118,12 @@ class Proof:
 
     @cached_property
     def same_requires(self) -> bool:
-        """Whether the two sides are valid for the same dims, as far as that is proved."""
+        """Whether it is proved that both sides are valid for the same dims."""
         left, right = (side.facts for side in self._sides)
         return _implies(left, right) and _implies(right, left)
 
     def explain(self) -> str:
-        """Return the derivation as text: the sizes, both sides step by step, and why they agree or where not."""
+        """Return the derivation as text: the sizes, both sides step by step, and the conclusion."""
         from symlayout.proof.proof_text import explain
 
         return explain(*self._sides, self._facts, self._conclusion())
@@ -165,34 +166,39 @@ def prove_equal(
     judge: str | None = None,
     laws: Sequence[str] = (),
 ) -> Proof:
-    """Decide whether *left* and *right* are equal for all sizes that both are valid for.
+    """Decide whether *left* and *right* are equal for all sizes for which both are valid.
 
-    D is the set of integer dims that meet the bounds and the requirements of both sides.  PROVED: on
-    all of D the shapes agree and each coordinate reads the same element of an input, or fills of equal
-    bits.  REFUTED: at the witness, a point of D, they differ.  Leaves match by name; their elements
-    are opaque, distinct from each other and from fills.
+    D is the set of integer dims that meet the bounds and the requirements of both sides.  PROVED: on all of D, the
+    shapes agree, and each coordinate reads the same element of an input or fills of equal bits.  REFUTED: the sides
+    differ at the witness, a point of D.  UNKNOWN: neither is known.  Elements of inputs are opaque: distinct from each
+    other and from fills.
 
     Parameters
     ----------
     left, right : Tensor
-        The two sides; leaves of one name are the same input.
+        The two sides.  Leaves with the same name are the same input.
     budget : int
-        How many points of D the search for a witness may evaluate, if they are small: one counts once more for
-        every 16 steps of the chains, and every 65536 elements of the output.
+        The most points of D that the search for a witness evaluates.  A point counts once more for every 16 steps of
+        the chains, and for every 65536 elements of the output.
     judge : str, optional
-        ``"isl"`` asks the integer set library (extra ``isl``) about a claim that would be UNKNOWN, where all radices
-        are constants.  Its proofs come without a certificate.
+        ``"isl"`` consults the integer set library (extra ``isl``) if the verdict would be UNKNOWN and all radices are
+        constants.  Its proofs have no certificate.
     laws : sequence of str
-        What may be used beyond equality bit for bit.  ``"reassociate"``: the terms of a float sum may be added in
-        another order.
+        Laws that a proof may use although they do not hold bit for bit.  ``"reassociate"``: the terms of a float sum
+        may be added in another order.
+
+    Returns
+    -------
+    Proof
+        The verdict, with a witness or with the undecided obligation.
 
     Raises
     ------
     ArrayError
         The dtypes differ.
     ShapeError
-        ``infeasible`` if no sizes are valid for both sides, ``dim_conflict``, ``size_mismatch`` if an input has
-        one shape on the left and another on the right, ``bad_mode`` for another judge or law.
+        ``infeasible`` if no sizes are valid for both sides; ``dim_conflict`` if two dims share a name;
+        ``size_mismatch`` if an input has different shapes on the two sides; ``bad_mode`` for an unknown judge or law.
 
     Examples
     --------
@@ -226,7 +232,7 @@ def prove_equal(
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     congruence = Congruence(facts, limits.decision_goals, frozenset(laws))
-    # with no dims, the search has compared every element
+    # without dims, the search has compared every element
     if complete or not (
         obligation := _obligation(left, right, facts, congruence, finite=True, effort=limits.decision_goals)
     ):
@@ -237,7 +243,7 @@ def prove_equal(
 
 
 def _obligation(left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int) -> str:
-    """Return what the normal form does not decide; empty if it proves the claim."""
+    """Return the obligation that the normal form leaves open; an empty text if it proves the claim."""
     try:
         dtype = _dtype(left, right)
         agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
@@ -247,7 +253,7 @@ def _obligation(left: Tensor, right: Tensor, facts: Facts, congruence: Congruenc
 
 
 def _judged(search: WitnessSearch, obligation: str, searched: int) -> Proof:
-    """Return what isl says of a claim that the normal form and the search leave open."""
+    """Return isl's proof or refutation of a claim that the normal form and the search leave open."""
     from symlayout.proof import isl_judge
 
     claim = search.left, search.right, search.facts
@@ -278,7 +284,7 @@ def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:
 
 
 def _implies(given: Facts, wanted: Facts) -> bool:
-    """Return whether every requirement of *wanted* is proved from *given*."""
+    """Return whether *given* is proved to imply every requirement of *wanted*."""
     trial = given.fork()
     before = len(trial.requirements)
     try:

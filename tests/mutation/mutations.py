@@ -237,7 +237,7 @@ _READINGS: list[Row] = [
 _SCHEMA: list[Row] = [
     ("an object has no other members", "value.keys() != inner.keys()", "value.keys() < inner.keys()"),
     (
-        "a bool is no integer",
+        "a bool is not an integer",
         "    if type(value) is not int:  # a bool is none\n",
         "    if not isinstance(value, int):\n",
     ),

@@ -1,1 +1,1 @@
-"""The derivation of a proof as data, and the checker that reads it."""
+"""Certificates: the derivation of a proof as data, and the checker that verifies it."""

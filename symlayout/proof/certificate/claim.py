@@ -1,4 +1,4 @@
-"""Write the claim that two tensors are equal as data, for `check` (which describes the format)."""
+"""Write the claim that two tensors are equal as data.  The package `checker` describes the format."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from symlayout.tensors.element_types import fill_text
 
 
 class Claim:
-    """That *left* and *right* are equal for all sizes that satisfy *facts*.
+    """The claim that *left* and *right* are equal for all sizes that satisfy *facts*.
 
     Attributes
     ----------
     data : dict
         The claim as data.
     symbols : dict
-        What each symbol of the shapes stands for: a form and two operands.
+        The definition of each symbol of the shapes: a form and two operands.
     operations : dict
         The operations by the numbers of their nodes, in order.
     """
 
     def __init__(self, left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> None:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
-        self.symbols: dict[str, tuple[str, Extent, Extent]] = {}  # operands before what is made of them
+        self.symbols: dict[str, tuple[str, Extent, Extent]] = {}  # operands before the symbols that use them
         self._numbers: dict[int, int] = {}
         self._nodes: list[dict[str, Any]] = []
         self._inputs: dict[str, str] = {}
@@ -55,7 +55,7 @@ class Claim:
     def _node(self, node: Tensor) -> dict[str, Any]:
         shape = [self._extent(e, node.facts) for e in node.extents]
         if node.declared is None:
-            # The key of an input without a name counts all tensors of the process; here those of the claim count.
+            # The key of an unnamed input numbers the tensors of the process; the claim numbers its own inputs.
             name = f"{node.name}.{len(self._inputs)}" if "." in node.key else node.key
             return {"input": self._inputs.setdefault(node.key, name), "shape": shape}
         self.operations[len(self._nodes)] = node
@@ -93,7 +93,7 @@ class Claim:
         return encode(e)
 
     def _meet(self, name: str, facts: Facts) -> None:
-        """Note what a symbol stands for, after the symbols that it is made of."""
+        """Store the definition of a symbol, after the symbols that the definition mentions."""
         if name in self.symbols or name in self.facts.dims:
             return
         if name in facts.quotients:
@@ -107,7 +107,7 @@ class Claim:
 
 
 class _Traced(Arithmetic):
-    """A coordinate that writes down what is computed from it."""
+    """A coordinate that records the expression computed from it."""
 
     __slots__ = ("data",)
 

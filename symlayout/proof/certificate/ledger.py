@@ -1,4 +1,4 @@
-"""What the checker knows after the steps written so far, in the prover's polynomials."""
+"""The checker's state after the steps written so far, seen in the prover's polynomials."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from symlayout.proof.certificate.checker.polynomials import Polynomial, Work
 
 
 class Ledger:
-    """The checker at one place of a proof that is being written.
+    """The checker's state at one place of a proof that is being written.
 
     Attributes
     ----------
-    known : what the checker knows there.
+    known : the facts that the checker knows there.
     maxima : symbols that are ``max(0, e)``, with their *e*.
-    floors : ``floor(e/k)`` for each ``(e, k)`` that was shown.
+    floors : ``floor(e/k)`` for each ``(e, k)`` whose floor has been proved.
     """
 
     def __init__(self, known: Known) -> None:
@@ -29,7 +29,7 @@ class Ledger:
 
     @classmethod
     def of(cls, claim: dict[str, Any]) -> Ledger:
-        """Return the ledger of a proof of *claim* that has no step yet."""
+        """Return the ledger at the start of a proof of *claim*."""
         return cls(Known(claim, Work(sys.maxsize)))
 
     def fork(self) -> Ledger:
@@ -39,7 +39,7 @@ class Ledger:
         return copy
 
     def take(self, step: Sequence[Any]) -> None:
-        """Have a step, as data, checked and added."""
+        """Check a step, given as data, and add its conclusion; `Refused` if the checker refuses the step."""
         take(self.known, step)
         if step[0] in ("max", "divide", "solve", "rewrite"):
             known = self.known
@@ -60,9 +60,9 @@ class Ledger:
         return e == 0 if isinstance(e, int) else self.known.vanishes(self.polynomial(e))
 
     def reduce(self, e: Extent) -> Extent:
-        """Return *e* in the symbols that the checker has left."""
+        """Return *e* in the symbols that the checker has not replaced."""
         return collapse(self.known.reduce(self.polynomial(e)).terms)
 
     def polynomial(self, e: Extent) -> Polynomial:
-        """Return *e* as the checker computes with it."""
+        """Return *e* as a polynomial of the checker."""
         return Polynomial(dict(terms_of(e)), self.known.work)

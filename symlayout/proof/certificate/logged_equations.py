@@ -1,4 +1,4 @@
-"""A system of facts that writes down how it solves equations and names quotients, in the rules of `check`."""
+"""A system of facts that logs how it solves equations and defines quotients, as steps of a certificate."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from symlayout.proof.certificate.logged_inequalities import Notes
 
 
 class SolvingNotes(Notes):
-    """A system that writes down its substitutions."""
+    """A system that logs its substitutions."""
 
     __slots__ = ()
 
     def eliminate(self, name: str, value: Extent) -> None:
-        """As `Intervals.eliminate`."""
+        """Replace a symbol, as `Intervals.eliminate` does, and log it."""
         difference = self.reduce(symbol(name) - value)
         if not self.context.vanishes(difference) and name in self.context.maxima:
             other = self.reduce(self.context.maxima[name])
@@ -58,7 +58,7 @@ class SolvingNotes(Notes):
         super()._resolve(name, difference)
 
     def _without_factor(self, e: Poly) -> None:
-        """Write down ``e == 0`` without the common factor of its coefficients, or that it has no solution."""
+        """Log ``e == 0`` without the common factor of its coefficients, or that it has no solution."""
         primitive, whole = self.without_factors(e)
         if whole:
             if (common := exact_quotient(e, primitive) or 1) != 1:
@@ -73,7 +73,7 @@ class SolvingNotes(Notes):
         self._combine(-1, 1, [[encode(q), 1], [encode(-1 - q), 1]])
 
     def replace_floor(self, name: str, value: Extent) -> None:
-        """As `Intervals.replace_floor`: a quotient is the only integer between its bounds."""
+        """Replace a floor, as `Intervals.replace_floor` does, and log why: only one integer is within its bounds."""
         n, d = self.floors[name]
         if not self.context.vanishes(self.reduce(symbol(name) - value)):
             self.show(n - d * value)
@@ -82,22 +82,22 @@ class SolvingNotes(Notes):
         super().replace_floor(name, value)
 
     def rewrite(self, monomial: Monomial, value: Extent) -> None:
-        """As `Intervals.rewrite`."""
+        """Rewrite a monomial, as `Intervals.rewrite` does, and log it."""
         self.note("rewrite", list(monomial), encode(value))
         super().rewrite(monomial, value)
 
     def raise_low(self, name: str, least: int, fact: Poly, where: str = "") -> None:
-        """As `Intervals.raise_low`."""
+        """Raise a lower bound, as `Intervals.raise_low` does, and log its proof."""
         self._show_end(symbol(name) - least, name, fact)
         super().raise_low(name, least, fact, where)
 
     def lower_high(self, name: str, most: int, fact: Poly, where: str = "") -> None:
-        """As `Intervals.lower_high`."""
+        """Lower an upper bound, as `Intervals.lower_high` does, and log its proof."""
         self._show_end(most - symbol(name), name, fact)
         super().lower_high(name, most, fact, where)
 
     def _show_end(self, goal: Extent, name: str, fact: Poly) -> None:
-        """Write down why a bound of *name* follows from a fact ``c*name + rest >= 0``: otherwise it is negative."""
+        """Log why a bound of *name* follows from a fact ``c*name + rest >= 0``, which fails beyond the bound."""
         split = coefficient_of(fact, name)
         if self.context.holds(goal) or split is None:
             return
@@ -119,7 +119,7 @@ class SolvingNotes(Notes):
         return self._write(proof)
 
     def check_interval(self, name: str, where: str = "") -> None:
-        """As `Intervals.check_interval`: bounds that leave nothing add up to a negative constant."""
+        """Check bounds, as `Intervals.check_interval` does; contradictory bounds add up to a negative constant."""
         low, high = self.low[name], self.high[name]
         if low is not None and isinstance(high, int) and high < low:
             ends = self._write_fact(symbol(name) - low), self._write_fact(high - symbol(name))
@@ -129,7 +129,7 @@ class SolvingNotes(Notes):
     def _define_split(self, name: str, shift: Extent, radix: Extent, least: int, most: Extent) -> None:
         bottom, top = self.low[name], self.high[name]
         if bottom is None or top is None:
-            raise Refused(f"{name} has no ends")
+            raise Refused(f"{name} has no bounds")
         super()._define_split(name, shift, radix, least, most)
         digit, high, low = (symbol(n) for n in (name, f"{name}_0", f"{name}_1"))
         self.show(radix - 1)
@@ -139,7 +139,7 @@ class SolvingNotes(Notes):
         for goal, end, part in (
             (high - least, digit - bottom, radix - 1 - rest),
             (most - high, top - digit, rest),
-        ):  # scaled by the radix, what is left of the identity is an integer
+        ):  # scaled by the radix, the rest of the identity is an integer
             end = self._write_fact(self.reduce(end))
             left = self.reduce(radix * goal + radix - 1 - end - part)
             self._combine(goal, radix, [[encode(e), 1] for e in (end, part, left)])
@@ -161,7 +161,7 @@ class SolvingNotes(Notes):
         return found
 
     def _note_quotient(self, t: Poly, numerator: Extent, denominator: Extent) -> None:
-        """Write down that ``t = numerator/denominator`` is an integer, since ``u = n/d`` is one."""
+        """Log that ``t = numerator/denominator`` is an integer, because ``u = n/d`` is an integer."""
         n, d, u, factor, rest, common = self._divided_before(numerator, denominator)
         (name,) = t.names
         value = symbol(u) * factor - rest
@@ -181,9 +181,9 @@ class SolvingNotes(Notes):
     def _divided_before(
         self, numerator: Extent, denominator: Extent
     ) -> tuple[Extent, Extent, str, int, Extent, Extent]:
-        """Return ``(n, d, u, f, rest, common)``: from ``n = d*u`` follows ``numerator/denominator = f*u - rest``.
+        """Return ``(n, d, u, f, rest, common)``: ``n = d*u`` implies ``numerator/denominator = f*u - rest``.
 
-        *common* is ``d/denominator``.  The newest division is tried first, each in the symbols that are left.
+        *common* is ``d/denominator``.  The newest division is tried first; all are written in the symbols that remain.
         """
         for top, bottom, u in reversed(self._dividing):
             n, d = self.reduce(top), self.reduce(bottom)
@@ -194,10 +194,10 @@ class SolvingNotes(Notes):
                 rest = exact_quotient(f * n - common * numerator, d)
                 if rest is not None:
                     return n, d, u, f, rest, common
-        raise Refused(f"({numerator})/({denominator}) does not follow from what divides what")
+        raise Refused(f"no known division shows that ({numerator})/({denominator}) is exact")
 
     def note_quotient(self, numerator: Extent, denominator: Extent, quotient: Extent, why: Any = ()) -> None:
-        """As `System.note_quotient`: ``0 <= e - k*q <= k - 1``."""
+        """Cache a floor, as `System.note_quotient` does, and log ``0 <= e - k*q <= k - 1``."""
         super().note_quotient(numerator, denominator, quotient, why)
         e, k, q = (self.reduce(part) for part in (numerator, denominator, quotient))
         if self.context.floors.get((e, k)) != q:

@@ -1,4 +1,4 @@
-"""A system of facts that writes down what it is told, and all that follows, in the rules of `check`."""
+"""A system of facts that logs all facts it gets and all its conclusions, as steps of a certificate."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from symlayout.proof.decide_equal import Path
 
 
 class Recorder(SolvingNotes):
-    """A system of facts that writes down all that it does."""
+    """A system of facts that logs everything it does."""
 
     __slots__ = ()
 
     def introduce(self, claim: Claim) -> None:
-        """Add the claim's dims, assumptions and symbols."""
+        """Add the dims, assumptions and symbols of the claim."""
         for dim in claim.facts.dims.values():
             self.declare(dim)
         values: dict[str, Extent] = {}
@@ -57,7 +57,7 @@ class Recorder(SolvingNotes):
                 self.solved[name] = value
 
     def declare(self, dim: Dim) -> None:
-        """As `Facts.declare`."""
+        """Declare a dim, as `Facts.declare` does, and log it."""
         if dim.name not in self.dims:
             self.note("dim", dim.name)
             if dim.multiple_of != 1:
@@ -65,20 +65,20 @@ class Recorder(SolvingNotes):
         super().declare(dim)
 
     def divide_by(self, number: int, numerator: Extent, denominator: Extent, kind: str) -> None:
-        """Add the claim's assumption *number*: that the denominator divides the numerator."""
+        """Add assumption *number* of the claim: the denominator divides the numerator."""
         n, d = self.reduce(numerator), self.reduce(denominator)
         self.note("assume", number)
         self._dividing += ((n, d, f"?{number}"),)
         self.divide(n, d, kind)
 
     def about(self, number: int) -> Recorder:
-        """Return a fork that writes down the proof that operation *number* of the claim is a map."""
+        """Return a fork that logs the proof that operation *number* of the claim is a map."""
         copy = self.fork()
         copy.context.known.place = number
         return copy
 
     def assume_given(self, e: Extent) -> None:
-        """Add ``e >= 0``, one of the claim's assumptions, without the common factor of its coefficients."""
+        """Add ``e >= 0``, an assumption of the claim, divided by the common factor of its coefficients."""
         e = self.reduce(e)
         if isinstance(e, Poly) and (common := gcd(*(c for m, c in e.terms.items() if m))) > 1:
             rest = e.terms.get((), 0) % common
@@ -88,27 +88,27 @@ class Recorder(SolvingNotes):
         self.assume_nonnegative(e)
 
     def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
-        """As `Facts.require_zero`; the equation is one of the claim's assumptions."""
+        """Add an equation, as `Facts.require_zero` does; the equation is an assumption of the claim."""
         e = self.reduce(e)
         if isinstance(e, Poly):
             self._without_factor(e)
         super().require_zero(e, kind, where, rule=rule)
 
     def learn(self, e: Extent, where: str = "") -> None:
-        """As `Intervals.learn`."""
+        """Store a fact, as `Intervals.learn` does, and log it."""
         if isinstance(e, Poly) and e not in self.known and not self.holds_at_lows(e):
             self.show(e)
         super().learn(e, where)
 
     def suppose(self, e: Extent) -> None:
-        """As `Facts.suppose`: the checker adds it too."""
+        """Add the case of a split, as `Facts.suppose` does; the checker adds it too."""
         self.context.suppose(self.reduce(e))
         super().suppose(e)
 
     def excludes(self, e: Extent) -> bool:
-        """As `Facts.excludes`."""
+        """Return whether a fact is refuted, as `Facts.excludes` does, and log the refutation."""
         e = self.reduce(e)
-        if isinstance(e, int):  # the checker sees it too
+        if isinstance(e, int):  # the checker needs no step for constants
             return e < 0
         if not super().excludes(e):
             return False
@@ -116,7 +116,7 @@ class Recorder(SolvingNotes):
         return True
 
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
-        """As `Facts.assume_factors`."""
+        """Add that factors are >= 1, as `Facts.assume_factors` does, and log the proof."""
         factors, others = [self.reduce(e) for e in factors], [self.reduce(e) for e in others]
         unknown = [k for k, e in enumerate(factors) if not self.positive(e)]
         if unknown:
@@ -129,7 +129,7 @@ class Recorder(SolvingNotes):
         super().assume_factors(factors, others)
 
     def _show_product(self, factors: Sequence[Extent], least: int) -> Extent:
-        """Write down why a product is >= *least*, which is 0 or 1 and that of each factor; return it less *least*."""
+        """Log why a product is >= *least*, given that each factor is; return the product less *least* (0 or 1)."""
         total: Extent = 1
         for e in factors:
             before = self.show(total - least)
@@ -145,14 +145,14 @@ class Recorder(SolvingNotes):
         return self.reduce(total - least)
 
     def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
-        """As `Facts.assume_inside`; the checker evaluates the coordinate itself."""
+        """Add that a coordinate is inside, as `Facts.assume_inside` does; the checker evaluates it itself."""
         side, path = place
         self.context.known.inside = SIDES[side]
         self.note("inside", SIDES[side], data_of(path))
         super().assume_inside(coords, extents, place)
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
-        """As `Facts.assume_inhabited`."""
+        """Add that extents are >= 1, as `Facts.assume_inhabited` does, and log the proof."""
         ends = [end for c, e in zip(coords, extents, strict=True) for end in (c, e - 1 - c)]
         if taken is not None and any(self.derive(self.reduce(end)) is None for end in ends):
             side, path = taken
@@ -165,18 +165,18 @@ class Recorder(SolvingNotes):
         super().assume_inhabited(coords, extents, taken)
 
     def vanishes(self, e: Extent) -> bool:
-        """As `Facts.vanishes`."""
+        """Return whether ``e == 0`` is proved, as `Facts.vanishes` does, and log the proof."""
         if not super().vanishes(e):
             return False
         self.show_zero(e)
         return True
 
     def rest_on(self, e: Extent) -> None:
-        """As `Facts.rest_on`."""
+        """Log the proof of ``e >= 0`` (see `Facts.rest_on`)."""
         self.show(e)
 
     def mean(self, name: str, form: str, a: Extent, b: Extent) -> Extent:
-        """Return the value of a symbol of the claim, and write down that its definition determines it."""
+        """Return the value of a symbol of the claim, and log that its definition determines the value."""
         a, b = self.reduce(a), self.reduce(b)
         if form == "max":
             value = self.reduce(self.maximum(a, b))
@@ -185,7 +185,7 @@ class Recorder(SolvingNotes):
         else:
             if form == "//":
                 value = floor_div(self, a, b)
-            elif name in self.quotients:  # before its numerator was solved, which gives the fraction another name
+            elif name in self.quotients:  # named before its numerator was solved, which changes the name
                 value = self.reduce(symbol(name))
             else:
                 value = self.divide(a, b, "non_divisible")
@@ -194,7 +194,7 @@ class Recorder(SolvingNotes):
         return value
 
     def meet(self, extents: Sequence[Extent]) -> None:
-        """As `Facts.meet`; the checker adds the digits of the coordinate."""
+        """Add that the output has an element, as `Facts.meet` does; the checker adds the digits of its coordinate."""
         self.note("point")
         for axis, e in enumerate(extents):
             i = symbol(f"{DIGIT}{axis}")

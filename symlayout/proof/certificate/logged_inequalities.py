@@ -1,7 +1,7 @@
-"""A system of facts that writes down why its inequalities hold, in the rules of `check`.
+"""A system of facts that logs why its inequalities hold, as steps of a certificate.
 
-Each step is checked as it is noted, by the code that will check the certificate, so that what the checker
-would refuse is never written.
+Each step is checked when it is logged, by the same code that checks certificates.  So a step that the checker would
+refuse is never written.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from symlayout.proof.certificate.ledger import Ledger
 
 
 class Notes(Facts):
-    """A system of facts that writes down its derivations.
+    """A system of facts that logs its derivations.
 
     Attributes
     ----------
-    context : what the checker knows after the steps so far.
+    context : the checker's state after the steps so far.
     steps : the steps since the last fork.
     """
 
@@ -40,7 +40,7 @@ class Notes(Facts):
 
     context: Ledger
     steps: list[list[Any]]
-    _dividing: tuple[tuple[Extent, Extent, str], ...]  # (n, d, u): n = d*u was given
+    _dividing: tuple[tuple[Extent, Extent, str], ...]  # (n, d, u): the claim assumes n = d*u
     _divisions: dict[tuple[Extent, Extent], Extent]
     _ends: dict[str, list[Derivation]]  # why floors and maxima are within the bounds that they began with
     _solving: list[tuple[Extent, Extent, Poly]]
@@ -53,7 +53,7 @@ class Notes(Facts):
         self._ends = {}
 
     def fork(self) -> Self:
-        """Return an independent copy, whose steps follow those so far."""
+        """Return an independent copy; its steps come after the steps so far."""
         copy = super().fork()
         copy.context, copy.steps, copy._dividing = self.context.fork(), [], self._dividing
         copy._divisions, copy._solving, copy._writing = dict(self._divisions), list(self._solving), set()
@@ -61,7 +61,7 @@ class Notes(Facts):
         return copy
 
     def note(self, rule: str, *parts: Any) -> None:
-        """Check a step, of data, and write it down."""
+        """Check a step, given as data, and log it."""
         step = [rule, *parts]
         self.context.take(step)
         self.steps.append(step)
@@ -69,7 +69,7 @@ class Notes(Facts):
     # ------------------------------------------------------------------ writing derivations
 
     def show(self, e: Extent) -> Extent:
-        """Write down why ``e >= 0``, and return *e* reduced."""
+        """Log the proof of ``e >= 0``, and return *e* reduced."""
         e = self.reduce(e)
         if not self.context.holds(e):
             proof = self.derive(e)
@@ -79,7 +79,7 @@ class Notes(Facts):
         return e
 
     def show_zero(self, e: Extent) -> None:
-        """Write down why ``e == 0``."""
+        """Log the proof of ``e == 0``."""
         e = self.reduce(e)
         if not self.context.vanishes(e):
             self.show(e)
@@ -87,7 +87,7 @@ class Notes(Facts):
             self.note("equal", encode(e))
 
     def _write(self, proof: Factor) -> Extent:
-        """Write down a derivation and return its goal, reduced."""
+        """Log a derivation and return its goal, reduced."""
         if not isinstance(proof, Derivation):
             return self._write_fact(self.reduce(proof))
         goal = self.reduce(proof.goal)
@@ -105,7 +105,7 @@ class Notes(Facts):
         return goal
 
     def _write_points(self, goal: Extent, points: Points) -> None:
-        """Write down that *goal* holds at all points."""
+        """Log that ``goal >= 0`` at all points."""
         inside = {name for name, *_ in (*points.digits, *points.floors)}
         for name, low, high in points.digits:
             self._write_fact(self.reduce(symbol(name) - low))
@@ -121,7 +121,7 @@ class Notes(Facts):
         self.note("combine", encode(goal), encode(scale), products, list(equations))
 
     def _write_fact(self, e: Extent) -> Extent:
-        """Write down why *e*, which is a fact or holds at the lower bounds, is >= 0."""
+        """Log why ``e >= 0``, for a known fact or a polynomial that is evident at the lower bounds."""
         if self.context.holds(e):
             return e
         bound = self._bound(e)
@@ -136,7 +136,7 @@ class Notes(Facts):
         return e
 
     def _is_low(self, e: Extent) -> bool:
-        """Return whether *e* says that a symbol is at least its lower bound, from which that does not follow."""
+        """Return whether *e* says that a symbol is >= its lower bound: the rule `lows` cannot prove such a bound."""
         return any(e == symbol(name) - (self.low[name] or 0) for name in names_of(e))
 
     def _write_lows(self, e: Extent) -> None:
@@ -174,7 +174,7 @@ class Notes(Facts):
             self._ends[name] = [Derivation(high - symbol(name), ((1, Derivation(high)), (1, rest)), maximum=name)]
 
     def _write_cases(self, goal: Extent, proof: Derivation) -> None:
-        """Write down that *goal* holds where a maximum is 0 and where it is its other value."""
+        """Log that *goal* holds both where a maximum is 0 and where it is its other value."""
         name, value = proof.maximum, self.reduce(self.context.maxima[proof.maximum])
         zero, other = (self._write(part) for _, part in proof.products)
         split = coefficient_of(goal, name) if isinstance(goal, Poly) else None
@@ -193,14 +193,14 @@ class Notes(Facts):
         self.note("cases", encode(goal), encode(value), yes, no)
 
     def derive(self, e: Extent) -> Derivation | None:
-        """As `Inequalities.derive`, from what has been written down as well."""
+        """Return a proof of ``e >= 0``, as `Inequalities.derive` does; logged facts may be used too."""
         e = self.reduce(e)
         if self.context.holds(e):
             return Derivation(e)
         return super().derive(e) or self._by_quotients(e) or self._by_floors(e)
 
     def _by_quotients(self, e: Extent) -> Derivation | None:
-        """Return why ``n - d >= 0`` for a quotient or a floor ``t = n/d >= 1``."""
+        """Return a proof of ``n - d >= 0`` for a quotient or a floor ``t = n/d >= 1``."""
         for name, (n, d) in self.floors.items():
             if self.reduce(n - d - e) == 0 and (positive := super().derive(symbol(name) - 1)) is not None:
                 return Derivation(e, ((1, self._form(name).below), (d, positive)))
@@ -220,7 +220,7 @@ class Notes(Facts):
         return None
 
     def _by_floors(self, e: Extent) -> Derivation | None:
-        """Return why *e*, which is ``q + r`` or ``r - q`` for a floor that was shown, is >= 0."""
+        """Return a proof of ``e >= 0`` where *e* is ``q + r`` or ``r - q`` for a logged floor *q*."""
         for (n, k), q in self.context.floors.items():
             if isinstance(q, int) or isinstance(e, int) or not q.names <= e.names:
                 continue
@@ -234,5 +234,5 @@ class Notes(Facts):
         return None
 
     def nonnegative(self, e: Extent) -> bool:
-        """As `Inequalities.nonnegative`."""
+        """Return whether ``e >= 0`` is proved, as `Inequalities.nonnegative` does."""
         return e >= 0 if isinstance(e, int) else self.derive(e) is not None

@@ -1,6 +1,6 @@
-"""Write the certificate of a proof: the same derivation again, with every step noted as data.
+"""Write the certificate of a proof: derive the claim again, and log every step as data.
 
-A `Recorder` is a system of facts that notes what it concludes, and why, in the rules of `check`.
+The derivation runs on a `Recorder`, a system of facts that logs its conclusions and their proofs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from symlayout.tensors.chain import Tensor
 def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, Any]:
     """Return the certificate that *left* equals *right* for all sizes that satisfy *facts*.
 
-    It shows of each operation by itself that its cases are a map into its sources; then of both sides that they agree.
+    It proves first that the cases of each operation are a map into its sources, then that both sides agree.
 
     Raises
     ------
     InconclusiveError
-        A step has no derivation in the rules of the checker.
+        The rules of the checker cannot express a step.
     """
     claim = Claim(left, right, facts, dtype)
     try:

@@ -178,7 +178,7 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     # new symbols
     "a name for what is not known": ([["define", "w", T]], "t has symbols that nothing introduced"),
     "a name that is not new": ([["define", "x", Y]], "the symbol x is not new"),
-    "a name that is no text": ([["define", 5, Y]], "the rule define: 5 is no name"),
+    "a name that is no text": ([["define", 5, Y]], "the rule define: 5 is not a name"),
     "a floor that is not new": ([["floor", "x", X, 2]], "the symbol x is not new"),
     "a floor by 0": ([["floor", "q", X, 0]], "-1 >= 0 is not shown"),
     "a floor by less than 0": ([["floor", "q", X, -2]], "-3 >= 0 is not shown"),
@@ -204,7 +204,7 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     "a left factor that may be negative": ([["combine", X * Z, 1, [[Z, X]], []]], "z >= 0 is not shown"),
     "a right factor that may be negative": ([["combine", X * Z, 1, [[X, Z]], []]], "z >= 0 is not shown"),
     "a multiple of what is not 0": ([["combine", X - Z, 1, [[X, 1]], [[-1, Z]]]], "z == 0 is not shown"),
-    "a product of one": ([["combine", X, 1, [[X]], []]], "the rule combine: [[[1, 'x']]] is no list of 2"),
+    "a product of one": ([["combine", X, 1, [[X]], []]], "the rule combine: [[[1, 'x']]] is not a list of 2"),
     # equations
     "an equation of what is not 0": ([["equation", X, 1, [[1, X]]]], "x == 0 is not shown"),
     "an equation with a rest": ([["equation", X, 1, []]], "the identity leaves x"),
@@ -215,23 +215,23 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
         [["combine", -Y + 9, 1, [[9 - Y, 1]], []], ["equal", Y - 9]], "y - 9 >= 0 is not shown",
     ),
     # equations in use
-    "a symbol by itself": ([["solve", "x", X]], "x cannot be written as x"),
+    "a symbol by itself": ([["solve", "x", X]], "x cannot be replaced by x"),
     "a symbol by what has it": (
         [["define", "w", W]], "w has symbols that nothing introduced",
     ),
-    "a symbol that there is not": ([["solve", "w", 0]], "w cannot be written as 0"),
+    "a symbol that there is not": ([["solve", "w", 0]], "w cannot be replaced by 0"),
     "a symbol by what it is not": ([["solve", "x", Y]], "x - y == 0 is not shown"),
     "a symbol twice": (
-        [["define", "w", X], ["solve", "w", X], ["solve", "w", X]], "w cannot be written as x",
+        [["define", "w", X], ["solve", "w", X], ["solve", "w", X]], "w cannot be replaced by x",
     ),
     "two symbols by each other": (
-        [["define", "w", X], ["solve", "w", X], ["solve", "x", W]], "x cannot be written as x",
+        [["define", "w", X], ["solve", "w", X], ["solve", "x", W]], "x cannot be replaced by x",
     ),
     "a monomial by what it is not": ([["rewrite", ["x", "y"], 6]], "x*y - 6 == 0 is not shown"),
     "a monomial of what there is not": ([["rewrite", ["t"], T]], "t has symbols that nothing introduced"),
     # maxima and floors
     "a maximum whose sign is not known": ([["max", "m", Z], ["resolve", "m"]], "-z >= 0 is not shown"),
-    "a maximum that there is not": ([["resolve", "x"]], "x is no maximum"),
+    "a maximum that there is not": ([["resolve", "x"]], "x is not a maximum"),
     "a quotient that is too small": ([["divide", 7, 2, 2]], "-2 >= 0 is not shown"),
     "a quotient that is too large": ([["divide", 7, 2, 4]], "-1 >= 0 is not shown"),
     "a quotient by 0": ([["divide", 0, 0, 0]], "-1 >= 0 is not shown"),
@@ -252,19 +252,19 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     # steps
     "no rule": ([["believe", X]], "there is no rule 'believe'"),
     "a part of the checker that is no rule": ([["balance", X, []]], "there is no rule 'balance'"),
-    "a rule without its parts": ([["combine", X]], "the rule combine: ['combine', [[1, 'x']]] is no list of 5"),
+    "a rule without its parts": ([["combine", X]], "the rule combine: ['combine', [[1, 'x']]] is not a list of 5"),
     "a step of no parts": ([[]], "there is no rule None"),
     "a rule that is no text": ([[7]], "there is no rule 7"),
     # polynomials
-    "a term of 0": ([["define", "w", [[0, "x"]]]], "[[0, 'x']] is no polynomial"),
+    "a term of 0": ([["define", "w", [[0, "x"]]]], "[[0, 'x']] is not a polynomial"),
     "a monomial twice": (
-        [["define", "w", [[1, "x", "y"], [2, "y", "x"]]]], "[[1, 'x', 'y'], [2, 'y', 'x']] is no polynomial",
+        [["define", "w", [[1, "x", "y"], [2, "y", "x"]]]], "[[1, 'x', 'y'], [2, 'y', 'x']] is not a polynomial",
     ),
-    "a coefficient that is no number": ([["define", "w", [[True, "x"]]]], "the rule define: True is no integer"),
-    "a fraction": ([["define", "w", [[0.5, "x"]]]], "a float is no part of a certificate"),
-    "a number that is none": ([["define", "w", 1.0]], "a float is no part of a certificate"),
-    "a truth value for a number": ([["define", "w", True]], "the rule define: True is no list"),
-    "a term without a coefficient": ([["define", "w", [[]]]], "the rule define: [] is no term"),
+    "a coefficient that is no number": ([["define", "w", [[True, "x"]]]], "the rule define: True is not an integer"),
+    "a fraction": ([["define", "w", [[0.5, "x"]]]], "a float is not part of a certificate"),
+    "a number that is none": ([["define", "w", 1.0]], "a float is not part of a certificate"),
+    "a truth value for a number": ([["define", "w", True]], "the rule define: True is not a list"),
+    "a term without a coefficient": ([["define", "w", [[]]]], "the rule define: [] is not a term"),
 }  # fmt: skip
 
 
@@ -279,13 +279,13 @@ def test_a_step_whose_condition_fails_is_refused(name: str) -> None:
     ("changes", "step", "reason"),
     [
         ({"dims": [["x", 0, None, 1]] * 2}, ["point"], "the name x stands for two things"),
-        ({"dims": [["x", "0", None, 1]]}, ["point"], "claim.dims: '0' is no integer"),
-        ({"dims": [["x", 0.0, None, 1]]}, ["point"], "a float is no part of a certificate"),
-        ({"dims": [["x", 0, "9", 1]]}, ["point"], "claim.dims: '9' is no integer"),
+        ({"dims": [["x", "0", None, 1]]}, ["point"], "claim.dims: '0' is not an integer"),
+        ({"dims": [["x", 0.0, None, 1]]}, ["point"], "a float is not part of a certificate"),
+        ({"dims": [["x", 0, "9", 1]]}, ["point"], "claim.dims: '9' is not an integer"),
         ({"assumptions": [["<=", X]]}, ["point"], "claim.assumptions: '<=' is not one of divides, >=, =="),
         ({"assumptions": [[">=", W]]}, ["point"], "the claim does not say what w is"),
         ({"assumptions": [["divides", X, W]]}, ["point"], "the claim does not say what w is"),
-        ({"assumptions": [["divides", X]]}, ["point"], "claim.assumptions: ['divides', [[1, 'x']]] is no list of 3"),
+        ({"assumptions": [["divides", X]]}, ["point"], "claim.assumptions: ['divides', [[1, 'x']]] is not a list of 3"),
         ({"assumptions": [["divides", X, 2]]}, ["assume", 0], "the symbol ?0 is not new"),
         ({"symbols": [["w", "sqrt", X, Y]]}, ["mean", "w", X], "claim.symbols: 'sqrt' is not one of /, //, max"),
         ({"symbols": [["w", "max", X, Y]]}, ["mean", "w", X], "x - y >= 0 is not shown"),
@@ -308,7 +308,7 @@ def test_what_the_claim_does_not_give_is_refused(changes: Any, step: Any, reason
 def test_a_symbol_means_one_thing() -> None:
     about = claim(symbols=[["w", "//", X, 1]])
     assert steps_said(["mean", "w", X], about=about) == OPEN
-    assert steps_said(["mean", "w", X], ["mean", "w", X], about=about) == "w has a meaning already"
+    assert steps_said(["mean", "w", X], ["mean", "w", X], about=about) == "w already has a value"
     assert steps_said(about=about) == "w has no meaning"
 
 
@@ -579,8 +579,10 @@ def test_values_that_only_look_like_json_are_no_certificate() -> None:
     about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
     certificate = sealed(about, {"given": [], "maps": [], "sides": {"steps": [["point"]], "agree": [[], []]}})
     assert refusal(certificate) == ""
-    assert refusal(Changing(certificate)) == "a Changing is no part of a certificate"
-    assert refusal({**certificate, "claim": Changing(certificate["claim"])}) == "a Changing is no part of a certificate"
+    assert refusal(Changing(certificate)) == "a Changing is not part of a certificate"
+    assert (
+        refusal({**certificate, "claim": Changing(certificate["claim"])}) == "a Changing is not part of a certificate"
+    )
 
 
 @pytest.mark.parametrize("depth", [500, 5000, 200_000])

@@ -137,18 +137,18 @@ def inputs(*names: Any) -> dict[str, Any]:
         ([*EDGE, [0, None]], HERE, claim(*TWO, **EMPTY), "a path goes on outside a source"),
         ([[0, [1, "empty"]]], HERE, claim(*TWO, **EMPTY), "a case without a fill reads outside its source"),
         ([*HERE, [0, None]], HERE, claim(*TWO, **FULL), "an input has no case 0"),
-        ([], HERE, claim(*TWO, **FULL), "a path ends at an operation, which is no input"),
+        ([], HERE, claim(*TWO, **FULL), "a path ends at an operation, which is not an input"),
         ([[1, None]], HERE, claim(*TWO, **FULL), "an operation has no case 1"),
         (HERE, HERE, claim(reader(at()), TWO[0], **FULL), "a case gives 0 coordinates in 1 axes"),
         (
             HERE, HERE, claim(TWO[0], reader(at(0), inputs=[1]), **FULL),
-            "a path ends at an operation, which is no input",
+            "a path ends at an operation, which is not an input",
         ),
         (HERE, HERE, claim(reader(at(1)), reader(at(1)), **FULL), "n - 2 >= 0 is not shown"),
-        (None, HERE, claim(*TWO, **FULL), "proof.sides.agree: None is no list"),
-        ([[0]], HERE, claim(*TWO, **FULL), "proof.sides.agree: [0] is no list of 2"),
-        ([[True, None]], HERE, claim(*TWO, **FULL), "proof.sides.agree: True is no number >= 0"),
-        ([[-1, None]], HERE, claim(*TWO, **FULL), "proof.sides.agree: -1 is no number >= 0"),
+        (None, HERE, claim(*TWO, **FULL), "proof.sides.agree: None is not a list"),
+        ([[0]], HERE, claim(*TWO, **FULL), "proof.sides.agree: [0] is not a list of 2"),
+        ([[True, None]], HERE, claim(*TWO, **FULL), "proof.sides.agree: True is not a number >= 0"),
+        ([[-1, None]], HERE, claim(*TWO, **FULL), "proof.sides.agree: -1 is not a number >= 0"),
         (
             [[0, [0, "beyond"]]], HERE, claim(*TWO, **FULL),
             "proof.sides.agree: 'beyond' is not one of below, above, empty",
@@ -200,15 +200,15 @@ def test_a_floor_that_is_not_shown_has_no_value(operator: str) -> None:
     ("expression", "reason"),
     [
         (["/", OF["x"], OF["y"]], "'/' is not one of +, -, *, //, %"),
-        (["+", OF["x"]], "['+', ['extent', [[1, 'x']]]] is no list of 3"),
+        (["+", OF["x"]], "['+', ['extent', [[1, 'x']]]] is not a list of 3"),
         (["axis", 1], "node 1 has no axis 1"),
-        (["axis", -1], "-1 is no number >= 0"),
-        (["axis", True], "True is no number >= 0"),
+        (["axis", -1], "-1 is not a number >= 0"),
+        (["axis", True], "True is not a number >= 0"),
         (["extent", W], "the claim does not say what w is"),
         (["+", ["axis", 0], ["*", ["extent", W], ["extent", 2]]], "the claim does not say what w is"),
-        (["axis"], "['axis'] is no list of 2"),
-        ([], "[] is no list of 3"),
-        (5, "5 is no list of 3"),
+        (["axis"], "['axis'] is not a list of 2"),
+        ([], "[] is not a list of 3"),
+        (5, "5 is not a list of 3"),
     ],
     ids=str,
 )
@@ -243,7 +243,7 @@ def test_each_axis_of_a_coordinate_is_its_own() -> None:
         ([X], [X, X], "the two sides differ in rank"),
         ([X, X], [X], "the two sides differ in rank"),
         ([X], [W], "the claim does not say what w is"),
-        ([X], 5, "claim.nodes.shape: 5 is no list"),
+        ([X], 5, "claim.nodes.shape: 5 is not a list"),
     ],
     ids=str,
 )
@@ -264,7 +264,7 @@ def test_nothing_is_read_before_the_shapes_are_compared() -> None:
     assert said({"steps": [["inside", "right", HERE]], "absurd": []}, about) == "no coordinate is introduced"
     some: list[list[Any]] = [[], [[]], [[], [], []]]
     for paths in some:
-        assert said({"steps": [["point"]], "agree": paths}, claim()).endswith("is no list of 2")
+        assert said({"steps": [["point"]], "agree": paths}, claim()).endswith("is not a list of 2")
 
 
 def test_there_is_one_point() -> None:
@@ -274,10 +274,10 @@ def test_there_is_one_point() -> None:
 def test_there_is_no_point_before_the_maps_are_shown() -> None:
     """A map shown at the output's coordinate alone would say nothing of the others."""
     about = claim(node([N], case(["*", ["extent", 2], ["axis", 0]])), left=1, right=1)
-    early = "a coordinate is introduced before the maps are shown, which speak of others"
+    early = "a coordinate is introduced before the maps, which have coordinates of their own"
     assert said({"steps": [], "absurd": []}, about, start=[["point"]], shown=[{"steps": [], "case": [0, []]}]) == early
     cases = [["cases", X, X, [["point"]], [["point"]]]]
-    assert steps_said(*cases) == "a coordinate is introduced in a case, which there may not be"
+    assert steps_said(*cases) == "a coordinate is introduced in a case, where that is not allowed"
 
 
 # ---------------------------------------------------------------------- maps
@@ -318,7 +318,7 @@ def test_cases_that_overlap_are_no_map() -> None:
     for others in ([], [[0, "below"]], [[0, "above"]], [[1, "empty"]]):
         block = {"steps": [["point"]], "case": [0, others]}
         assert cases_said(block, everywhere, everywhere) in (
-            "the cases of node 1 are not told apart",
+            "the end does not tell apart all cases of node 1",
             "a case has no window 0",
             "a case has no window 1",
         )
@@ -329,8 +329,8 @@ def test_cases_that_overlap_are_no_map() -> None:
 
 def test_cases_that_leave_a_coordinate_out_are_no_map() -> None:
     assert cases_said(TWO_PARTS, FIRST_PART, case(ROW, where=[[["-", ROW, ["extent", X + 1]], N - X]])) != "shown"
-    assert cases_said(TWO_PARTS, FIRST_PART) == "the cases of node 1 are not told apart"
-    assert cases_said(ALL) == "the cases of node 1 are not told apart"
+    assert cases_said(TWO_PARTS, FIRST_PART) == "the end does not tell apart all cases of node 1"
+    assert cases_said(ALL) == "the end does not tell apart all cases of node 1"
     nowhere = {"steps": [["point"], ["combine", -1, 1, [[I0, 1], [N - 1 - I0, 1], [-N, 1]], []]], "absurd": []}
     assert cases_said(nowhere) == "-n >= 0 is not shown"
     assert cases_said(nowhere, assumptions=[[">=", -N]]) == "shown"
@@ -353,9 +353,9 @@ def test_every_operation_is_shown_to_be_a_map() -> None:
 def test_a_block_is_about_one_map_or_about_both_sides() -> None:
     about = claim(node([N], case(ROW)), left=1, right=1)
     agreed = {"steps": [["point"]], "agree": [HERE, HERE]}
-    assert said(agreed, about, shown=[agreed]) == "a side is read where the proof is about one operation"
+    assert said(agreed, about, shown=[agreed]) == "a side is read in a block that is about one operation"
     inside = {"steps": [["point"], ["inside", "left", HERE]], "case": [0, []]}
-    assert said(agreed, about, shown=[inside]) == "a side is read where the proof is about one operation"
+    assert said(agreed, about, shown=[inside]) == "a side is read in a block that is about one operation"
     masked = {"steps": [], "masked": [ALL, ALL]}
     assert said(agreed, about, shown=[masked]) == "there are several cases or fills"
     assert said(ALL, about) == "a case is named where the proof is about both sides"
@@ -456,7 +456,7 @@ def test_there_is_a_branch_for_each_side(sides: Sequence[str]) -> None:
     about = claim(reader(at(Z, fill="0")), reader(at(Z, fill="0")))
     found = said({"steps": [["point"]], "masked": list(map(supposing, sides))}, about)
     assert found.startswith("proof.sides.masked: ")
-    assert found.endswith("is no list of 2")
+    assert found.endswith("is not a list of 2")
 
 
 SEVERAL = "there are several cases or fills"

@@ -237,7 +237,7 @@ def test_every_single_alteration_is_refused() -> None:
                     assert refusal(trial) == ALTERED
                     count += 1
         assert refusal({**found, "seal": found["seal"][::-1]}) == ALTERED
-        assert refusal({**found, "seal": None}) == "the certificate.seal: None is no name"
+        assert refusal({**found, "seal": None}) == "the certificate.seal: None is not a name"
         for trial in ({**found, "more": 0}, {key: found[key] for key in ("claim", "proof")}):
             assert refusal(trial) == f"the certificate: {sorted(trial)} is not ['claim', 'proof', 'seal']"
     assert count > 3000

@@ -19,8 +19,8 @@ from symlayout.proof.certificate.checker.polynomials import Polynomial, Work, wr
 
 X, Y, Z, N, U, W = map(symbol, "xyznuw")  # dims, and w, which is none
 I0, M, Q, T = map(symbol, ("#0", "m", "q", "t"))
-SUPPOSED = "this case is not supposed to read inside its source"
-OPEN = "a block says that no point is left, which is not shown"  # of a block whose steps are all accepted
+SUPPOSED = "this case is not assumed to read inside its source"
+OPEN = "a block ends as absurd, but no known fact is false"  # of a block whose steps are all accepted
 
 
 def data(value: Any) -> Any:

@@ -1,33 +1,35 @@
 """Check a certificate: a proof that two chains of index maps are equal, as data.
 
-This package imports nothing of the project.  It has its own integer polynomials, which it expands and compares.
-A certificate is a dict of JSON values.
+This package imports nothing else of the project.  It computes with its own integer polynomials.  A certificate is a
+dict of JSON values with three members.
 
 ``claim``
     ``dims``: ``[name, min, max, multiple_of]``.  ``symbols``: ``[name, form, a, b]``, where form is
     ``/`` (the exact quotient), ``//`` or ``max``.  ``assumptions``: ``["divides", e, k]``, ``[">=", e]`` or
     ``["==", e]``.  ``nodes``: inputs ``{"input", "shape"}`` and operations ``{"op", "inputs", "shape", "cases"}``,
-    each after those that it reads; ``left`` and ``right`` are numbers of nodes.  A case holds where
-    ``0 <= value < extent`` for each pair of its ``where``; it reads its source at ``coords``, or ``fill`` where one of
-    these lies outside.  At every coordinate of an operation one case holds, and one without a fill reads inside: the
-    proof shows both.
+    each after the nodes that it reads; ``left`` and ``right`` are numbers of nodes.  A case holds where
+    ``0 <= value < extent`` for each pair of its ``where``.  It reads its source at ``coords``, or ``fill`` if a
+    coordinate is outside the source.  The proof shows that one case holds at every coordinate of an operation, and that
+    a case without a fill reads inside.
 ``proof``
-    ``given``: steps that take up what the claim says of its names.  ``maps``: a block for each operation, in order,
-    which shows that its cases are a map.  ``sides``: the block that shows that both sides are equal.
-    A block is ``steps``, each of which adds to what is known, and an end: ``split`` (a polynomial, the block where it
-    is >= 0 and the block where it is < 0); ``absurd`` (something known is false, so no point is left); of an operation
-    ``case`` (the one that holds, and where each other fails); of the sides ``agree`` (both are evaluated and read the
-    same) or ``masked`` (where all fills are equal: a block for the points where the left side reads inside all its
-    sources that have a fill, and one for the right side).
+    ``given``: steps that introduce the names of the claim.  ``maps``: a block for each operation, in order; it proves
+    that the cases of the operation are a map.  ``sides``: the block that proves that both sides are equal.
+
+    A block has ``steps``, each of which adds a known fact, and an end.  Ends of any block: ``split`` (a polynomial, the
+    block where it is >= 0, and the block where it is < 0) and ``absurd`` (a known fact is false, so the block is about
+    no point).  End of an operation: ``case`` (the case that holds, and the window at which each other case fails).
+    Ends of the sides: ``agree`` (both sides are evaluated and read the same element) and ``masked`` (all fills are
+    equal; one block for the points at which the left side reads inside all of its sources with a fill, and one block
+    for the right side).
 ``seal``
-    The SHA-256 of the rest.  It shows accidental changes and is no security: anybody can seal an altered
-    certificate again.
+    The SHA-256 of the other members.  It reveals accidental changes.  It is no protection against forgery: anybody can
+    seal an altered certificate again.
 
-A polynomial is an int or a list of terms ``[coefficient, name, ...]``.  What is known is polynomials that are
-``>= 0`` or ``== 0`` for all integers the claim is about.  ``docs/algebra.md`` states why each step is sound.
+A polynomial is an int or a list of terms ``[coefficient, name, ...]``.  Known facts are polynomials that are ``>= 0``
+or ``== 0`` for all integers that the claim is about.  ``docs/algebra.md`` states why each rule is sound.
 
-A certificate proves the claim that it states.  Its reader has to decide whether the maps are those of the operations
-that it names, and whether the assumptions can hold together.
+A certificate proves the claim that it states.  Two questions remain for its reader: whether the maps are those of the
+named operations, and whether the assumptions are consistent.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from symlayout.proof.certificate.checker.schema import (
     size,
 )
 
-LEAST_WORK = 100_000  # operations on terms that any certificate may take
-WORK_PER_CHARACTER = 20  # and for each character of it as many more; those of true proofs take 1 or 2
+LEAST_WORK = 100_000  # operations on terms that the check of any certificate may take
+WORK_PER_CHARACTER = 20  # additional operations for each character; certificates of the prover take 1 or 2
 
 
 def check(certificate: Any) -> bool:
@@ -35,7 +35,13 @@ def check(certificate: Any) -> bool:
     Parameters
     ----------
     certificate : dict
-        What `Proof.certificate` gives, or the same read back from JSON.  Anything else is refused, not raised about.
+        The value of `Proof.certificate`, or the same data read back from JSON.  Any other object gives False; no object
+        raises an error.
+
+    Returns
+    -------
+    bool
+        True if the claim is proved.  False says nothing about the claim; `refusal` returns the reason.
 
     Examples
     --------
@@ -52,20 +58,20 @@ def check(certificate: Any) -> bool:
 
 
 def refusal(certificate: Any) -> str:
-    """Return why *certificate* does not prove its claim; empty if it does."""
+    """Return the reason why *certificate* does not prove its claim; an empty text if it does."""
     try:
         work = Work(budget(size(certificate)))
         check_form(certificate)
         check_proof(Known(certificate["claim"], work), certificate["proof"])
     except Refused as error:
         return str(error)
-    except (RecursionError, ValueError) as error:  # nested deeper than Python goes; an int too long to be written
-        return f"this is no certificate: {error!r:.200}"
+    except (RecursionError, ValueError) as error:  # nested too deeply for Python, or an int with too many digits
+        return f"this is not a certificate: {error!r:.200}"
     return ""
 
 
 def check_form(certificate: Any) -> None:
-    """Refuse JSON that is no certificate, is not sealed, or has a claim that refers to what there is not."""
+    """Refuse data that is not a sealed certificate, or whose claim refers to a missing name or number."""
     CERTIFICATE(certificate, "the certificate")
     if certificate["seal"] != seal(certificate):
         raise Refused("the seal does not match: the certificate was altered")
@@ -74,12 +80,12 @@ def check_form(certificate: Any) -> None:
 
 
 def budget(characters: int) -> int:
-    """Return how many operations on terms a certificate of so many characters may take."""
+    """Return the most operations on terms that the check of a certificate with so many characters may take."""
     return LEAST_WORK + WORK_PER_CHARACTER * characters
 
 
 def check_proof(known: Known, proof: dict[str, Any]) -> None:
-    """Refuse a proof, of the form that `CERTIFICATE` says, that does not show the claim."""
+    """Refuse a proof that does not prove the claim; its form has been checked by `CERTIFICATE`."""
     take_all(known, proof["given"])
     readings.check_given(known)
     operations = [number for number, node in enumerate(known.claim["nodes"]) if "cases" in node]
@@ -109,17 +115,17 @@ def check_block(known: Known, block: dict[str, Any]) -> None:
         for supposed, branch in zip(readings.suppositions(known), block["masked"], strict=True):
             check_block(supposed, branch)
     elif not known.is_absurd():
-        raise Refused("a block says that no point is left, which is not shown")
+        raise Refused("a block ends as absurd, but no known fact is false")
 
 
 def take_all(known: Known, steps: Sequence[Any]) -> None:
-    """Check steps, and add what each shows."""
+    """Check steps in order, and add the facts that they prove."""
     for step in steps:
         take(known, step)
 
 
 def take(known: Known, step: Sequence[Any]) -> None:
-    """Check one step, of the form that `RULES` says, and add what it shows."""
+    """Check one step, and add the facts that it proves; its form has been checked by `RULES`."""
     rule, *parts = step
     known.work.spend(1)
     RULES[rule][0](known, *parts)
@@ -133,7 +139,7 @@ def cases(known: Known, goal: Any, w: Any, yes: list[Any], no: list[Any]) -> Non
         supposed.nonnegative.add(bound)
         take_all(supposed, steps)
         if supposed.point != known.point:
-            raise Refused("a coordinate is introduced in a case, which there may not be")
+            raise Refused("a coordinate is introduced in a case, where that is not allowed")
         if not supposed.is_absurd():
             supposed.need(supposed.reduce(g))
     known.nonnegative.add(g)
@@ -167,7 +173,7 @@ ENDS: dict[str, Kind] = {
     "agree": row(PATH, PATH),
     "masked": row(_block, _block),
 }
-RULES: dict[str, tuple[Any, ...]] = {  # what checks a step, and the kinds of its parts
+RULES: dict[str, tuple[Any, ...]] = {  # the function that checks a step, and the kinds of its parts
     "dim": (rules.dim, name),
     "assume": (rules.assume, index),
     "mean": (rules.mean, name, polynomial),

@@ -1,4 +1,4 @@
-"""What a proof has shown at one place of it: polynomials that are >= 0 or == 0 at all points that it is about."""
+"""The facts known at one place of a proof: polynomials that are >= 0 or == 0 at all points that the place is about."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import Any
 
 from symlayout.proof.certificate.checker.polynomials import Monomial, Polynomial, Refused, Work, constant, decode
 
-_REWRITES = 200  # of monomials, in one reduction
+_REWRITES = 200  # most rewrites of monomials in one reduction
 
 
 class Known:
-    """What is known at one place of a proof.
+    """The facts known at one place of a proof.
 
     Attributes
     ----------
-    claim : the claim as data, of the form that `schema` checks.
-    place : the number of the operation whose cases the proof is about; None where it is about both sides.
+    claim : the claim as data; `schema` has checked its form.
+    place : the number of the operation whose cases the proof is about; None if it is about both sides.
     nonnegative, zero : polynomials known to be >= 0 and == 0.
-    symbols : the names that polynomials may have.
-    solved, rewrites : equations in use: of one symbol, and of one monomial.
+    symbols : the names that polynomials may mention.
+    solved, rewrites : the values of solved symbols, and the replacements of monomials.
     maxima : symbols that are ``max(0, e)``, with their *e*.
-    floors : ``floor(e/k)`` for each ``(e, k)`` that was shown.
+    floors : ``floor(e/k)`` for each ``(e, k)`` whose floor has been proved.
     meaning : the value of each name of the claim.
-    point : any coordinate of the output, or of the operation at *place*; None until a step introduces it.
-    inside : the side that is supposed to read no fill.
+    point : an arbitrary coordinate of the output, or of the operation at *place*; None until a step introduces it.
+    inside : the side that is assumed to read no fill.
     """
 
     def __init__(self, claim: dict[str, Any], work: Work) -> None:
@@ -41,7 +41,7 @@ class Known:
         self.inside: str | None = None
 
     def fork(self) -> Known:
-        """Return a copy to which more can be added."""
+        """Return an independent copy."""
         self.work.spend(len(self.nonnegative) + len(self.zero) + len(self.symbols) + len(self.floors))
         copy = type(self)(self.claim, self.work)
         copy.nonnegative, copy.zero, copy.symbols = set(self.nonnegative), set(self.zero), set(self.symbols)
@@ -68,7 +68,7 @@ class Known:
         return self.symbol(name)
 
     def reduce(self, e: Polynomial) -> Polynomial:
-        """Return *e* with every symbol and monomial that is solved written as what it equals."""
+        """Return *e* with solved symbols and rewritten monomials replaced by their values."""
         e = e.substitute(self.solved)
         for _ in range(_REWRITES if self.rewrites else 0):
             before = e
@@ -86,7 +86,7 @@ class Known:
         return self.reduce(e)
 
     def claimed(self, data: Any) -> Polynomial:
-        """Return a polynomial of the claim in the proof's symbols, reduced."""
+        """Return a polynomial of the claim in the symbols of the proof, reduced."""
         e = decode(data, self.work)
         if not e.names <= self.meaning.keys():
             raise Refused(f"{e} has names without a meaning")
@@ -124,10 +124,10 @@ class Known:
     def need_floor(self, e: Polynomial, k: Polynomial, q: Polynomial) -> None:
         """Refuse the certificate unless ``q = floor(e/k)`` and ``k >= 1`` are known."""
         self.need(self.reduce(e - k * q))
-        self.need(self.reduce(k * q + k - 1 - e))  # the sum of the two says k >= 1
+        self.need(self.reduce(k * q + k - 1 - e))  # both together imply k >= 1
 
     def is_absurd(self) -> bool:
-        """Return whether a constant that is false is known: then no point satisfies all that is known."""
+        """Return whether a false statement about a constant is known: then no point satisfies all known facts."""
         self.work.spend(len(self.nonnegative) + len(self.zero))
         below = any(value is not None and value < 0 for value in (e.constant for e in self.nonnegative))
         return below or any(e.constant for e in self.zero)
@@ -135,18 +135,18 @@ class Known:
     # ------------------------------------------------------------------ equations in use
 
     def solve(self, name: str, value: Polynomial) -> None:
-        """Write *value*, which has no solved symbol, for a symbol everywhere."""
+        """Replace a symbol by *value* everywhere; *value* mentions no solved symbol."""
         self.solved = {k: e.substitute({name: value}) for k, e in self.solved.items()} | {name: value}
         self.rewrites = [(m, self.reduce(e)) for m, e in self.rewrites if name not in m]
         self._renew()
 
     def rewrite(self, monomial: Monomial, value: Polynomial) -> None:
-        """Write *value* for a monomial everywhere."""
+        """Replace a monomial by *value* everywhere."""
         self.rewrites.append((monomial, value))
         self._renew()
 
     def _renew(self) -> None:
-        """Reduce all that is known."""
+        """Reduce all known facts."""
         self.nonnegative = {self.reduce(e) for e in self.nonnegative}
         self.zero = {self.reduce(e) for e in self.zero}
         self.maxima = {name: self.reduce(e) for name, e in self.maxima.items()}

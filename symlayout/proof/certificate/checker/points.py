@@ -1,4 +1,4 @@
-"""The rule that looks at all points of a box of digits.  It alone computes with arrays, of 64-bit integers."""
+"""The rule that evaluates a goal at all points of a box of digits.  Only this rule uses arrays, of 64-bit integers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import numpy as np
 from symlayout.proof.certificate.checker.known import Known
 from symlayout.proof.certificate.checker.polynomials import Monomial, Polynomial, Refused, Terms
 
-MAX_POINTS = 1_000_000  # of a box of digits
-MAX_STORED = 16_000_000  # numbers that the floors over a box may be
-_MAX_INT = 1 << 62  # of a polynomial at a point
-_POINTS_PER_OPERATION = 500  # that take as long as one operation on a term
+MAX_POINTS = 1_000_000  # most points of a box
+MAX_STORED = 16_000_000  # most values of floors to store for one box
+_MAX_INT = 1 << 62  # bound of the values of a polynomial
+_POINTS_PER_OPERATION = 500  # evaluating so many points takes as long as one operation on a term
 
 Values = dict[str, Any]
 
 
 def points(known: Known, goal: Any, digits: list[Any], floors: list[Any], facts: list[Any]) -> None:
-    """``g >= 0`` at all points of a box of digits: each polynomial is that *g* has beside symbols from outside.
+    """``g >= 0``, evaluated at all points of a box of digits at which the facts hold.
 
-    Digits have integers as ends, the floors of digits are known, as are symbols from outside and facts to be >= 0.
+    *g* is a sum of products of a monomial of outside symbols and a polynomial in digits and floors; every such
+    polynomial must be >= 0 at all points.  Known before: integer bounds of the digits, the floors, and that outside
+    symbols and facts are >= 0.
     """
     count = prod(max(high - low + 1, 0) for _, low, high in digits)
     if not 0 < count <= MAX_POINTS or count * len(floors) > MAX_STORED:
@@ -55,7 +57,7 @@ def points(known: Known, goal: Any, digits: list[Any], floors: list[Any], facts:
 
 
 def _at(e: Polynomial, values: Values, count: int) -> Any:
-    """Return a polynomial at all points of a box, of which there are *count*."""
+    """Return the values of a polynomial at the *count* points of a box."""
     if not e.names <= values.keys():
         raise Refused(f"{e} has symbols from outside the box")
     e.work.spend(1 + sum(1 + len(monomial) for monomial in e.terms) * count // _POINTS_PER_OPERATION)

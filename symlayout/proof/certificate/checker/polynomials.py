@@ -1,8 +1,7 @@
-"""Integer polynomials, with a budget of work: all the arithmetic that the checker has.
+"""Integer polynomials with a budget of work: the arithmetic of the checker.
 
-A polynomial is a sum of terms; a term is a coefficient and a monomial, which is a sorted tuple of names.
-Each operation counts the terms and names that it visits (`Work`), so that the answer to any certificate takes a
-bounded number of them.
+A polynomial is a sum of terms.  A term is a coefficient and a monomial, which is a sorted tuple of names.  Each
+operation counts the terms and names that it visits (`Work`).  So the check of any certificate takes a bounded time.
 """
 
 from __future__ import annotations
@@ -13,30 +12,30 @@ from typing import Any
 Monomial = tuple[str, ...]
 Terms = dict[Monomial, int]
 
-MAX_DEGREE = 200  # of a polynomial, which repeated substitution could double without end
-MAX_BITS = 2000  # of a coefficient
-_SHOWN = 12  # terms of a polynomial in a message
+MAX_DEGREE = 200  # most factors of a monomial; repeated substitution could double it without end
+MAX_BITS = 2000  # most bits of a coefficient
+_SHOWN = 12  # most terms of a polynomial in a message
 
 
 class Refused(Exception):
-    """A certificate that proves nothing, and why."""
+    """The reason why a certificate does not prove its claim."""
 
 
 class Work:
-    """How many operations on terms were done, and how many may be done."""
+    """A counter of operations on terms, with a limit."""
 
     def __init__(self, most: int) -> None:
         self.done, self.most = 0, most
 
     def spend(self, operations: int) -> None:
-        """Count *operations*, and refuse the certificate once they exceed the budget."""
+        """Count *operations*; refuse the certificate if the count exceeds the limit."""
         self.done += operations
         if self.done > self.most:
             raise Refused(f"the check takes more than {self.most} operations on terms")
 
 
 class Polynomial:
-    """The sum of ``coefficient * product of names`` over *terms*, which hold no coefficient 0."""
+    """The sum of ``coefficient * product of names`` over *terms*; no coefficient is 0."""
 
     __slots__ = ("_hash", "_names", "terms", "work")
 
@@ -47,14 +46,14 @@ class Polynomial:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that occur."""
+        """The names in the polynomial."""
         if self._names is None:
             self._names = frozenset([name for monomial in self.terms for name in monomial])
         return self._names
 
     @property
     def constant(self) -> int | None:
-        """The value of a polynomial without names; None for others."""
+        """The value of a constant polynomial; None for other polynomials."""
         if not self.terms:
             return 0
         return self.terms.get(()) if len(self.terms) == 1 else None
@@ -96,7 +95,7 @@ class Polynomial:
         return Polynomial(total, self.work)
 
     def substitute(self, values: Mapping[str, Polynomial]) -> Polynomial:
-        """Return this polynomial with each name of *values* replaced, all at once."""
+        """Return this polynomial with each name replaced by its entry of *values*, simultaneously."""
         self.work.spend(1)
         if self.names.isdisjoint(values):
             return self
@@ -111,7 +110,7 @@ class Polynomial:
         return Polynomial(total, self.work)
 
     def replace(self, factor: Monomial, value: Polynomial) -> Polynomial:
-        """Return this polynomial with one *factor* of every multiple of it replaced by *value*."""
+        """Return this polynomial with *factor* replaced by *value*, once in each term that *factor* divides."""
         self.work.spend(len(self.terms))
         cofactors = {monomial: rest for monomial in self.terms if (rest := _without(monomial, factor)) is not None}
         if not cofactors:
@@ -129,9 +128,9 @@ def constant(value: int, work: Work) -> Polynomial:
 
 
 def decode(data: Any, work: Work) -> Polynomial:
-    """Return the polynomial that *data* stands for: an int, or a list of terms ``[coefficient, name, ...]``.
+    """Return the polynomial of *data*: an int, or a list of terms ``[coefficient, name, ...]``.
 
-    The data has this form already; here it is refused if a coefficient is 0 or a monomial stands twice.
+    `schema` has checked this form.  `Refused` is raised if a coefficient is 0 or a monomial occurs twice.
     """
     if isinstance(data, int):
         return constant(data, work)
@@ -140,7 +139,7 @@ def decode(data: Any, work: Work) -> Polynomial:
         work.spend(1 + len(names))
         monomial = tuple(sorted(names))
         if not coefficient or monomial in terms:
-            raise Refused(f"{data!r:.200} is no polynomial")
+            raise Refused(f"{data!r:.200} is not a polynomial")
         _check_size(monomial, (), coefficient, 1)
         terms[monomial] = coefficient
     return Polynomial(terms, work)
@@ -167,7 +166,7 @@ def _add(total: Terms, terms: Terms, work: Work) -> None:
 
 
 def _check_size(left: Monomial, right: Monomial, a: int, b: int) -> None:
-    """Refuse a product of two terms that is too large to go on with."""
+    """Refuse a product of two terms with a degree or a coefficient beyond the limits."""
     if len(left) + len(right) > MAX_DEGREE:
         raise Refused(f"a polynomial has a degree beyond {MAX_DEGREE}")
     if a.bit_length() + b.bit_length() > MAX_BITS:
@@ -175,7 +174,7 @@ def _check_size(left: Monomial, right: Monomial, a: int, b: int) -> None:
 
 
 def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
-    """Return ``monomial / factor``, or None if it is no monomial."""
+    """Return ``monomial / factor``, or None if *factor* does not divide *monomial*."""
     rest = list(monomial)
     for name in factor:
         if name not in rest:

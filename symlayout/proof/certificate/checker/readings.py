@@ -1,7 +1,7 @@
-"""What the maps of a claim read, and the rules of a proof that evaluate them.
+"""Evaluate the maps of a claim, and the rules of a proof that depend on them.
 
-Each operation is shown once to be a map: at every coordinate of it exactly one case holds, and a case without a fill
-reads inside its source (`check_case`).  What follows about a coordinate that a side reads needs no proof of its own.
+A proof shows once for each operation that it is a map: at each of its coordinates exactly one case holds, and a case
+without a fill reads inside its source (`check_case`).  Later steps use this for any coordinate without a new proof.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ SIDES = ("left", "right")
 
 
 def check_given(known: Known) -> None:
-    """Refuse the certificate unless each name of the claim has a meaning, and each input one shape."""
+    """Refuse the certificate unless each name of the claim has a value, and each input has one shape."""
     if known.point is not None:
-        raise Refused("a coordinate is introduced before the maps are shown, which speak of others")
+        raise Refused("a coordinate is introduced before the maps, which have coordinates of their own")
     if missing := {name for name, *_ in (*known.claim["dims"], *known.claim["symbols"])} - known.meaning.keys():
         raise Refused(f"{min(missing)} has no meaning")
     shapes: dict[str, list[Polynomial]] = {}
@@ -31,7 +31,7 @@ def check_given(known: Known) -> None:
 
 
 def point(known: Known) -> None:
-    """Any coordinate ``0 <= i < extent`` of the operation that the proof is about, or of both sides, which agree."""
+    """Introduce any coordinate ``0 <= i < extent`` of one operation, or of both sides if their shapes agree."""
     left, right = (known.claim[side] if known.place is None else known.place for side in SIDES)
     extents, others = ([known.claimed(e) for e in known.claim["nodes"][node]["shape"]] for node in (left, right))
     _need_same(known, extents, others, "the shapes")
@@ -51,15 +51,15 @@ def _need_same(known: Known, left: Sequence[Polynomial], right: Sequence[Polynom
 
 
 def check_case(known: Known, number: int, others: Sequence[Any]) -> None:
-    """Refuse the certificate unless, of the operation's cases, this one holds and reads inside, and no other holds.
+    """Refuse the certificate unless case *number* of the operation holds and reads inside, and no other case holds.
 
-    *others* names for each other case, in order, one of its windows and the end at which the coordinate is outside.
+    *others* gives, for each other case in order, a window that fails and the end at which the coordinate is outside.
     """
     if known.place is None:
         raise Refused("a case is named where the proof is about both sides")
     node = known.claim["nodes"][known.place]
     if not (number < len(node["cases"]) == len(others) + 1):
-        raise Refused(f"the cases of node {known.place} are not told apart")
+        raise Refused(f"the end does not tell apart all cases of node {known.place}")
     at = _point(known)
     case, extents = _enter(known, node, number, at)
     for each, (window, end) in zip((c for k, c in enumerate(node["cases"]) if k != number), others, strict=True):
@@ -75,7 +75,7 @@ def check_case(known: Known, number: int, others: Sequence[Any]) -> None:
 def _enter(
     known: Known, node: dict[str, Any], number: int, at: list[Polynomial]
 ) -> tuple[dict[str, Any], list[Polynomial]]:
-    """Return a case of a node, which is shown to hold at a coordinate, and the extents of its source."""
+    """Return a case of a node and the extents of its source; refuse unless the case is known to hold at *at*."""
     if "cases" not in node or number >= len(node["cases"]):
         raise Refused(f"{node.get('op', 'an input')} has no case {number}")
     case: dict[str, Any] = node["cases"][number]
@@ -90,7 +90,7 @@ def _source(known: Known, node: dict[str, Any], case: dict[str, Any]) -> dict[st
 
 
 def _need_outside(known: Known, expression: Any, extent: Polynomial, at: list[Polynomial], end: str) -> None:
-    """Refuse the certificate unless a coordinate is outside: below 0, above all, or because there is none inside."""
+    """Refuse the certificate unless a coordinate is outside: below 0, at least the extent, or the extent is 0."""
     if end == "empty":
         known.need(-extent)
     elif end == "below":
@@ -100,7 +100,7 @@ def _need_outside(known: Known, expression: Any, extent: Polynomial, at: list[Po
 
 
 def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
-    """Return a coordinate expression at the coordinate *at*; each floor in it was shown."""
+    """Return the value of a coordinate expression at *at*; refuse if a floor in it has not been proved."""
     known.work.spend(1)
     operator, *operands = expression
     if operator == "axis":
@@ -121,7 +121,7 @@ def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
 
 
 def check_agreement(known: Known, left: Sequence[Any], right: Sequence[Any]) -> None:
-    """Refuse the certificate unless both sides, by the cases that the paths name, read the same at the point."""
+    """Refuse the certificate unless both sides read the same element at the point, by the cases of the paths."""
     (a, at), (b, others) = (_read(known, side, path) for side, path in zip(SIDES, (left, right), strict=True))
     if a != b:
         raise Refused(f"the sides read {a} and {b}")
@@ -129,12 +129,12 @@ def check_agreement(known: Known, left: Sequence[Any], right: Sequence[Any]) -> 
 
 
 def _read(known: Known, side: str, path: Sequence[Any]) -> tuple[tuple[str, str], list[Polynomial]]:
-    """Return what a side reads: an input, and the coordinate in it, or a fill."""
+    """Return the element that a side reads: an input with a coordinate, or a fill."""
     end = path[-1][1] if path else None
     node, at = _follow(known, side, path if end is None else path[:-1])
     if end is None:
         if "input" not in node:
-            raise Refused(f"a path ends at {node['op']}, which is no input")
+            raise Refused(f"a path ends at {node['op']}, which is not an input")
         return ("input", node["input"]), at
     axis, where = end
     case, extents = _enter(known, node, path[-1][0], at)
@@ -145,9 +145,9 @@ def _read(known: Known, side: str, path: Sequence[Any]) -> tuple[tuple[str, str]
 
 
 def _follow(known: Known, side: str, path: Sequence[Any]) -> tuple[dict[str, Any], list[Polynomial]]:
-    """Return the node and the coordinate in it that *path* leads to, from the output coordinate."""
+    """Follow *path* from the output coordinate; return the node that it reaches, and the coordinate there."""
     if known.place is not None:
-        raise Refused("a side is read where the proof is about one operation")
+        raise Refused("a side is read in a block that is about one operation")
     node, at = known.claim["nodes"][known.claim[side]], _point(known)
     for number, end in path:
         if end is not None:
@@ -168,22 +168,22 @@ def _point(known: Known) -> list[Polynomial]:
 
 
 def inside(known: Known, side: str, path: Sequence[Any]) -> None:
-    """``0 <= c < extent`` for the case that ends *path*: it has no fill, or is on the side supposed to read none."""
+    """``0 <= c < extent`` for the case at the end of *path*: it has no fill, or its side is assumed to read none."""
     if not path or path[-1][1] is not None:
         raise Refused("no case ends the path")
     node, at = _follow(known, side, path[:-1])
     case, extents = _enter(known, node, path[-1][0], at)
     if case["fill"] is not None and known.inside != side:
-        raise Refused("this case is not supposed to read inside its source")
+        raise Refused("this case is not assumed to read inside its source")
     for expression, extent in zip(case["coords"], extents, strict=True):
         c = evaluate(known, expression, at)
         known.nonnegative |= {c, known.reduce(extent - 1 - c)}
 
 
 def suppositions(known: Known) -> Iterator[Known]:
-    """Yield what is known where the left side reads no fill, and where the right side reads none.
+    """Yield the known facts for the points at which the left side reads no fill, then for the right side.
 
-    No map has several cases, and all fills are equal: at all other points both sides read that fill.
+    No map may have several cases, and all fills must be equal.  Then both sides read that fill at all other points.
     """
     cases = [node["cases"] for node in known.claim["nodes"] if "cases" in node]
     known.work.spend(len(cases))

@@ -1,6 +1,7 @@
-"""The rules of a proof that know no map: what each step needs, and what it adds to what is known.
+"""The rules of a proof that are not about maps.
 
-`docs/algebra.md` states why each is sound.
+The docstring of a rule states the facts that it adds; the code checks its side conditions.  ``docs/algebra.md`` states
+why each rule is sound.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from symlayout.proof.certificate.checker.polynomials import Polynomial, Refused
 
 
 def dim(known: Known, name: str) -> None:
-    """``min <= d <= max``, and ``d = k*t`` for a new ``t`` where it is a multiple of ``k``."""
+    """``min <= d <= max``; and ``d = k*t`` for a new ``t`` if the claim says that ``d`` is a multiple of ``k``."""
     _, low, high, multiple = _row(known, "dims", name)
     d = known.meaning[name] = known.introduce(name)
     if low is not None:
@@ -26,7 +27,7 @@ def dim(known: Known, name: str) -> None:
 
 
 def _row(known: Known, part: str, name: str) -> list[Any]:
-    """Return what the claim says of one of its names."""
+    """Return the entry of the claim for one of its names."""
     known.work.spend(len(known.claim[part]))
     rows: list[list[Any]] = [row for row in known.claim[part] if row[0] == name]
     if not rows:
@@ -35,7 +36,7 @@ def _row(known: Known, part: str, name: str) -> list[Any]:
 
 
 def assume(known: Known, number: int) -> None:
-    """One of the claim's assumptions; one that ``k`` divides ``e`` is ``e = k*t`` for a new ``t``."""
+    """Use an assumption of the claim; that ``k`` divides ``e`` becomes ``e = k*t`` for a new ``t``."""
     if number >= len(known.claim["assumptions"]):
         raise Refused(f"there is no assumption {number}")
     relation, *parts = known.claim["assumptions"][number]
@@ -50,7 +51,7 @@ def mean(known: Known, name: str, value: Any) -> None:
     """``name = value`` for a symbol of the claim: its definition determines it."""
     _, form, *operands = _row(known, "symbols", name)
     if name in known.meaning:
-        raise Refused(f"{name} has a meaning already")
+        raise Refused(f"{name} already has a value")
     v, (a, b) = known.read(value), map(known.claimed, operands)
     if form == "//":
         known.need_floor(a, b, v)
@@ -66,7 +67,7 @@ def mean(known: Known, name: str, value: Any) -> None:
 
 
 def _is_maximum(known: Known, excess: Polynomial, e: Polynomial) -> bool:
-    """Return whether *excess*, which is at least 0 and *e*, is one of them or ``max(0, e)``."""
+    """Return whether *excess* is ``max(0, e)``; the caller has checked that it is >= 0 and >= *e*."""
     if known.vanishes(excess) or known.vanishes(known.reduce(excess - e)):
         return True
     e = known.reduce(e)
@@ -77,7 +78,7 @@ def _is_maximum(known: Known, excess: Polynomial, e: Polynomial) -> bool:
 
 
 def define(known: Known, name: str, value: Any) -> None:
-    """``t = e``, a new name for a polynomial."""
+    """``t = e`` for a new name ``t``."""
     e = known.read(value)
     known.zero.add(known.introduce(name) - e)
 
@@ -102,7 +103,7 @@ def maximum(known: Known, name: str, value: Any) -> None:
 
 
 def lows(known: Known, goal: Any, bounds: list[Any]) -> None:
-    """``g >= 0``: with each symbol written as its lower bound and more, no coefficient is negative."""
+    """``g >= 0``: with each symbol written as its lower bound plus a new symbol, no coefficient is negative."""
     g = known.read(goal)
     shifts: dict[str, Polynomial] = {}
     for name, low in bounds:
@@ -114,9 +115,9 @@ def lows(known: Known, goal: Any, bounds: list[Any]) -> None:
 
 
 def combine(known: Known, goal: Any, scale: Any, products: list[Any], equations: list[Any]) -> None:
-    """``g >= 0``: ``s*g + s - 1``, for ``s >= 1``, is a sum of products of what is known to be >= 0.
+    """``g >= 0``: ``s*g + s - 1``, for ``s >= 1``, is a sum of products of polynomials that are known to be >= 0.
 
-    So ``g > -1``.  Multiples of what is known to be 0 may be added.
+    So ``g > -1``.  Multiples of polynomials that are known to be 0 may be added.
     """
     g, s = known.read(goal), known.read(scale)
     known.need(s - 1)
@@ -131,7 +132,7 @@ def combine(known: Known, goal: Any, scale: Any, products: list[Any], equations:
 
 
 def _balance(known: Known, rest: Polynomial, equations: list[Any]) -> None:
-    """Refuse the certificate unless *rest* is a sum of multiples of what is known to be 0."""
+    """Refuse the certificate unless *rest* is a sum of multiples of polynomials that are known to be 0."""
     for factor, equation in equations:
         zero = known.read(equation)
         known.need_zero(zero)
@@ -144,7 +145,7 @@ def _balance(known: Known, rest: Polynomial, equations: list[Any]) -> None:
 
 
 def equation(known: Known, goal: Any, scale: Any, equations: list[Any]) -> None:
-    """``g == 0``: ``s*g``, for ``s >= 1``, is a sum of multiples of what is known to be 0."""
+    """``g == 0``: ``s*g``, for ``s >= 1``, is a sum of multiples of polynomials that are known to be 0."""
     g, s = known.read(goal), known.read(scale)
     known.need(s - 1)
     _balance(known, s * g, equations)
@@ -152,7 +153,7 @@ def equation(known: Known, goal: Any, scale: Any, equations: list[Any]) -> None:
 
 
 def equal(known: Known, goal: Any) -> None:
-    """``g == 0``: it is known to be >= 0 and <= 0."""
+    """``g == 0``: ``g`` is known to be >= 0 and <= 0."""
     g = known.read(goal)
     known.need(g)
     known.need(-g)
@@ -160,9 +161,9 @@ def equal(known: Known, goal: Any) -> None:
 
 
 def resolve(known: Known, name: str) -> None:
-    """``max(0, e)`` is *e* where ``e >= 0`` or the maximum is >= 1, and 0 where ``e <= 0``."""
+    """``max(0, e) = e`` if ``e >= 0`` or the maximum is >= 1; ``max(0, e) = 0`` if ``e <= 0``."""
     if name not in known.maxima:
-        raise Refused(f"{name} is no maximum")
+        raise Refused(f"{name} is not a maximum")
     m, e = known.read([[1, name]]), known.maxima[name]
     if known.holds(e) or known.holds(m - 1):
         known.zero.add(known.reduce(m - e))
@@ -172,16 +173,16 @@ def resolve(known: Known, name: str) -> None:
 
 
 def solve(known: Known, name: str, value: Any) -> None:
-    """Write *value* for a symbol everywhere, where they are known to be equal."""
+    """Replace a symbol by *value* everywhere; both are known to be equal."""
     v = known.read(value)
     if name in v.names or name in known.solved or name not in known.symbols:
-        raise Refused(f"{name} cannot be written as {v}")
+        raise Refused(f"{name} cannot be replaced by {v}")
     known.need_zero(known.reduce(known.symbol(name) - v))
     known.solve(name, v)
 
 
 def rewrite(known: Known, monomial: list[str], value: Any) -> None:
-    """Write *value* for a monomial everywhere, where they are known to be equal."""
+    """Replace a monomial by *value* everywhere; both are known to be equal."""
     m, v = known.read([[1, *monomial]]), known.read(value)
     known.need_zero(m - v)
     known.rewrite(tuple(sorted(monomial)), v)

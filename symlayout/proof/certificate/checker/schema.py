@@ -1,6 +1,6 @@
-"""The form of a certificate: which members it has, of which types, and what its names and numbers refer to.
+"""The form of a certificate: its members, their types, and the names and numbers that they refer to.
 
-`check_form` refuses everything else, so that the modules that read a certificate after it need no test of a type.
+`check_form` refuses data of any other form.  So the modules that read a certificate afterwards test no types.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 from symlayout.proof.certificate.checker.polynomials import Refused
 
-Kind = Callable[[Any, str], None]  # of a value at a place: it refuses the certificate if the value is of another kind
+Kind = Callable[[Any, str], None]  # called with a value and its place; refuses a value of another kind
 
-MAX_VALUES = 3_000_000  # in a certificate
-MAX_NESTING = 400  # of lists and members within each other
+MAX_VALUES = 3_000_000  # most values in a certificate
+MAX_NESTING = 400  # most nested lists and objects
 
 
 # ---------------------------------------------------------------------- any JSON, and its seal
 
 
 def size(certificate: Any) -> int:
-    """Return how many characters a certificate has as JSON; it is refused if it is none, or too large, or nested."""
+    """Return the number of characters of a certificate as JSON; refuse other data, and data too large or too nested."""
     count, level = 0, [certificate]
     for _ in range(MAX_NESTING):
         below: list[Any] = []
@@ -32,7 +32,7 @@ def size(certificate: Any) -> int:
             elif type(value) is list:
                 below += value
             elif value is not None and type(value) not in (bool, int, str):
-                raise Refused(f"a {type(value).__name__} is no part of a certificate")
+                raise Refused(f"a {type(value).__name__} is not part of a certificate")
             if count + len(below) > MAX_VALUES:
                 raise Refused(f"the certificate has more than {MAX_VALUES} values")
         if not below:
@@ -42,7 +42,7 @@ def size(certificate: Any) -> int:
 
 
 def seal(certificate: dict[str, Any]) -> str:
-    """Return the digest of a certificate's claim and proof, which shows accidents: anybody can make it."""
+    """Return the digest of claim and proof.  It reveals only accidental changes: anybody can make it."""
     return sha256(_body([certificate["claim"], certificate["proof"]]).encode()).hexdigest()
 
 
@@ -54,29 +54,29 @@ def _body(data: Any) -> str:
 
 
 def anything(value: Any, place: str) -> None:
-    """Accept any JSON."""
+    """Accept any JSON value."""
 
 
 def integer(value: Any, place: str) -> None:
     """Accept an integer."""
-    if type(value) is not int:  # a bool is none
-        raise Refused(f"{place}: {value!r:.80} is no integer")
+    if type(value) is not int:  # not isinstance: a bool is not an integer here
+        raise Refused(f"{place}: {value!r:.80} is not an integer")
 
 
 def index(value: Any, place: str) -> None:
-    """Accept an integer that counts something from 0."""
+    """Accept an integer >= 0."""
     if type(value) is not int or value < 0:
-        raise Refused(f"{place}: {value!r:.80} is no number >= 0")
+        raise Refused(f"{place}: {value!r:.80} is not a number >= 0")
 
 
 def name(value: Any, place: str) -> None:
-    """Accept a text that is not empty."""
+    """Accept a nonempty text."""
     if type(value) is not str or not value:
-        raise Refused(f"{place}: {value!r:.80} is no name")
+        raise Refused(f"{place}: {value!r:.80} is not a name")
 
 
 def one_of(*words: str) -> Kind:
-    """Return the kind of these texts."""
+    """Return the kind that accepts one of these texts."""
 
     def kind(value: Any, place: str) -> None:
         if type(value) is not str or value not in words:
@@ -86,7 +86,7 @@ def one_of(*words: str) -> Kind:
 
 
 def optional(inner: Kind) -> Kind:
-    """Return the kind of such values and of null."""
+    """Return the kind that accepts null and the values of *inner*."""
 
     def kind(value: Any, place: str) -> None:
         if value is not None:
@@ -96,11 +96,11 @@ def optional(inner: Kind) -> Kind:
 
 
 def items(inner: Kind) -> Kind:
-    """Return the kind of lists of any length."""
+    """Return the kind that accepts lists, of any length, of values of *inner*."""
 
     def kind(value: Any, place: str) -> None:
         if type(value) is not list:
-            raise Refused(f"{place}: {value!r:.80} is no list")
+            raise Refused(f"{place}: {value!r:.80} is not a list")
         for item in value:
             inner(item, place)
 
@@ -108,11 +108,11 @@ def items(inner: Kind) -> Kind:
 
 
 def row(*inner: Kind) -> Kind:
-    """Return the kind of lists with one value of each kind."""
+    """Return the kind that accepts lists with one value of each kind, in order."""
 
     def kind(value: Any, place: str) -> None:
         if type(value) is not list or len(value) != len(inner):
-            raise Refused(f"{place}: {value!r:.80} is no list of {len(inner)}")
+            raise Refused(f"{place}: {value!r:.80} is not a list of {len(inner)}")
         for each, item in zip(inner, value, strict=True):
             each(item, place)
 
@@ -120,7 +120,7 @@ def row(*inner: Kind) -> Kind:
 
 
 def members(**inner: Kind) -> Kind:
-    """Return the kind of objects that have these members, and no other."""
+    """Return the kind that accepts objects with exactly these members."""
 
     def kind(value: Any, place: str) -> None:
         if type(value) is not dict or value.keys() != inner.keys():
@@ -141,7 +141,7 @@ def polynomial(value: Any, place: str) -> None:
 
 def _term(value: Any, place: str) -> None:
     if type(value) is not list or not value:
-        raise Refused(f"{place}: {value!r:.80} is no term")
+        raise Refused(f"{place}: {value!r:.80} is not a term")
     integer(value[0], place)
     for factor in value[1:]:
         name(factor, place)
@@ -186,7 +186,7 @@ CLAIM = members(
 
 
 def check_claim(claim: Any) -> None:
-    """Refuse a claim that is not of this form, or in which something refers to what there is not."""
+    """Refuse a claim that has another form, or that refers to a missing name or number."""
     CLAIM(claim, "claim")
     known: set[str] = set()
     for dim, low, high, multiple in claim["dims"]:
@@ -222,7 +222,7 @@ def _check_names(polynomials: list[Any], known: set[str]) -> None:
 
 
 def _check_operation(node: dict[str, Any], number: int, nodes: list[Any], known: set[str]) -> None:
-    """Refuse an operation that reads a later node, or another number of axes than its source has."""
+    """Refuse an operation that reads a later node, or whose number of coordinates is not the rank of its source."""
     if any(source >= number for source in node["inputs"]):
         raise Refused(f"node {number} reads a node that does not come before it")
     for case in node["cases"]:
