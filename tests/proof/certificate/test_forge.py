@@ -108,7 +108,7 @@ FORGED: dict[str, tuple[Callable[[Data], None], str]] = {
     "a node that is an operation and an input": (once_flipped, "'input', 'inputs', 'op', 'shape'] is not ['input'"),
     "cases that overlap": (overlapping, "a case has no window 0"),
     "a read outside that is taken for granted": (taken_for_granted, "-#0 - 1 >= 0 is not shown"),
-    "a coordinate before the maps": (early, "a coordinate is introduced before the maps are shown"),
+    "a coordinate before the maps": (early, "a coordinate is introduced before the maps, which"),
     "a member that the format does not have": (claim_of("trusted", True), "'trusted'] is not ['assumptions'"),
     "symbols that are no list": (claim_of("symbols", False), "claim.symbols: False is not a list"),
     "a side that is a truth value": (claim_of("left", True), "claim.left: True is not a number >= 0"),
