@@ -1,1 +1,1 @@
-"""Inverses of index maps, and what is proved of them."""
+"""Inverses of index maps, and proofs of their properties."""

@@ -1,12 +1,13 @@
-"""Find the two faces of a piece of a map: what reads an element, and where the element stands.
+"""Find the two faces of a piece of a map: the output coordinate and the input coordinate, both affine in digits.
 
-Over a box of digits both coordinates are affine, the output's and the input's.  The digits are told by the
-input's, which is a number for each axis or, where reshapes mix the axes, one row-major number of the whole.
+An inverse computes the digits from the input's face.  That face is one number for each axis; or one row-major number,
+if reshapes mix the axes.
 
-* A digit whose step is the span of the digits below is the quotient by the step, as in a mixed-radix number.
-* A shorter step means that an element stands in several places (windows that overlap): the quotient, but at
-  most the last digit, is one of them.  A longer one means that there are elements that stand in none.
-* A digit that the input does not mention is 0 (tile, repeat, broadcast), or what a window asks for (roll).
+* A digit whose step equals the span of the lower digits is the quotient by the step, as in a mixed-radix number.
+* A shorter step means that elements occur in several places of the output (overlapping windows).  The quotient, capped
+  at the last value of the digit, is one of these places.  A longer step means that some elements occur nowhere.
+* A digit that the input's face does not mention is set to 0 (tile, repeat, broadcast), or to the value that satisfies a
+  window (roll).
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ from symlayout.tensors.chain import Tensor
 
 @dataclass(frozen=True, slots=True)
 class SideDigit:
-    """``step*name`` is a part of an input's number; *falling* if the digit is counted from its end."""
+    """A term ``step*name`` of an input's number; *falling* means that the digit counts down from its last value."""
 
     name: str
     step: Extent
     extent: Extent
     falling: bool
-    short: bool = False  # the step is shorter than the span of the digits below, so that they overlap
+    short: bool = False  # the step is shorter than the span of the lower digits: they overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of the input's face, ``shift + sum(step*digit)``, its digits from the longest step to the shortest.
+    """A number of the input's face: ``shift + sum(step*digit)``, with the longest step first.
 
-    With *falls* it is ``shift - sum(step*digit)``.  It has *span* values, those between included.
+    With *falls*, it is ``shift - sum(step*digit)``.  The *span* is the greatest value less the least value, plus 1.
     """
 
     shift: Extent
@@ -67,7 +68,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A digit that the input does not tell: ``-(rest // step)``."""
+    """A digit that the input does not determine; its value is ``-(rest // step)``."""
 
     name: str
     rest: Extent = 0
@@ -76,18 +77,18 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """Both faces of one piece of a map: the input's *numbers*, the *output*'s coordinate, affine in the digits.
+    """Both faces of one piece of a map: *numbers* of the input and a coordinate of the *output*, affine in digits.
 
     Attributes
     ----------
     facts : Facts
-        The system that they are written in.
+        The system of the symbols in both faces.
     by_number : bool
-        Whether the input's face is the row-major number of the element.
+        Whether the input's face is one row-major number.
     missing : tuple of Missing
-        The digits that the input does not tell.
+        The digits that the input does not determine.
     picks : bool
-        Whether an element may stand in several places, of which one is picked.
+        Whether an element may occur in several places of the output; the inverse then picks one.
     """
 
     facts: Facts
@@ -99,7 +100,7 @@ class Face:
 
     @property
     def digits(self) -> list[SideDigit]:
-        """The digits that the input tells."""
+        """The digits that the input determines."""
         return [d for n in self.numbers for d in n.digits]
 
 
@@ -109,7 +110,7 @@ def face(t: Tensor, leaf: Tensor, path: tuple[int, ...], *, by_number: bool) -> 
     Raises
     ------
     InconclusiveError
-        The digits are not told by what is read.
+        The coordinates that are read do not determine the digits.
     """
 
     def numbers(read: Read) -> list[Extent]:
@@ -124,7 +125,7 @@ def face(t: Tensor, leaf: Tensor, path: tuple[int, ...], *, by_number: bool) -> 
 
 
 class _SideReader:
-    """Tells the digits of a box from the numbers that are read; see `Face` for the attributes."""
+    """Finds the digits of a box from the numbers that are read (see `Face` for the attributes)."""
 
     def __init__(self, t: Tensor, box: Box, read: Read, numbers: Sequence[Extent], singles: Sequence[bool]) -> None:
         self.t, self.facts, self.picks = t, read.facts, False
@@ -152,7 +153,7 @@ class _SideReader:
                 self._find(name, windows, extents.keys() - set(names))
 
     def _narrow(self, window: Window, extents: dict[str, Extent], moved: dict[str, Extent]) -> None:
-        """Cut the range of a digit to what *window* leaves of it, where that is one range for all sizes."""
+        """Cut the range of a digit by *window*, if one range remains for all sizes."""
         value = self.facts.reduce(window.value)
         names = [n for n in names_of(value) if is_digital(n, self.facts)]
         split = coefficient_of(value, names[0]) if len(names) == 1 and isinstance(value, Poly) else None
@@ -166,7 +167,7 @@ class _SideReader:
             moved[name], extents[name] = symbol(name) + start, self.facts.reduce(stop - start)
 
     def _number(self, e: Extent, single: bool, extents: dict[str, Extent]) -> Number:
-        """Return *e*, a coordinate of an axis that has a *single* element or more, as a number of digits."""
+        """Return the coordinate *e* as a number of digits; *single* says that its axis has extent 1."""
         facts, shift = self.facts, e
         found: list[SideDigit] = []
         for name in sorted(n for n in names_of(e) if n in extents):
@@ -183,7 +184,7 @@ class _SideReader:
             shift = shift - d.step * (d.extent - 1) if d.falling else shift
         if any(is_digital(n, facts) for n in names_of(shift)):
             raise self._not_told()
-        # a step that divides another is the shorter one; else the facts tell
+        # a step that divides another one is shorter; otherwise the facts decide
         ordered = sorted(found, key=lambda d: sum(_is_longer(d.step, other.step, facts) for other in found))
         digits: list[SideDigit] = []
         span: Extent = 1
@@ -201,7 +202,7 @@ class _SideReader:
         return Number(shift, falls, tuple(reversed(digits)), span, gap)
 
     def _find(self, name: str, windows: Sequence[Window], unknown: Set[str]) -> None:
-        """Find what a digit can be that the input does not tell: 0, or what puts a window's value in its range."""
+        """Choose a value for a digit that the input does not determine: 0, or a value for which a window holds."""
         for window in windows:
             split = coefficient_of(window.value, name) if isinstance(window.value, Poly) else None
             if split is None or not self.facts.positive(split[0]) or names_of(split[1]) & (unknown - {name}):
@@ -209,7 +210,7 @@ class _SideReader:
             step, rest = split
             self.picks = self.picks or not self.facts.nonnegative(step - self.facts.reduce(window.extent))
             whole = _times(rest, step)
-            rest = rest - whole * step  # what is left if the digit counts from -whole
+            rest = rest - whole * step  # the rest, if the digit counts from -whole
             self.output = tuple(substitute(e, {name: symbol(name) - whole}) for e in self.output)
             inside = self.facts.nonnegative(rest) and self.facts.nonnegative(window.extent - 1 - rest)
             self.missing.append(Missing(name) if inside else Missing(name, rest, step))
@@ -222,11 +223,11 @@ class _SideReader:
 
 
 def _is_longer(a: Extent, b: Extent, facts: Facts) -> bool:
-    """Return whether step *a* is known to be no shorter than *b*."""
+    """Return whether it is proved that step *a* is at least step *b*."""
     return exact_quotient(a, b) is not None or facts.nonnegative(a - b)
 
 
 def _times(e: Extent, step: Extent) -> Extent:
-    """Return how often *step* is in *e*, term by term."""
+    """Return the quotient of *e* by *step*, without the terms that *step* does not divide."""
     parts = (exact_quotient(collapse({m: c}), step) for m, c in terms_of(e).items())
     return sum((part for part in parts if part is not None), 0)

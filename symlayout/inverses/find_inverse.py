@@ -1,7 +1,7 @@
-"""Invert a tensor's map, and prove in which direction, and where, the inverse holds.
+"""Invert the map of a tensor, and prove which round trips hold, and where.
 
-Candidates come from the two faces of the map (`faces`, `candidates`).  Both round trips of a candidate are decided
-like any other claim, and it is returned only if at least one of them is proved for all sizes.
+Candidates come from the two faces of the map (`digit_sides`, `inverse_candidates`).  Both round trips of a candidate
+are decided like any other claim.  A candidate is returned only if at least one of them is proved for all sizes.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from symlayout_codegen.forks import cached_property
 if TYPE_CHECKING:
     from symlayout.inverses.inverse_candidates import Candidate
 
-_FIRST_BUDGET = 20  # of the search for a witness, before it is known that the candidate is an inverse
+_FIRST_BUDGET = 20  # budget of the first search for a witness against a candidate
 
 
 @dataclass(frozen=True)
 class Inverse:
-    """A function from tensors of the output's shape to the input, with what was proved of it.
+    """The inverse of a tensor's map, as a function on tensors, with the proofs of its round trips.
 
     Attributes
     ----------
     tensor : Tensor
-        ``f(x)``, of which this is the inverse.
+        The tensor ``f(x)`` whose map is inverted.
     left : Proof
-        Of ``inverse(f(x)) == x`` for the tensor's own input *x*.
+        The proof attempt for ``inverse(f(x)) == x``, where *x* is the tensor's input.
     right : Proof
-        Of ``f(inverse(z)) == z`` for any *z* of the output's shape.
+        The proof attempt for ``f(inverse(z)) == z``, for any *z* of the output's shape.
     is_section : bool
-        Whether an element may stand in several places of the output, of which the inverse picks one: then
-        ``inverse(f(x)) == x``, while ``f(inverse(z))`` has at every place what *z* has at the one that was picked.
+        Whether an element may occur in several places of the output; the inverse picks one of them.  Then
+        ``inverse(f(x)) == x``, while ``f(inverse(z))`` copies the picked element of *z* to all of its places.
 
     Examples
     --------
@@ -55,31 +55,31 @@ class Inverse:
 
     @property
     def holds(self) -> str:
-        """``"both"``, ``"left"`` or ``"right"``: the round trips that are the identity."""
+        """The round trips that are proved to be the identity: ``"both"``, ``"left"`` or ``"right"``."""
         sides = [name for name in ("left", "right") if getattr(self, name).verdict is Verdict.PROVED]
         return "both" if len(sides) == 2 else sides[0]
 
     @cached_property
     def left_region(self) -> Any:
-        """Where ``inverse(f(x))`` is proved to be *x*: a SymPy condition on the input's coordinate."""
+        """A SymPy condition on the input coordinate under which ``inverse(f(x))`` is proved to equal *x*."""
         if self.left.verdict is Verdict.PROVED:
             return sympy_bridge.everywhere()
         return self(self.tensor).index_map.fixed
 
     @cached_property
     def right_region(self) -> Any:
-        """Where ``f(inverse(z))`` is proved to be *z*: a SymPy condition on the output's coordinate."""
+        """A SymPy condition on the output coordinate under which ``f(inverse(z))`` is proved to equal *z*."""
         if self.right.verdict is Verdict.PROVED:
             return sympy_bridge.everywhere()
         return self.tensor.replace({self._candidate.leaf.key: self(like(self.tensor))}).index_map.fixed
 
     def __call__(self, z: Tensor) -> Tensor:
-        """Return the inverse applied to *z*, whose shape must be the tensor's."""
+        """Return the inverse applied to *z*, which must have the tensor's shape."""
         check_tensors("the inverse", z)
         return self._candidate(z)
 
     def explain(self) -> str:
-        """Return both round trips with their derivations, and where they hold."""
+        """Return both round trips as text, with their derivations and the regions in which they hold."""
         parts = [
             f"{claim}\n{proof.explain()}" + ("" if proof.verdict is Verdict.PROVED else f"\nIt holds where {where}.")
             for claim, proof, where in (
@@ -88,7 +88,7 @@ class Inverse:
             )
         ]
         if self.is_section:
-            parts.append("The inverse is a section: of the places that hold an element it reads one.")
+            parts.append("The inverse is a section: an element may occur in several places, and it reads one of them.")
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
@@ -97,21 +97,26 @@ class Inverse:
 
 
 def inverse(t: Tensor) -> Inverse:
-    """Return the inverse of *t* as a function, with its round trips decided.
+    """Return the inverse of *t* as a function, with both round trips decided.
 
-    A map that drops elements (a crop) has an inverse in one direction only, and so have one that adds some (a
-    pad) and one that repeats some (tile, repeat, broadcast_to, window): the result says which, where the other
-    round trip holds, and whether it is a section.  Elements that the map does not determine become zero.
+    Some maps have an inverse in one direction only: those that drop elements (crop), add elements (pad), or repeat
+    elements (tile, repeat, broadcast_to, window).  The result says which round trip holds, where the other one holds,
+    and whether the inverse is a section.  Elements that the map does not determine become zero.
 
     Parameters
     ----------
     t : Tensor
-        Of one input.
+        A tensor with one input.
+
+    Returns
+    -------
+    Inverse
+        The inverse; at least one of its round trips is proved for all sizes.
 
     Raises
     ------
     InconclusiveError
-        No candidate is found, or neither round trip is proved: nothing unproved is returned.
+        *t* has several inputs, no candidate is found, or neither round trip is proved.
 
     Examples
     --------
@@ -124,7 +129,7 @@ def inverse(t: Tensor) -> Inverse:
     check_tensors("inverse", t)
     leaves = t.leaves()
     if len(leaves) != 1:
-        raise InconclusiveError(f"{t!r} has an inverse: it reads {len(leaves)} inputs")
+        raise InconclusiveError(f"{t!r} has an inverse: it has {len(leaves)} inputs, and only one is supported")
     tried: list[str] = []
     z = like(t)
     from symlayout.inverses.inverse_candidates import candidates
@@ -140,10 +145,10 @@ def inverse(t: Tensor) -> Inverse:
             section = candidate.picks and right.verdict is not Verdict.PROVED
             return Inverse(t, left, right, section, candidate)
         tried += [str(left), str(right)]
-    why = "neither round trip is proved" if tried else "its digits are not found from what it reads"
+    why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
 
 
 def like(t: Tensor) -> Tensor:
-    """Return a leaf ``z`` of the shape of *t*."""
+    """Return a leaf ``z`` with the shape of *t*."""
     return Tensor("z", t.dtype, t.extents, t.facts, key="z")

@@ -1,7 +1,8 @@
-"""Make the functions that find the elements of an input in the output of a map.
+"""Make candidates for inverses: functions that find the elements of an input in the output of a map.
 
-One operation gives the output an axis for each digit (`faces`), the next reads from each element of the input the
-digits of its place.  What is made here is a candidate; `inverse` and `properties` prove what it is.
+A candidate has two operations.  The first gives the output one axis for each digit (see `digit_sides`).  The second
+computes, for each element of the input, the digits of its place.  This module proves nothing about a candidate;
+`find_inverse` and `properties` do.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _MOST_PIECES = 32
 
 
 def candidates(t: Tensor, leaf: Tensor) -> Iterator[Candidate]:
-    """Yield functions that may find the elements of *leaf* in *t*, the one that uses all pieces first."""
+    """Yield functions that may find the elements of *leaf* in *t*; the first one uses all pieces of the map."""
     try:
         reads = normalise(t, shown=all(node.own for node in t.nodes()))
     except InconclusiveError:
@@ -47,7 +48,7 @@ def candidates(t: Tensor, leaf: Tensor) -> Iterator[Candidate]:
     for candidate in found:
         if candidate.is_possible():
             yield candidate
-    if len(pieces) < len(reads) and t.rank > 1:  # the row-major number of the output may tell what its axes do not
+    if len(pieces) < len(reads) and t.rank > 1:  # the row-major number may determine more than the axes do
         yield from (replace(candidate, raveled=True) for candidate in candidates(ravel(t), leaf))
 
 
@@ -69,29 +70,29 @@ def _regions(pieces: Sequence[Face], t: Tensor, leaf: Tensor) -> list[Region] | 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A way to find the elements of *leaf* in *t*.
+    """A function that finds the elements of *leaf* in *t*.
 
     Attributes
     ----------
     picks : bool
-        Whether an element may stand in several places, of which one is picked.
+        Whether an element may occur in several places of the output; the candidate picks one.
     """
 
     t: Tensor
     leaf: Tensor
     regions: Sequence[Region]
     picks: bool
-    raveled: bool = False  # whether *t* is what was asked about with its axes raveled
+    raveled: bool = False  # whether *t* is the user's tensor with its axes raveled
 
     def __call__(self, z: Tensor, undetermined: Any = 0) -> Tensor:
-        """Return the elements of the input, found in *z*, which has the output's shape; others are *undetermined*."""
+        """Return the input's elements, found in *z* of the output's shape; elements not in *z* are *undetermined*."""
         pieces = [piece for _, piece in self.regions if piece is not None]
         given = demand_shape(ravel(z) if self.raveled else z, self.t)
         places = tuple(apply(digits, (given,), (piece, undetermined), {}, own=True) for piece in pieces)
         return apply(inverse, places or (given,), (self.regions, self.t.facts, self.leaf, undetermined), {}, own=True)
 
     def is_possible(self) -> bool:
-        """Return whether the function can be made: all that it computes with is proved to have a meaning."""
+        """Return whether the function can be applied: its divisors and extents are proved to be valid."""
         try:
             self(self.t)
         except (InconclusiveError, ShapeError):
@@ -100,13 +101,13 @@ class Candidate:
 
 
 def inverse(x: Operand, regions: Sequence[Region], facts: Facts, leaf: Tensor, undetermined: Any) -> Declared:
-    """Return the elements of *leaf*, each read from its place; *x* are the `digits` of the pieces of *regions*."""
+    """Return the elements of *leaf*, each read from its place; the inputs *x* are the `digits` of each piece."""
     domain = [x.translate(e, leaf.facts) for e in leaf.extents]
     fill = Fill(undetermined)
     cases: list[Case] = []
     source = 0
     for ranges, piece in regions:
-        if piece is None:  # no element of these is read
+        if piece is None:  # the map reads no element of this region
             where = _windows(ranges, _Translated(x, facts))
             cases.append(Case(lambda *i: [-1] * x.rank, where=where, fill=fill))
         else:
@@ -116,7 +117,7 @@ def inverse(x: Operand, regions: Sequence[Region], facts: Facts, leaf: Tensor, u
 
 
 def digits(z: Operand, piece: Face, undetermined: Any) -> Declared:
-    """Return the elements of *z*, a tensor of the output's shape, with one axis for each digit."""
+    """Return the elements of *z*, a tensor of the output's shape, with one axis for each digit of *piece*."""
     translated = _Translated(z, piece.facts)
     extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
     missing = []
@@ -136,7 +137,7 @@ def digits(z: Operand, piece: Face, undetermined: Any) -> Declared:
 
 
 class _SourceCase:
-    """How the elements of an input, inside *ranges*, read input number *source*, which is the `digits` of a piece."""
+    """The cases in which elements of *ranges* read input number *source*, which is the `digits` of *piece*."""
 
     def __init__(
         self, piece: Face, source: int, ranges: Sequence[AxisRange], domain: Sequence[Extent], x: Operand, fill: Fill
@@ -148,7 +149,7 @@ class _SourceCase:
         self.wholes = [product(domain)] if piece.by_number else domain
 
     def cases(self) -> list[Case]:
-        """Return a case for each choice of the parts of short digits."""
+        """Return a case for each choice, for each short digit, of being at its last value or not."""
         branches = [itertools.product((False, True), repeat=n.count_short()) for n in self.numbers]
         return [self._case(choices) for choices in itertools.product(*branches)]
 
@@ -171,7 +172,7 @@ class _SourceCase:
 
 
 class _Told(NamedTuple):
-    """The values of a number's digits, the windows in which they are that, and what is left below a step."""
+    """The values of a number's digits, the windows in which these values hold, and the rest below the last step."""
 
     values: list[Any]
     windows: list[tuple[Any, Extent]]
@@ -179,18 +180,18 @@ class _Told(NamedTuple):
 
 
 class _Steps:
-    """A number of the input's face in the symbols of an operand: reads the digits from its value."""
+    """A number of the input's face, in the symbols of an operand; it computes the digits from the number's value."""
 
     def __init__(self, n: Number, translated: _Translated) -> None:
         self.shift, self.falls, self.gap = translated(n.shift), n.falls, n.gap
         self.digits = [(d, translated(d.step), translated(d.extent)) for d in n.digits]
 
     def count_short(self) -> int:
-        """Return how many digits have a step that is shorter than the span below."""
+        """Return the number of digits whose step is shorter than the span of the lower digits."""
         return sum(d.short for d, _, _ in self.digits)
 
     def read(self, number: Any, extent: Extent, choice: Sequence[bool]) -> _Told:
-        """Return the digits of *number*, which is in ``range(extent)``; *choice* tells which short ones are last."""
+        """Return the digits of *number* in ``range(extent)``; *choice* says which short digits are at their last."""
         chosen = iter(choice)
         values: list[Any] = []
         windows: list[tuple[Any, Extent]] = []
@@ -220,7 +221,7 @@ def _windows(ranges: Sequence[AxisRange], translated: _Translated) -> Windows:
 
 
 class _Translated:
-    """Extents of a map's system in the symbols of an operand's, and the digits that are the same everywhere."""
+    """Translates extents from the system of a map to the symbols of an operand; knows digits with one value."""
 
     def __init__(self, z: Operand, facts: Facts) -> None:
         self.z, self.facts = z, facts
@@ -262,7 +263,7 @@ class _Expression:
 
 
 class _Quotient:
-    """A quotient rounded down, of an expression that may have no digit."""
+    """A floor of an expression, which may have no digit."""
 
     def __init__(self, numerator: Extent, denominator: Extent, translated: _Translated) -> None:
         self.numerator, self.denominator = _Expression(numerator, translated), translated(denominator)

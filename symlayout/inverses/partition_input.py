@@ -1,6 +1,6 @@
-"""Cut an input into ranges, axis by axis, that one piece of a map reads, or none.
+"""Cut an input into ranges, axis by axis, so that at most one piece of a map reads each range.
 
-The ranges cover the input and do not overlap, for all sizes: that is proved here, and nowhere else.
+This module proves that the ranges cover the input and do not overlap, for all sizes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from symlayout.algebra.polynomial import Extent, collapse, terms_of
 from symlayout.errors import InconclusiveError
 from symlayout.inverses.digit_sides import Face
 
-_MOST_RESIDUES = 8  # of a step that pieces share
+_MOST_RESIDUES = 8  # largest common step of pieces that are separated by residues
 
 
 @dataclass(frozen=True, slots=True)
 class AxisRange:
-    """Where ``0 <= i - start < count`` for the coordinate on *axis*; ``(i - start) % step`` if there is a step."""
+    """A range of coordinates *i* on *axis*: ``0 <= i - start < count``, or with a step ``(i - start) % step == 0``."""
 
     axis: int
     start: Extent
@@ -30,14 +30,15 @@ Region = tuple[tuple[AxisRange, ...], Face | None]
 
 
 def cut(pieces: Sequence[Face], extents: Sequence[Extent], facts: Facts) -> list[Region]:
-    """Return the ranges of an input of the given extents, each with the piece that reads it, or None.
+    """Return ranges of an input of the given extents, each with the piece that reads it, or None.
 
-    *facts* are those of the map, not those of a piece, which take for granted that it has an element.
+    *facts* are the facts of the map.  The facts of a piece would be wrong here: they assume that the piece has an
+    element.
 
     Raises
     ------
     InconclusiveError
-        The pieces overlap, or are not shown not to.
+        It is not proved that the pieces do not overlap.
     """
     return _cut(pieces, range(len(extents)), extents, facts)
 
@@ -64,7 +65,7 @@ def _cut(pieces: Sequence[Face], axes: Sequence[int], extents: Sequence[Extent],
 
 
 def _residues(pieces: Sequence[Face], axis: int) -> tuple[int, dict[int, list[Face]]] | None:
-    """Return the pieces by ``start % step`` where all have one step, which is an int, and there are several such."""
+    """Return the common step of the pieces, an int, and the pieces by ``start % step``; None if that separates none."""
     by_start: dict[int, list[Face]] = {}
     steps = {piece.numbers[axis].digits[-1].step if piece.numbers[axis].digits else 0 for piece in pieces}
     (step,) = steps if len(steps) == 1 else (0,)
@@ -86,7 +87,7 @@ def _in_order(
     extents: Sequence[Extent],
     facts: Facts,
 ) -> list[Region]:
-    """Cut *axis* where the ranges of groups begin and end; each is proved to begin after the one before it."""
+    """Cut *axis* at the ends of the groups' ranges; each range is proved to start after the one before it."""
     found: list[Region] = []
     position: Extent = 0
     waiting = dict(groups)
@@ -111,7 +112,7 @@ def _in_order(
 def _is_next(
     group: tuple[Extent, Extent], position: Extent, groups: Collection[tuple[Extent, Extent]], facts: Facts
 ) -> bool:
-    """Return whether a range begins at *position* or later, and ends before all others."""
+    """Return whether a range is proved to start at *position* or later, and to end before all other ranges start."""
     start, count = group
     ends = (other[0] - start - count for other in groups if other != group)
     return all(facts.nonnegative(e) for e in (start - position, count, *ends))

@@ -1,9 +1,8 @@
 """Decide properties of an index map for all sizes: injective, surjective, the identity.
 
-A property is proved by a function that finds the elements of an input in the output (`candidates`): where it takes
-every place that reads an element back to that place, no element is read twice; where what it finds is the
-input, every element is read.  Otherwise sizes are enumerated for a witness; they only refute, unless the map
-has no dims.
+Proofs use a candidate for an inverse (see `inverse_candidates`).  If the candidate finds each element at the only place
+that reads it, no element is read twice.  If the candidate recovers the input, every element is read.  Otherwise sizes
+are enumerated in search of a witness.  Enumeration only refutes, unless the map has no dims.
 """
 
 from __future__ import annotations
@@ -29,27 +28,27 @@ from symlayout.proof.prove import DEFAULT_BUDGET, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import UNDETERMINED
 
-_MAX_ELEMENTS = 1 << 20  # of an output or an input that one evaluation may have
-_CHEAP = 40  # sizes looked at for each one evaluated
-_ELEMENTS = 1 << 16  # of an output or an input, that cost as much to evaluate as one more size
+_MAX_ELEMENTS = 1 << 20  # most elements of an output or input that is evaluated
+_CHEAP = 40  # most sizes to test for each size that is evaluated
+_ELEMENTS = 1 << 16  # so many elements of an output or input cost as much as one more size
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding:
-    """What was found out about a property.
+    """The answer to a question about a property.
 
     Attributes
     ----------
     property : str
-        What was asked, in words.
+        The property, in words.
     verdict : Verdict
-        PROVED: it holds for all sizes.  REFUTED: not at the witness.  UNKNOWN: neither is known.
+        PROVED: it holds for all sizes.  REFUTED: it fails at the witness.  UNKNOWN: neither is known.
     dims : dict or None
-        With REFUTED, a value for each dim, by its SymPy symbol.
+        With REFUTED, the value of each dim, by its SymPy symbol.
     witness : tuple
-        With REFUTED, what is wrong there: see the functions.
+        With REFUTED, the elements or coordinates that violate the property; each function describes its own.
     searched : int
-        How many sizes were evaluated in search of a witness.
+        The number of sizes that the search for a witness evaluated.
 
     Examples
     --------
@@ -89,15 +88,15 @@ class Finding:
 def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     """Decide whether no two output coordinates of *t* read the same element of the same input.
 
-    Coordinates that read a fill read no element, so that a pad is injective.  The witness is
+    Coordinates that read a fill read no element, so a pad is injective.  The witness is
     ``(input, element, coordinate, other coordinate)``.
 
     Parameters
     ----------
     t : Tensor
-        Whose map is meant.
+        The tensor whose map is examined.
     budget : int
-        How many sizes are evaluated, at most, in search of a witness.
+        The most sizes that the search for a witness evaluates.
 
     Examples
     --------
@@ -114,14 +113,14 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
 def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     """Decide whether the index map of *t* is onto: every element of every input is read somewhere.
 
-    This is `reads_all` of all inputs together.  What fills makes no difference.
+    This is `reads_all` for all inputs.  Fills make no difference.
 
     Parameters
     ----------
     t : Tensor
-        Whose map is meant.
+        The tensor whose map is examined.
     budget : int
-        How many sizes are evaluated, at most, in search of a witness.
+        The most sizes that the search for a witness evaluates.
 
     Examples
     --------
@@ -134,23 +133,23 @@ def is_surjective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
 
 
 def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding:
-    """Decide whether every element of the inputs named *sources*, or of all inputs, is read somewhere by *t*.
+    """Decide whether *t* reads every element of the inputs named *sources*, or of all inputs.
 
-    The witness is ``(input, element)``, an element that is not read.
+    The witness is ``(input, element)`` for an element that is not read.
 
     Parameters
     ----------
     t : Tensor
-        Whose map is meant.
+        The tensor whose map is examined.
     *sources : str
-        Names of inputs of *t*; none are all of them.
+        Names of inputs of *t*; without names, all inputs.
     budget : int
-        How many sizes are evaluated, at most, in search of a witness.
+        The most sizes that the search for a witness evaluates.
 
     Raises
     ------
     ShapeError
-        ``source``: *t* has no such input.
+        ``source`` if *t* has no such input.
 
     Examples
     --------
@@ -174,17 +173,17 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
 
 
 def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
-    """Decide whether *t* is its input: of the same shape, each coordinate reading the element that it names.
+    """Decide whether *t* equals its input: the shapes are equal, and each coordinate reads the element at itself.
 
-    A map of several inputs is compared with the one that comes first.  The witness is ``(coordinate, what is
-    read)``, or the two shapes.
+    A tensor with several inputs is compared with the first one.  The witness is ``(coordinate, element that is read)``,
+    or the two shapes.
 
     Parameters
     ----------
     t : Tensor
-        Whose map is meant.
+        The tensor whose map is examined.
     budget : int
-        How many sizes are evaluated, at most, in search of a witness.
+        The most sizes that the search for a witness evaluates.
 
     Examples
     --------
@@ -207,7 +206,7 @@ def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
 
 
 def _is_input(found: Tensor, leaf: Tensor) -> bool:
-    """Return whether what was found is proved to be the input."""
+    """Return whether it is proved that *found* equals the input."""
     try:
         parts = _parts(found)
     except InconclusiveError:
@@ -220,10 +219,10 @@ def _is_input(found: Tensor, leaf: Tensor) -> bool:
 
 
 def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bool:
-    """Return whether every place that reads *leaf* is proved to be the one where its element is found.
+    """Return whether it is proved that the candidate finds every element of *leaf* at each place that reads it.
 
-    Over ``t(candidate(z))``: what *t* fills is left out, and the rest reads its own coordinate of *z*.  Elements
-    have no type here, since what is undetermined is of none.
+    The proof composes ``t(candidate(z))`` and shows that each part reads its own coordinate of *z*, except where *t*
+    fills.  The tensors have no element type here, because undetermined elements have none.
     """
     z = _untyped(like(t))
     try:
@@ -243,15 +242,15 @@ def _untyped(leaf: Tensor) -> Tensor:
 
 
 def _parts(t: Tensor) -> list[tuple[Read, bool]]:
-    """Return the reads of *t*, each with whether the part of the domain that it is about is seen to be empty."""
+    """Return the reads of *t*, each with whether its part of the domain is proved empty."""
     reads = normalise(t, shown=all(node.own for node in t.nodes()))
     return [(read, _never(read.windows, read, t)) for read in reads]
 
 
 def _returns(read: Read, t: Tensor) -> bool:
-    """Return whether a read finds its own coordinate wherever the map itself does not fill."""
+    """Return whether a read is of its own coordinate wherever the map itself does not fill."""
     own = [guard for guard in read.guards if guard.fill is not UNDETERMINED]
-    if len(own) < len(read.guards):  # the map fills before anything is looked for
+    if len(own) < len(read.guards):  # the map's own guards come first
         return read.guards[: len(own)] == tuple(own) and _never(
             (*read.windows, *(guard.window for guard in own)), read, t
         )
@@ -259,7 +258,7 @@ def _returns(read: Read, t: Tensor) -> bool:
 
 
 def _never(windows: Sequence[Window], read: Read, t: Tensor) -> bool:
-    """Return whether no coordinate of *t* is seen to be in all of *windows*, which are the first of those of *read*."""
+    """Return whether it is proved that no coordinate of *t* is in all of *windows*, the first windows of *read*."""
     facts = t.facts.fork()
     output_digits(t, facts)
     if not is_fork(read.facts, facts):
@@ -308,20 +307,20 @@ def _decide(what: str, t: Tensor, proved: bool, wrong: Callable[[Tensor], _Wrong
             spent += most // _ELEMENTS
             found = wrong(bound)
         except ShapeError:
-            continue  # a rule that only construction or evaluation knows: no size of the map
-        except InconclusiveError:  # a read that is not shown to be inside its input: work, and no answer
+            continue  # binding or evaluation refused these dims: no size of the map
+        except InconclusiveError:  # a read is not proved inside its input: counts as work, gives no answer
             found = None
         searched += 1
         if found is not None:
             dims = {sympy_bridge.symbol_of(t.facts.dims[name]): n for name, n in values.items()}
             return Finding(what, Verdict.REFUTED, dims, *found, searched)
-        if not values:  # no dims: this was all
+        if not values:  # without dims, this was the only size
             return Finding(what, Verdict.PROVED, searched=1)
     return Finding(what, Verdict.UNKNOWN, searched=searched)
 
 
 def _numbers(bound: Tensor) -> Iterator[tuple[Tensor, np.ndarray[Any, np.dtype[np.int64]]]]:
-    """Yield each input, with the row-major number of the element of it that each coordinate reads, or -1."""
+    """Yield each input with the row-major numbers of the elements that the coordinates read; -1 is none of them."""
     shape = int_extents(bound)
     parts = list(gathers(bound)) if 0 not in shape else []
     for leaf in bound.leaves():

@@ -113,7 +113,9 @@ def test_a_map_that_repeats_elements_has_a_section(name: str) -> None:
     assert section.is_section
     assert (section.left.verdict, section.right.verdict) == (Verdict.PROVED, Verdict.REFUTED)
     assert repr(section) == f"Inverse(of {t!r}: holds left, a section)"
-    assert section.explain().endswith("The inverse is a section: of the places that hold an element it reads one.")
+    assert section.explain().endswith(
+        "The inverse is a section: an element may occur in several places, and it reads one of them."
+    )
     for point in itertools.product(*values.values()):
         check_round_trips(t, section, dict(zip(values, point, strict=True)))
 
