@@ -13,8 +13,9 @@ from symlayout.errors import FormatError, shown
 from symlayout.language import latex, sympy_bridge
 from symlayout.language.readable import Sum, fold
 from symlayout.language.to_text import axis_names, spell
-from symlayout.maps.compose_chain import Read, Window, normalise
+from symlayout.maps.compose_chain import Guard, Read, Window, normalise
 from symlayout.maps.merge_pieces import Piece, as_piece, merge, written
+from symlayout.maps.outer_fills import OuterFill, outer_fills
 from symlayout.tensors.element_types import same_fill
 from symlayout_codegen.forks import cached_property
 
@@ -28,7 +29,8 @@ class IndexMap:
     """The map from output coordinates to the input coordinates that they read.
 
     It prints as ``(i0, i1) -> (i1, i0)``.  A read that may leave the source prints with ``if ... else fill``.  Parts of
-    the domain that read differently print with ``where`` conditions, separated by ``;``.
+    the domain that read differently print with ``where`` conditions, separated by ``;``.  What a pad around them fills
+    prints with ``elsewhere``.
 
     Attributes
     ----------
@@ -241,7 +243,9 @@ class IndexMap:
     # ------------------------------------------------------------------ as text
 
     def __str__(self) -> str:
-        return f"({', '.join(self.names)}) -> " + ("; ".join(self._written(p) for p in self.pieces) or "nothing")
+        pieces, fills = outer_fills(self._t, self.pieces)
+        parts = [*map(self._written, pieces), *(text for fill in fills for text in self._outside(fill))]
+        return f"({', '.join(self.names)}) -> " + ("; ".join(parts) or "nothing")
 
     __repr__ = __str__
 
@@ -254,13 +258,18 @@ class IndexMap:
         (i_{0}, i_{1}) \mapsto x[i_{1}, i_{0}]
         """
         rows: list[tuple[str, list[str]]] = []
-        for piece in self.pieces:
+        pieces, fills = outer_fills(self._t, self.pieces)
+        for piece in pieces:
             where = [latex.window(*_sides(w, self._digits)) for w in piece.windows]
             reads = [latex.sum_(e) for e in _coords(piece, self._digits)]
             inner = latex.fill(piece.fill) if piece.leaf is None else latex.element(piece.leaf.name, reads)
             conditions = [latex.window(*_sides(g.window, self._digits)) for g in piece.guards]
             rows.append((inner, where + conditions))
-            rows += [(latex.fill(fill), where + conditions[:first]) for fill, first, _ in self._otherwise(piece)]
+            rows += [(latex.fill(f), where + conditions[:first]) for f, first, _ in self._otherwise(piece.guards)]
+        for outer in fills:
+            where = [latex.window(*_sides(w, self._digits)) for w in outer.windows]
+            conditions = [latex.window(*_sides(g.window, self._digits)) for g in outer.guards]
+            rows += [(latex.fill(f), where + conditions[:first]) for f, first, _ in self._otherwise(outer.guards)]
         return latex.index_map(list(self.names), rows)
 
     def _repr_html_(self) -> str | None:
@@ -276,15 +285,24 @@ class IndexMap:
             coords = ", ".join(map(spell, _coords(piece, self._digits)))
             text = f"{piece.leaf.name if len(self._t.leaves()) > 1 else ''}({coords})"
         conditions = [self._window(g.window) for g in piece.guards]
-        for fill, _, last in self._otherwise(piece):
+        for fill, _, last in self._otherwise(piece.guards):
             text += f" if {' and '.join(conditions[:last])} else {fill}"
         if piece.windows:
             text += " where " + " and ".join(self._window(w) for w in piece.windows)
         return text
 
-    def _otherwise(self, piece: Piece) -> Iterator[tuple[Any, int, int]]:
+    def _outside(self, outer: OuterFill) -> Iterator[str]:
+        """Yield the parts of the domain that are filled around pieces."""
+        where = [self._window(w) for w in outer.windows]
+        conditions = [self._window(g.window) for g in outer.guards]
+        for fill, first, last in self._otherwise(outer.guards):
+            held = where + conditions[:first]
+            inner = " and ".join(conditions[first:last])
+            yield f"{fill} where {' and '.join([*held, f'not ({inner})'])}" if held else f"{fill} elsewhere"
+
+    def _otherwise(self, guards: Sequence[Guard]) -> Iterator[tuple[Any, int, int]]:
         """Yield ``(fill, first, stop)``, innermost first: guards ``first`` to ``stop - 1`` give this fill."""
-        fills = [g.fill for g in piece.guards]
+        fills = [g.fill for g in guards]
         last = len(fills)
         while last:
             first = last - 1

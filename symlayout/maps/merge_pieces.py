@@ -91,7 +91,7 @@ def _plain(read: Read, everywhere: Facts, t: Tensor) -> Piece | None:
             assume(window, here)
     except ShapeError:
         return None
-    piece = replace(as_piece(read), windows=tuple(w for w in read.windows if not _holds(w, everywhere)))
+    piece = replace(as_piece(read), windows=tuple(w for w in read.windows if not always_holds(w, everywhere)))
     for k, guard in enumerate(read.guards):
         value, extent = guard.window.value, guard.window.extent
         if here.nonnegative(-1 - value) or here.nonnegative(value - extent):
@@ -102,7 +102,8 @@ def _plain(read: Read, everywhere: Facts, t: Tensor) -> Piece | None:
     return piece
 
 
-def _holds(window: Window, facts: Facts) -> bool:
+def always_holds(window: Window, facts: Facts) -> bool:
+    """Return whether *facts* prove a window."""
     return facts.nonnegative(window.value) and facts.nonnegative(window.extent - 1 - window.value)
 
 
@@ -138,7 +139,7 @@ def _join(a: Piece, b: Piece, everywhere: Facts, t: Tensor) -> Piece | None:
         coords.append(coordinate)
     window = Window(first.value, everywhere.reduce(first.extent + second.extent), everywhere)
     windows = [w if k != apart[0] else window for k, w in enumerate(a.windows)]
-    kept = tuple(w for w in windows if not _holds(w, everywhere))
+    kept = tuple(w for w in windows if not always_holds(w, everywhere))
     return Piece(a.leaf, tuple(coords), everywhere, kept, a.guards, a.fill, a.reads + b.reads)
 
 

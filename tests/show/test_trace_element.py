@@ -77,7 +77,7 @@ OPERATIONS = {
     name: [shapes, attributes if name == ops_page.INDEX else f"{name}({attributes})"]
     for table in (ops_page.CORE_EXAMPLES, ops_page.FRAMEWORK_EXAMPLES)
     for name, (shapes, attributes) in table.items()
-    if ";" not in shapes and "plit" not in name
+    if shapes and ";" not in shapes and "plit" not in name
 }
 
 
