@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,50 +15,9 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.commands import cache_folder, command_line, subject
-from symlayout.commands.output.schemas import ERROR, SCHEMAS
+from symlayout.commands import cache_folder, subject
 from symlayout.show import small_sizes
-from tests.support.paths import ROOT
-from tests.support.valid import assert_valid
-
-MODELS = ROOT / "examples" / "models"
-PAD = "space_to_batch([2,2], [[1,1],[1,1]])"
-CROP = "batch_to_space([2,2], [[1,1],[1,1]])"
-
-
-class Outcome:
-    """What a command line did: exit status and both streams."""
-
-    def __init__(self, status: int, out: str, err: str) -> None:
-        self.status, self.out, self.err = status, out, err
-
-    @property
-    def data(self) -> dict[str, Any]:
-        loaded: dict[str, Any] = json.loads(self.out)
-        return loaded
-
-
-Command = Callable[..., Outcome]
-
-
-@pytest.fixture
-def symlayout(capfd: pytest.CaptureFixture[str]) -> Command:
-    """Return a function that runs a command line in this process."""
-
-    def run(*words: str | Path) -> Outcome:
-        status = command_line.main([str(word) for word in words])
-        return Outcome(status, *capfd.readouterr())
-
-    return run
-
-
-def process(*words: str, **options: Any) -> subprocess.Popen[bytes]:
-    """Start a command line in a process of its own."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codegen")])}
-    return subprocess.Popen([sys.executable, "-m", "symlayout", *words], env=environment, **options)
-
-
-# --- infer --------------------------------------------------------------------------------------
+from tests.commands.outcome import CROP, MODELS, PAD, Command, process
 
 
 def test_infer_prints_shape_requirements_and_bounds(symlayout: Command) -> None:
@@ -168,9 +124,6 @@ def test_a_model_stands_for_shape_and_steps(symlayout: Command) -> None:
     assert "REFUTED" in other.out
 
 
-# --- prove --------------------------------------------------------------------------------------
-
-
 def test_prove_the_round_trip(symlayout: Command) -> None:
     done = symlayout("prove", "N,H,W,C", PAD, CROP)
     assert done.status == 0
@@ -199,9 +152,6 @@ def test_only_prove_has_a_right_side(symlayout: Command) -> None:
     done = symlayout("infer", "N", "--", "flip(0)")
     assert done.status == 2
     assert "-- separates the two sides of prove" in done.err
-
-
-# --- show ---------------------------------------------------------------------------------------
 
 
 def test_show_draws_what_the_map_reads(symlayout: Command, tmp_path: Path) -> None:
@@ -250,9 +200,6 @@ def test_of_a_large_shape_both_ends_are_shown(symlayout: Command) -> None:
     assert first[-1] == last[-1] == 999
     assert done.data["picture"] == [[1000 * j + i for j in last] for i in first]
     assert "shown are 0, 1," in symlayout("show", "1000,1000").out
-
-
-# --- run ----------------------------------------------------------------------------------------
 
 
 def test_run_computes_and_writes(symlayout: Command, tmp_path: Path) -> None:
@@ -318,9 +265,6 @@ def test_a_result_that_cannot_be_written_leaves_what_was_there(symlayout: Comman
     missing = symlayout("run", "N,M", "-i", tmp_path / "a.npy", "-o", tmp_path / "no" / "b.npy")
     assert missing.status == 1
     assert missing.err.startswith("FileNotFoundError: ")
-
-
-# --- emit, ops, doctor, cache, bench ------------------------------------------------------------
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
@@ -443,191 +387,3 @@ def test_bench_measures_the_kernel_beside_memcpy_and_numpy(symlayout: Command) -
     assert done.data["differs"] == []
     assert 1 << 18 <= done.data["bytes"] <= 1 << 20
     assert all(taken["rounds"] >= 3 for taken in done.data["seconds"].values())
-
-
-# --- failing ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["infer", "1,1,3,4", "onnx:SpaceToDepth(blocksize=2)"], "ShapeError (non_divisible): "),
-        (["infer", "N", "pad(1, width=2)"], "FormatError: pad: got an unexpected keyword argument 'width'\n"),
-        (["bench", "N", "--peers", "numba"], "FormatError: --peers: 'numba' is not a peer\n  known: numpy, torch"),
-        (["infer", "N", "nonsense(1)"], "UnknownOpError: no core operation is called 'nonsense'\n"),
-        (["infer", "N", "onnx:Nonsense(1)"], "UnknownOpError: "),
-        (
-            ["infer", "N,M", "flip(0)", "transpos(1,0)"],
-            "UnknownOpError: no core operation is called 'transpos'\n  in: transpos(1,0)\n      ^\n"
-            "  help: the nearest are transpose, ",
-        ),
-        (
-            ["infer", "N", "pad(1, constant_value=2)"],
-            "FormatError: pad: got an unexpected keyword argument 'constant_value'\n"
-            "  in: pad(1, constant_value=2)\n             ^\n"
-            "  known: pad_width, mode, constant_values, bounded\n  help: the nearest is constant_values\n",
-        ),
-        (
-            ["infer", "N,M", "flip(0)", "transpose(0,5)"],
-            "ShapeError (bad_axis): transpose: axis 5 is out of range for rank 2\n  in: transpose(0,5)\n",
-        ),
-        (["infer", "7/2"], "FormatError: 7/2 is not an integer\n"),
-        (["infer", "4", "pad(1/2)"], "ShapeError (attr_dtype): "),
-        (["explain", "2,3", "--at", "0,3"], "ShapeError (bad_coord): coordinate (0, 3) is not in the output (2, 3)\n"),
-        (["explain", "2,3", "--at", "0"], "ShapeError (rank): "),
-        (["show", "2,3", "--at", "0"], "ShapeError (rank): "),
-        (["help", "nonsense"], "UnknownOpError: no command is called 'nonsense'\n"),
-        (
-            ["infer", "N,,M"],
-            "FormatError: expected a number or a dim such as N, found ',', at column 3 of a shape\n",
-        ),
-        (["infer", "nowhere.xml"], "MissingFileError: there is no file 'nowhere.xml'\n  in: .\n"),
-        (["infer", "N", "--dtype", "nonsense"], "ArrayError: "),
-        (["infer", "b>=5, b<=4"], "FormatError: no value of b is at least 5 and at most 4\n"),
-        (["infer", "N", "flip('a')"], "ShapeError (attr_dtype): "),
-        (["show", "N", "--dims", "M=1"], "FormatError: --dims: M is not a dim here\n  known: N\n"),
-        (["show", "N", "--dims", "N=x"], "FormatError: "),
-        (["show", "N", "--dims", "N=1.5"], "FormatError: --dims 'N=1.5' is not a list of name=integer\n"),
-    ],
-)
-def test_an_error_is_one_typed_message(symlayout: Command, words: list[str], message: str) -> None:
-    done = symlayout(*words)
-    assert done.status == 1
-    assert done.out == ""
-    assert done.err.startswith(message)
-    assert "Traceback" not in done.err
-
-
-def test_an_error_is_data_too(symlayout: Command) -> None:
-    done = symlayout("infer", "1,1,3,4", "onnx:SpaceToDepth(blocksize=2)", "--json")
-    assert done.status == 1
-    assert done.data["error"]["type"] == "ShapeError"
-    assert done.data["error"]["kind"] == "non_divisible"
-    assert_valid(done.data, ERROR)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [], ["nonsense"], ["infer"], ["infer", "N", "--nonsense"], ["run", "N"], ["emit"], ["emit", "N"],
-        ["emit", "N", "--catalogue", "x"], ["cache", "nonsense"], ["cache", "--all"],
-        ["run", "-", "-i", "-", "-o", "b"], ["explain", "N", "--at", "x"], ["explain", "N", "--at", "-1"],
-        ["explain", "N", "--dims", "N=3"], ["completion"], ["completion", "nonsense"],
-    ],
-)  # fmt: skip
-def test_a_wrong_command_line_has_status_2(symlayout: Command, words: list[str]) -> None:
-    done = symlayout(*words)
-    assert done.status == 2
-    assert done.out == ""
-    assert "--help" in done.err
-
-
-def test_a_command_that_is_misspelled_has_a_nearest_one(symlayout: Command) -> None:
-    done = symlayout("infr", "N")
-    assert done.status == 2
-    assert done.err.startswith("symlayout: no command is called 'infr'; the nearest is infer\n")
-
-
-@pytest.mark.parametrize("command", command_line.COMMANDS)
-def test_help_teaches_by_example(symlayout: Command, command: str) -> None:
-    done = symlayout(command, "--help")
-    assert done.status == 0
-    shown = done.out.partition("for example:")[2]
-    assert 2 <= shown.count(f"symlayout {command}") <= 5
-
-
-def examples() -> list[str]:
-    """Return the command lines of the help texts."""
-    texts = [module.__doc__ or "" for module in command_line.COMMANDS.values()]
-    lines = [line.strip() for text in texts for line in text.splitlines()]
-    return [line.partition("    ")[0].partition(" > ")[0] for line in lines if line.startswith("symlayout ")]
-
-
-@pytest.mark.sample(12)
-@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
-@pytest.mark.parametrize("line", examples())
-def test_the_examples_of_the_help_run(
-    symlayout: Command, line: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for suffix in (".xml", ".bin"):
-        shutil.copy(MODELS / f"space_to_depth{suffix}", tmp_path / f"model{suffix}")
-    shapes = {"image": (2, 3, 4, 6), "a": (4, 2, 2, 1), "input": (5, 7, 4, 6)}
-    for name, shape in shapes.items():
-        np.save(tmp_path / f"{name}.npy", np.zeros(shape, np.float32))
-    np.save(tmp_path / "weights.npy", np.zeros((4, 3), np.uint8))  # of 4 by 6 halves of a byte
-    _, *words = shlex.split(line)
-    words += ["--seconds", "0", "--peers", "numpy"] if words[0] == "bench" else []
-    done = symlayout(*words)
-    assert done.status == 0, done.out + done.err
-    if "--catalogue" not in words:  # which takes long, and whose data is that of the other examples
-        data = done.data if "--json" in words else symlayout(*words, "--json").data
-        assert_valid(data, SCHEMAS[words[0]])
-
-
-def test_a_defect_is_one_message_too(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise KeyError("inside")
-
-    monkeypatch.setattr(subject, "trace", broken)
-    done = symlayout("infer", "N")
-    assert done.status == 1
-    assert done.err.startswith("KeyError: 'inside'\n  help: this is a defect of symlayout")
-    monkeypatch.setenv("SYMLAYOUT_TRACEBACK", "1")
-    with pytest.raises(KeyError):
-        symlayout("infer", "N")
-
-
-def test_a_reader_that_leaves_is_no_error() -> None:
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with process("ops", **pipes) as running:
-        assert running.stdout is not None
-        assert running.stderr is not None
-        running.stdout.close()
-        err = running.stderr.read()
-    assert err == b""
-
-
-def test_an_interrupt_ends_quietly(symlayout: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(subject, "trace", interrupted)
-    done = symlayout("infer", "N")
-    assert (done.status, done.out, done.err) == (130, "", "")
-
-
-def test_nothing_is_shown_on_standard_error_without_a_terminal(symlayout: Command) -> None:
-    assert symlayout("bench", "N,M", "transpose(1,0)", "--seconds", "0", "--peers", "numpy").err == ""
-
-
-@pytest.mark.parametrize(
-    "shape",
-    [
-        "(" * 5000, "(-2,)", "(9223372036854775807,)", "(10000000000,)", "(1.5,)", "__import__('os')", "()" * 4000,
-        "(True, 3, 4)", "(False,)", "(9223372036854775808, 0, 4)", "(9223372036854775807, 9223372036854775807, 0)",
-    ],
-)  # fmt: skip
-def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path, shape: str) -> None:
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
-    path = tmp_path / "x.npy"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-    done = symlayout("run", "n", "flip", "-i", str(path), "-o", str(tmp_path / "y.npy"))
-    assert done.status == 1
-    assert "is not a .npy array" in done.err
-    assert "defect" not in done.err
-
-
-def test_files_that_exceed_the_memory_are_computed_in_blocks(symlayout: Command, tmp_path: Path) -> None:
-    x = np.arange(2 * 6 * 8 * 4, dtype=np.float32).reshape(2, 6, 8, 4)
-    np.save(tmp_path / "x.npy", x)
-    words = ["run", "N,H,W,C", "space_to_depth(2, depth_axis=3)", "-i", str(tmp_path / "x.npy")]
-    for memory, out in (("600B", "blocks.npy"), ("1GB", "whole.npy")):
-        done = symlayout(*words, "-o", str(tmp_path / out), "--memory", memory)
-        assert (done.status, done.out) == (0, f"wrote {tmp_path / out}: float32 (2, 3, 4, 16)\n")
-    assert np.array_equal(np.load(tmp_path / "blocks.npy"), np.load(tmp_path / "whole.npy"))
-    done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "8B")
-    assert (done.status, done.err.startswith("ArrayError: one element and what it reads")) == (1, True)
-    done = symlayout(*words, "-o", str(tmp_path / "none.npy"), "--memory", "much")
-    assert (done.status, done.err.startswith("FormatError: memory 'much' is no number of bytes")) == (1, True)
-    assert sorted(path.name for path in tmp_path.glob("*.npy*")) == ["blocks.npy", "whole.npy", "x.npy"]

@@ -18,7 +18,7 @@ import symlayout as sl
 from symlayout.tensors.requirements import requirements
 from tests.fuzz_prove.claims import Claim, Family
 from tests.fuzz_prove.truth import Point, Truth, by_sum, same
-from tests.support import brute
+from tests.support import brute, brute_compare
 from tests.support.brute import Chain, Expression
 
 MOST_SMALLER = 2000  # points that are looked at for a smaller witness
@@ -210,11 +210,13 @@ class Judge:
         chains = self.family.chains
         dims = {d.name: d for d in self.family.dims}
         rest = {d.name: d.values(d.min + d.multiple_of)[0] for d in self.family.dims if d.name not in found}
-        said = brute.Difference(found, witness.coord, witness.left, witness.right)
+        said = brute_compare.Difference(found, witness.coord, witness.left, witness.right)
         if any(n not in dims[name].values(n) for name, n in found.items()):
             return f"the witness {said} is outside the bounds of the dims"
-        true = brute.difference(chains[i], chains[k], {**rest, **found})  # p - p has no p, but is written with it
-        if isinstance(true, brute.Difference):
+        true = brute_compare.difference(
+            chains[i], chains[k], {**rest, **found}
+        )  # p - p has no p, but is written with it
+        if isinstance(true, brute_compare.Difference):
             true = replace(true, dims=found)
         if true != said:
             return f"the witness says {said}, but {true}"

@@ -24,10 +24,18 @@ from tests.support.paths import ROOT, path_of_test
 
 COPIED = ("pyproject.toml", "symlayout", "codegen", "tests", "examples")
 TESTS = (
-    *("test_nonnegative", "test_fragment", "test_facts", "test_floor_normal_form"),
-    *("test_new_op", "test_checker_sides", "test_checker", "test_chains", "test_claims", "test_prove"),
+    *("test_nonnegative", "test_fragment", "test_facts", "test_nonnegative_rules", "test_floor_normal_form"),
+    *(
+        "test_new_op",
+        "test_checker_sides",
+        "test_checker",
+        "test_checker_blocks",
+        "test_chains",
+        "test_claims",
+        "test_prove",
+    ),
 )
-CHECKER_TESTS = ("test_checker", "test_checker_sides", "test_forge")
+CHECKER_TESTS = ("test_checker", "test_checker_blocks", "test_checker_data", "test_checker_sides", "test_forge")
 BYTES = 4 << 30
 
 

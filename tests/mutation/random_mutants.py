@@ -67,17 +67,18 @@ GROUPS = {
             "compose_chain proof.prove sample_points fact_store counterexample"
         ),
         _tests(
-            "test_nonnegative test_fragment test_facts test_floor_normal_form test_new_op test_checker_sides "
-            "test_requirements test_assumptions test_shape_solver test_claims test_find_inverse test_write test_prove"
+            "test_nonnegative test_nonnegative_rules test_fragment test_facts test_floor_normal_form test_new_op "
+            "test_checker_sides test_requirements test_assumptions test_shape_solver test_claims test_find_inverse "
+            "test_write test_prove"
         ),
     ),
     "checker": Group(
         _modules("checker.polynomials checker.schema checker.known checker.rules checker.readings checker.blocks"),
-        _tests("test_checker_sides test_checker test_forge test_write"),
+        _tests("test_checker_sides test_checker test_checker_blocks test_checker_data test_forge test_write"),
     ),
     "certifier": Group(
         _modules("claim write logged_inequalities logged_facts logged_equations"),
-        _tests("test_checker_sides test_checker test_write test_claims"),
+        _tests("test_checker_sides test_checker test_checker_blocks test_write test_claims"),
     ),
     "lowering": Group(
         _modules("lower split_digits entry_checks call_plan run.kernel repeat_calls"),

@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout import Verdict, limits
 from tests.fuzz_prove import Claim, build, check, random_claim
-from tests.support import brute
+from tests.support import brute, brute_compare
 from tests.support.brute import Chain
 
 N, C = sl.dims("N C")
@@ -248,7 +248,7 @@ def test_a_changed_map_is_refuted_at_the_smallest_sizes(name: str) -> None:
     assert check(Claim(left, right, "changed", dims)) == "refuted"
     symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in dims}
     witness = refuted(build(left, symbols), build(right, symbols))
-    expected = brute.compare(left, right, dims, 6).difference
+    expected = brute_compare.compare(left, right, dims, 6).difference
     assert expected is not None
     assert dims_of(witness) == expected.dims
     assert (witness.coord, witness.left, witness.right) == (expected.coord, expected.left, expected.right)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import symlayout as sl
 from symlayout.tensors.requirements import requirements
 from tests.fuzz_prove import Claim, build, check_requirements, most, random_chain, random_dims
-from tests.support import brute
+from tests.support import brute, brute_compare
 from tests.support.brute import Chain
 
 H, W, N, C = sl.dims("H W N C")
@@ -41,7 +41,7 @@ def bounded_case(seed: int) -> tuple[sl.Tensor, dict[tuple[int, ...], list[dict[
     for d in random_dims(rnd, chain, chain):
         least = -(-(d.min + rnd.choice((0, 0, 0, 1))) // d.multiple_of) * d.multiple_of
         claim.dims.append(brute.Dim(d.name, least, least + rnd.choice((0, 1, 2, 3, 5, 7)), d.multiple_of))
-    points = list(itertools.islice(brute.points(claim.dims, 99), 2001))
+    points = list(itertools.islice(brute_compare.points(claim.dims, 99), 2001))
     if len(points) > 2000:
         return None
     try:
@@ -69,7 +69,7 @@ def test_no_requirement_follows_from_the_others() -> None:
     counts: Counter[bool] = Counter()
     for t, _, claim in CASES:
         needed = requirements(t.facts)
-        points = [t.facts.values(p) for p in brute.points(claim.dims, most(claim))]
+        points = [t.facts.values(p) for p in brute_compare.points(claim.dims, most(claim))]
         for r in needed:
             others = [o for o in needed if o is not r]
             counts[any(not r.holds(p) and all(o.holds(p) for o in others) for p in points)] += 1
@@ -81,7 +81,7 @@ def test_extents_stay_within_their_bounds() -> None:
     seen = 0
     for t, chain, claim in CASES:
         bounds, needed = t.bounds(), requirements(t.facts)
-        for point in brute.points(claim.dims, min(most(claim), 3)):
+        for point in brute_compare.points(claim.dims, min(most(claim), 3)):
             if not all(r.holds(t.facts.values(point)) for r in needed):
                 continue
             try:

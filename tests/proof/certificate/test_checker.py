@@ -5,24 +5,13 @@ What the two sides of a claim read is in `tests.proof.certificate.test_checker_s
 
 from __future__ import annotations
 
-import itertools
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-import symlayout as sl
-from symlayout.algebra.polynomial import Extent, Poly, encode, replace_monomial, substitute, symbol
-from symlayout.proof.certificate.checker import known as known_module
-from symlayout.proof.certificate.checker import polynomials, refusal, schema, seal
-from symlayout.proof.certificate.checker.blocks import budget, take
-from symlayout.proof.certificate.checker.known import Known
-from symlayout.proof.certificate.checker.polynomials import Work, decode
+from symlayout.algebra.polynomial import Extent, symbol
 from tests.support.certificates.handmade import (
     I0,
     OPEN,
@@ -30,27 +19,15 @@ from tests.support.certificates.handmade import (
     N,
     Q,
     T,
-    U,
     W,
     X,
     Y,
     Z,
-    at,
     claim,
-    data,
-    extent,
     known,
-    maps,
-    reader,
-    said,
-    sealed,
     steps_said,
     text,
 )
-from tests.support.certificates.handmade import given as given_by
-from tests.support.effort import examples
-
-# ---------------------------------------------------------------------- rules and what each needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,283 +320,3 @@ def test_what_the_claim_gives_is_known() -> None:
     assert context.zero == {X - symbol("?x") * 3, X - Y, X + 1 - Y * symbol("?2")}
     assert context.symbols == {"x", "?x", "y", "?2"}
     assert context.meaning == {"x": X, "y": Y}
-
-
-# ---------------------------------------------------------------------- equations in use
-
-
-def test_a_solved_symbol_is_written_out_everywhere() -> None:
-    about = claim(
-        assumptions=[["==", X - Z - 1], ["==", Z - N], [">=", X - 7], ["==", X * Y - 8], [">=", X * Y - N]],
-        symbols=[["w", "/", Z, 1]],
-    )
-    steps = [
-        ["max", "m", Z], ["mean", "w", Z], ["divide", Z * 2, 2, Z], ["solve", "x", Z + 1],
-        ["rewrite", ["y", "z"], 8 - Y], ["solve", "z", N],
-    ]  # fmt: skip
-    context = known(*steps, about=about)
-    assert {N - 6, 8 - N} <= context.nonnegative
-    assert all(e.names <= {"n", "y", "m", "u"} for e in context.nonnegative | context.zero if isinstance(e, Poly))
-    assert context.solved == {"x": N + 1, "z": N}
-    assert context.maxima == {"m": N}
-    assert context.meaning == {"x": N + 1, "y": Y, "z": N, "n": N, "u": U, "w": N}
-    assert context.floors == {(2 * N, 2): N}
-    assert context.rewrites == []
-    assert context.read(X * Z) == (N + 1) * N
-
-
-def test_a_rewritten_monomial_is_written_out_everywhere() -> None:
-    context = known(
-        ["rewrite", ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]])
-    )
-    assert context.rewrites == [(("x", "y"), 4)]
-    assert context.read(X * X * Y * Y + X * 3) == 16 + X * 3
-
-
-def test_rewriting_in_circles_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_module, "_REWRITES", 5)
-    context = known(["rewrite", ["x"], X * X], about=claim(assumptions=[["==", X - X * X]]))
-    assert context.read(X) == symbol("x") * X * X * X * X * X
-
-
-def test_a_degree_does_not_double_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    squares = [
-        step
-        for k in range(12)
-        for step in (["define", f"a{k + 1}", [[1, f"a{k}", f"a{k}"]]], ["solve", f"a{k + 1}", [[1, f"a{k}", f"a{k}"]]])
-    ]
-    assert steps_said(["define", "a0", X], *squares) == "a polynomial has a degree beyond 200"
-    monkeypatch.setattr(polynomials, "MAX_DEGREE", 3)
-    assert steps_said(["define", "w", X * Y * Z]) == OPEN
-    assert steps_said(["define", "w", X * Y * Z * N]) == "a polynomial has a degree beyond 3"
-    assert steps_said(["define", "w", X * Y * Z * N + 1]) == "a polynomial has a degree beyond 3"
-
-
-def test_a_coefficient_does_not_double_without_end() -> None:
-    squares = [["define", "a0", 3]] + [
-        step
-        for k in range(12)
-        for step in (["solve", f"a{k}", 3 ** (2**k)], ["define", f"a{k + 1}", [[1, f"a{k}", f"a{k}"]]])
-    ]
-    assert steps_said(*squares[:18]) == OPEN
-    assert steps_said(*squares) == "a coefficient has more than 2000 bits"
-
-
-# ---------------------------------------------------------------------- blocks
-
-
-def test_a_block_has_one_end() -> None:
-    agreed = {"steps": [["point"]], "agree": [[], []]}
-    assert said(agreed, claim()) == ""
-    assert said({"steps": [["point"]]}, claim()) == "proof.sides: [] is not one end of a block"
-    two = "proof.sides: ['agree', 'absurd'] is not one end of a block"
-    assert said({**agreed, "absurd": []}, claim()) == two
-    assert said({"agree": [[], []]}, claim()) == "proof.sides: ['agree'] is not ['agree', 'steps']"
-    for known_to_be in (0, -1):
-        about = claim(assumptions=[[">=", known_to_be]])
-        end = {"steps": [["point"]], "believe": []}
-        assert said(end, about) == "proof.sides: ['believe'] is not one end of a block"
-
-
-@pytest.mark.parametrize(
-    ("assumption", "is_absurd"),
-    [([">=", -1], True), ([">=", 0], False), (["==", 1], True), (["==", -1], True), (["==", 0], False)],
-    ids=str,
-)
-def test_a_block_is_absurd_where_a_false_constant_is_known(assumption: Any, is_absurd: bool) -> None:
-    assert (steps_said(about=claim(assumptions=[assumption])) == "") == is_absurd
-
-
-MEET = {"steps": [["point"]], "agree": [[], []]}
-
-
-def split(w: Any, yes: Any, no: Any, **changes: Any) -> str:
-    about = claim(**changes)
-    return said({"steps": [], "split": [w, yes, no]}, about)
-
-
-def test_both_branches_of_a_split_are_checked_with_what_they_suppose() -> None:
-    absurd: dict[str, Any] = {"steps": [], "absurd": []}
-    assert split(Z, MEET, MEET) == ""
-    assert split(Z, MEET, absurd) == OPEN
-    assert split(Z, absurd, MEET) == OPEN
-    assert split(Z, absurd, MEET, assumptions=[[">=", -1 - Z]]) == OPEN
-    excluded = {"steps": [["combine", -1, 1, [[Z, 1], [-1 - Z, 1]], []]], "absurd": []}
-    assert split(Z, excluded, MEET, assumptions=[[">=", -1 - Z]]) == ""
-    assert split(Z, MEET, excluded, assumptions=[[">=", Z]]) == ""
-    assert split(Z, MEET, excluded, assumptions=[[">=", Z + 1]]) == "z >= 0 is not shown"
-    assert split(Z, excluded, MEET, assumptions=[[">=", -Z]]) == "-z - 1 >= 0 is not shown"
-    assert split(T, MEET, MEET) == "t has symbols that nothing introduced"
-
-
-@pytest.mark.parametrize(("depth", "is_refused"), [(190, False), (200, True)])
-def test_a_certificate_is_not_nested_without_end(depth: int, is_refused: bool) -> None:
-    about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
-    met: dict[str, Any] = {"steps": [["point"]], "agree": [[], []]}
-    split, masked = met, met
-    for _ in range(depth):
-        split = {"steps": [], "split": [0, split, {"steps": [], "absurd": []}]}
-        masked = {"steps": [], "masked": [met, masked]}
-    reason = f"the certificate is nested more than {schema.MAX_NESTING} times" if is_refused else ""
-    assert [said(split, about), said(masked, about)] == [reason] * 2
-
-
-# ---------------------------------------------------------------------- work
-
-
-def renamed(count: int) -> list[Any]:
-    """Return steps, each of which writes all that is known anew."""
-    steps: list[Any] = [["define", f"c{k}", [[k + 1, "x"], [1, "x", "y"], [1, "x", "x"]]] for k in range(count)]
-    names = ["x", *(f"d{k}" for k in range(count))]
-    for old, new in itertools.pairwise(names):
-        steps += [["define", new, [[1, old]]], ["solve", old, [[1, new]]]]
-    return steps
-
-
-def test_the_work_that_a_certificate_may_take_grows_with_its_size_alone() -> None:
-    known_to_work = Known(claim(), Work(sys.maxsize))
-    for step in data([*given_by(claim()), *renamed(300)]):
-        take(known_to_work, step)
-    done = known_to_work.work.done
-    certificate = sealed(claim(), {"given": given_by(claim()), "maps": [], "sides": {"steps": renamed(300), **END}})
-    most = budget(schema.size(certificate))
-    assert done > most
-    assert refusal(certificate) == f"the check takes more than {most} operations on terms"
-    assert steps_said(*renamed(10)) == OPEN
-
-
-def test_twice_the_steps_that_rename_take_four_times_the_work() -> None:
-    """So that a budget is needed: the count is of terms, and the same on every machine."""
-    done = []
-    for count in (40, 80):
-        found = Known(claim(), Work(sys.maxsize))
-        for step in data([*given_by(claim()), *renamed(count)]):
-            take(found, step)
-        done.append(found.work.done)
-    assert 3 * done[0] < done[1] < 5 * done[0]
-
-
-END: dict[str, Any] = {"absurd": []}
-
-
-# ---------------------------------------------------------------------- data that is no certificate
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda items: st.lists(items, max_size=4) | st.dictionaries(st.text(max_size=8), items, max_size=4),
-    max_leaves=12,
-)
-NAMES = ["dim", "assume", "mean", "point", "define", "floor", "max", "lows", "combine", "cases", "equation", "equal"]
-NAMES += ["resolve", "solve", "rewrite", "divide", "inside"]
-PARTS = st.sampled_from([0, 1, -1, "x", "n", [[1, "x"]], [[1, "n"], [-1]], [[0, None]], [], None]) | JSON
-
-
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy the machine is
-
-
-@UNHURRIED
-@given(JSON)
-def test_a_value_of_any_kind_is_no_certificate(value: Any) -> None:
-    assert not sl.check(value)
-    assert refusal(value)
-
-
-@UNHURRIED
-@given(JSON, JSON)
-def test_a_claim_and_a_proof_of_any_kind_are_no_certificate(about: Any, block: Any) -> None:
-    for parts in ({"claim": about, "proof": block}, {"claim": claim(), "proof": block}, {"claim": about, "proof": {}}):
-        assert refusal({**parts, "seal": seal(parts)})
-
-
-@settings(UNHURRIED, max_examples=examples(300))
-@given(st.sampled_from(NAMES), st.lists(PARTS, max_size=4))
-def test_a_step_of_any_parts_does_not_show_what_is_false(name: str, parts: list[Any]) -> None:
-    assert steps_said([name, *parts])
-
-
-@UNHURRIED
-@given(st.sampled_from(["dims", "symbols", "assumptions", "nodes", "left", "right"]), PARTS)
-def test_a_claim_with_a_part_of_any_kind_raises_nothing(key: str, value: Any) -> None:
-    about = {**claim(reader(at(Z, fill="0"))), key: value}
-    ends: list[dict[str, Any]] = [
-        {"agree": [[], [[0, None]]]},
-        {"absurd": []},
-        {"masked": [{"steps": [], "absurd": []}] * 2},
-    ]
-    for end in ends:
-        sides = {"steps": [["point"]], **end}
-        certificate = {"claim": about, "proof": {"given": given_by(claim()), "maps": maps(claim()), "sides": sides}}
-        assert refusal({**certificate, "seal": seal(certificate)})
-
-
-@pytest.mark.parametrize(
-    "value",
-    [{1, 2}, object(), {"claim": {1}, "proof": {}, "seal": ""}, {"claim": 0, "proof": 0, "seal": 0, "more": 0}],
-    ids=["a set", "an object", "a claim that is a set", "parts that are numbers"],
-)
-def test_what_is_not_json_is_no_certificate(value: Any) -> None:
-    assert refusal(value)
-
-
-def test_a_value_that_holds_itself_is_no_certificate() -> None:
-    endless: list[Any] = []
-    endless.append(endless)
-    assert refusal({"claim": endless, "proof": {}, "seal": "0"}) != ""
-    shared: Any = 0
-    for _ in range(60):
-        shared = [shared, shared]
-    many = f"the certificate has more than {schema.MAX_VALUES} values"
-    assert refusal({"claim": shared, "proof": {}, "seal": "0"}) == many
-
-
-def test_values_that_only_look_like_json_are_no_certificate() -> None:
-    class Changing(dict[str, Any]):
-        """A dict that answers otherwise each time."""
-
-    about = claim(nodes=[{"input": "x", "shape": []}], dims=[])
-    certificate = sealed(about, {"given": [], "maps": [], "sides": {"steps": [["point"]], "agree": [[], []]}})
-    assert refusal(certificate) == ""
-    assert refusal(Changing(certificate)) == "a Changing is not part of a certificate"
-    assert (
-        refusal({**certificate, "claim": Changing(certificate["claim"])}) == "a Changing is not part of a certificate"
-    )
-
-
-@pytest.mark.parametrize("depth", [500, 5000, 200_000])
-def test_data_that_is_nested_deeply_is_refused(depth: int) -> None:
-    nested: Any = []
-    expression: Any = ["axis", 0]
-    for _ in range(depth):
-        nested, expression = [nested], ["-", ["extent", 0], expression]
-    deep = f"the certificate is nested more than {schema.MAX_NESTING} times"
-    assert refusal({"claim": claim(), "proof": nested, "seal": "0"}) == deep
-    about = claim(reader(at(0)))
-    about["nodes"][1]["cases"][0]["coords"] = [expression]
-    assert refusal({"claim": about, "proof": {}, "seal": "0"}) == deep
-
-
-def test_polynomials_are_written_and_read() -> None:
-    work = Work(sys.maxsize)
-    for e in (0, -7, X, X * X * Y - 3 * X + 5, -X):
-        assert extent(decode(json.loads(json.dumps(encode(e))), work)) == e
-    assert encode(X * Y - 2) == [[-2], [1, "x", "y"]]
-    assert extent(decode([], work)) == 0
-    assert extent(decode([[4]], work)) == 4
-
-
-E = st.recursive(
-    st.integers(-9, 9) | st.sampled_from([X, Y, Z]),
-    lambda inner: st.builds(lambda a, b, sign: a * b if sign else a - b, inner, inner, st.booleans()),
-    max_leaves=8,
-)
-
-
-@UNHURRIED
-@given(E, E, E)
-def test_the_checker_computes_as_the_prover_does(a: Extent, b: Extent, c: Extent) -> None:
-    work = Work(sys.maxsize)
-    p, q, r = (decode(data(e), work) for e in (a, b, c))
-    assert [extent(e) for e in (p + q, p - q, p * q, -p, 3 - p)] == [a + b, a - b, a * b, -a, 3 - a]
-    assert extent(p.substitute({"x": q, "y": r})) == substitute(a, {"x": b, "y": c})
-    assert extent(p.replace(("x", "y"), r)) == replace_monomial(a, ("x", "y"), c)
-    assert (p == q, p.constant is None) == (a == b, isinstance(a, Poly))

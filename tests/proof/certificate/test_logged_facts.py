@@ -13,8 +13,8 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.logged_equations import _bezout
 from symlayout.proof.certificate.logged_facts import Recorder
-from tests.algebra.test_facts import BOUNDS, Bound
 from tests.algebra.test_nonnegative import random_facts, some
+from tests.algebra.test_nonnegative_rules import BOUNDS, Bound
 from tests.support.certificates.recorded import Told
 
 

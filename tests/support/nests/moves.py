@@ -1,15 +1,9 @@
-"""Nests written by hand, small enough to check by eye: what the backend's tests run.
-
-Each is made by a function of its digits, without the algebra, so that these tests stand alone.
-"""
+"""Nests that move and fill elements."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, evaluate, mul
+from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, mul
 from symlayout_codegen.ir.nest import (
-    Add,
     AffineForm,
     Carried,
     Digit,
@@ -19,55 +13,9 @@ from symlayout_codegen.ir.nest import (
     NestPiece,
     NestWindow,
     Precondition,
-    Term,
-    simulate,
 )
 from symlayout_codegen.ir.queries import ONE
-
-N, C, H, W, b, p, q = map(NamedInt, ("N", "C", "H", "W", "b", "p", "q"))
-
-
-def affine(constant: Expr | int = 0, *terms: tuple[int, Expr | int]) -> AffineForm:
-    return AffineForm(add(constant), tuple((k, mul(c)) for k, c in terms))
-
-
-def digits(**extents: Expr | int) -> tuple[Digit, ...]:
-    return tuple(Digit(name, add(extent)) for name, extent in extents.items())
-
-
-def not_negative(*names: str) -> tuple[Precondition, ...]:
-    return tuple(Precondition(NamedInt(name), ">=", "bad_extent", f"{name} >= 0") for name in names)
-
-
-def nest(name: str, parameters: str, pieces: list[NestPiece], size: Expr | int, **more: object) -> Nest:
-    """Return a nest of one source ``x`` whose parameters are all non-negative."""
-    names = tuple(parameters.split())
-    values: dict[str, object] = {
-        "prelude": not_negative(*names),
-        "sources": ("x",),
-        "source_sizes": (None,),
-        "nonnegative": frozenset(map(NamedInt, names)),
-    }
-    return Nest(name, names, output_size=add(size), pieces=tuple(pieces), **{**values, **more})  # type: ignore[arg-type]
-
-
-def simulated(nest: Nest) -> list[tuple[dict[str, int], dict[int, tuple[Term, ...]]]]:
-    """Return small values of the parameters that meet the preconditions, each with what the nest then writes."""
-    found = []
-    for scale in range(6):
-        values = {name: (scale * (k + 2)) % 5 for k, name in enumerate(nest.parameters)}
-        with suppress(ValueError):
-            found.append((values, simulate(nest, values)))
-    return found
-
-
-def with_locals(nest: Nest, values: dict[str, int]) -> dict[str, int]:
-    """Return *values* of the parameters and what the locals of the prelude then are."""
-    known = dict(values)
-    for step in nest.prelude:
-        if isinstance(step, Local):
-            known[step.name] = evaluate(step.value, known)
-    return known
+from tests.support.nests.parts import C, H, N, W, affine, b, digits, nest, not_negative, p, q
 
 
 def transpose() -> Nest:
@@ -482,76 +430,6 @@ def all_fill() -> Nest:
     return nest("all_fill", "H W", [piece], mul(H, W), fills=1)
 
 
-def zero(size: Expr | int) -> NestPiece:
-    """Fill number 0 over all of a contiguous output."""
-    return NestPiece(digits(z=size), affine(0, (0, 1)), None, None, fill=0)
-
-
-def tile_adjoint() -> Nest:
-    """(q, W) summed over its first axis, which may be empty: the loops are then left out."""
-    piece = NestPiece(
-        digits(r=q, i=W),
-        affine(0, (1, 1)),
-        0,
-        affine(0, (0, W), (1, 1)),
-        windows=(NestWindow(affine(), mul(q, W)),),
-    )
-    return nest("tile_adjoint", "W q", [piece], W, fills=1, combine=Add("uint32"), background=zero(W))
-
-
-def repeat_adjoint() -> Nest:
-    """(W, 3) summed over its last axis."""
-    piece = NestPiece(digits(i=W, r=3), affine(0, (0, 1)), 0, affine(0, (0, 3), (1, 1)))
-    return nest("repeat_adjoint", "W", [piece], W, fills=1, combine=Add("uint32"), background=zero(W))
-
-
-def window_adjoint() -> Nest:
-    """Windows of b elements, p apart, of an axis padded by q, are added up where they overlap."""
-    long = NamedInt("long")
-    piece = NestPiece(
-        digits(w=C, k=b),
-        affine(mul(-1, q), (0, p), (1, 1)),
-        0,
-        affine(0, (0, b), (1, 1)),
-        windows=(NestWindow(affine(mul(-1, q), (0, p), (1, 1)), long),),
-    )
-    prelude = (
-        *not_negative("C", "b", "p", "q"),
-        Local("long", add(mul(C, p), b, mul(-1, q))),
-        Precondition(long, ">=", "crop_exceeds", "q <= C*p + b"),
-    )
-    return nest(
-        "window_adjoint",
-        "C b p q",
-        [piece],
-        long,
-        prelude=prelude,
-        fills=1,
-        combine=Add("uint32"),
-        background=zero(long),
-    )
-
-
-def block_sum() -> Nest:
-    """Add up rows of W that are cut into pairs from p on, in their own order: no pairs are dealt with first."""
-    inner = affine(mul(-1, p), (1, 2), (2, 1))
-    piece = NestPiece(
-        digits(row=H, hi=C, lo=2),
-        affine(mul(-1, p), (1, 2), (2, 1)),
-        0,
-        affine(mul(-1, p), (0, W), (1, 2), (2, 1)),
-        windows=(NestWindow(inner, W),),
-    )
-    return nest("block_sum", "H W C p", [piece], W, fills=1, combine=Add("uint32"), background=zero(W))
-
-
-def crop_adjoint() -> Nest:
-    """Every second element of 2*W + p is written, the others are zero."""
-    long = add(mul(2, W), p)
-    piece = NestPiece(digits(i=W), affine(0, (0, 2)), 0, affine(0, (0, 1)))
-    return nest("crop_adjoint", "W p", [piece], long, fills=1, background=zero(long))
-
-
 def padded_parts() -> Nest:
     """Two parts of x, with fills around both: a piece that only its guard fills, and one for each part."""
     around = NestWindow(affine(mul(-1, p), (0, 1)), mul(2, W))
@@ -563,52 +441,3 @@ def padded_parts() -> Nest:
         windows = (part, around)
         pieces.append(NestPiece(frame.digits, frame.output, 0, affine(shift, (0, 1)), windows=windows))
     return nest("padded_parts", "W p q", pieces, add(mul(2, W), p, q), fills=1)
-
-
-ALL = (
-    padded_parts(),
-    transpose(),
-    transpose_planes(),
-    turn(),
-    identity(),
-    pad(),
-    pad_two_fills(0),
-    pad_two_fills(1),
-    space_to_depth(),
-    space_to_depth(2),
-    depth_to_space(),
-    depth_to_space(2),
-    channels_last(),
-    flip(),
-    flip_padded(),
-    carried_reshape(),
-    carried_guard(),
-    space_to_batch(),
-    space_to_batch(2),
-    batch_to_space(),
-    batch_to_space(2),
-    deal_rows(),
-    deal_rows_back(),
-    deal_whole(2, 1, 1),
-    deal_whole(2, 2, 4),
-    deal_whole(2, 3, 1, crop=True),
-    deal_whole(3, 1, 2),
-    deal_whole(4, 9, 3),
-    deal_whole(5, 5, 10),
-    deal_whole(2, 1, 3, run=3),
-    halves(),
-    two_windows(),
-    unknown_step(),
-    concatenate(),
-    slices(),
-    slices(backwards=True),
-    windows(),
-    strided(),
-    scalar(),
-    all_fill(),
-    tile_adjoint(),
-    repeat_adjoint(),
-    window_adjoint(),
-    block_sum(),
-    crop_adjoint(),
-)

@@ -1,0 +1,329 @@
+"""ONNX files that are hostile, broken or not supported are refused with typed errors."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+
+import symlayout as sl
+from symlayout.errors import (
+    FormatError,
+    MissingFileError,
+    ShapeError,
+    SymlayoutError,
+    UnknownOpError,
+)
+from symlayout.models.load_onnx import MAX_NODES
+from symlayout.models.model_file import MAX_CONSTANT
+from symlayout.models.onnx_model import MAX_BYTES, MAX_FIELDS
+from symlayout.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
+from tests.models.onnx_files import FINE, ZERO, X, constants, extent_nodes, joined, load, loaded, only
+from tests.support.onnx_writer import model, node, tensor, value_info
+from tests.support.paths import ROOT
+
+
+def power(count: int) -> list[NodeProto]:
+    """Return nodes that square an extent *count* times."""
+    return [*extent_nodes(n=0), *(node("Mul", f"{a}, {a}", b) for a, b in chain("n", count))]
+
+
+def chain(first: str, count: int) -> list[tuple[str, str]]:
+    names = [first, *(f"v{k}" for k in range(count - 1)), "last"]
+    return list(itertools.pairwise(names))
+
+
+UNREAD = "file cannot be read as an ONNX model: protobuf"
+EXTERNAL = tensor([], name="s", data_location=TensorProto.EXTERNAL)
+
+
+def with_attribute(made: NodeProto, *attributes: AttributeProto) -> NodeProto:
+    made.attribute.extend(attributes)
+    return made
+
+
+HOSTILE: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "file is no ONNX model"),
+    "text": (b"this is no protobuf", UNREAD),
+    "XML": (b"<net/>", f"{UNREAD} has a field of wire type 4"),
+    "ends inside": (FINE[:-1], f"{UNREAD} ends inside a field"),
+    "a length beyond the end": (b"\x08\x09\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", f"{UNREAD} ends inside"),
+    "an integer without end": (b"\x08" + b"\xff" * 100, f"{UNREAD} has an integer without an end"),
+    "many fields": (b"\x10\x00" * (MAX_FIELDS + 1), f"{UNREAD} has more than {MAX_FIELDS} fields"),
+    "much that is packed": (
+        only(node("Tile", "x, r", "y"), constants=(tensor([1] * MAX_FIELDS, name="r"),)),
+        f"{UNREAD} has more than {MAX_FIELDS} fields",
+    ),
+    "too large": (bytes(1), f"model has more than {MAX_BYTES} bytes"),
+    "deeply nested": (b"\x08\x09" + b"\x3a\x80\x01" * 100_000, UNREAD),
+    "a group": (b"\x08\x09\x0b\x0c", f"{UNREAD} has a field of wire type 3"),
+    "an attribute that is not UTF-8": (
+        only(node("Pad", "x", "y", mode=b"\xff")),
+        "attribute 'mode' of node 'y', Pad is not read: 'utf-8'",
+    ),
+    "a reference to an attribute": (
+        only(with_attribute(node("Pad", "x", "y"), AttributeProto(name="mode", ref_attr_name="m", type=3))),
+        "attribute 'mode' of node 'y', Pad is not read: Cannot get value of reference",
+    ),
+    "a cast to a type that is none": (
+        only(node("Shape", "x", "s"), node("Cast", "s", "v", to=99), node("Tile", "x, v", "y")),
+        "element type number 99 has no elements of fixed size",
+    ),
+    "a cast to a list": (
+        only(node("Shape", "x", "s"), node("Cast", "s", "v", to=[7]), node("Tile", "x, v", "y")),
+        "element type number [7] has no elements of fixed size",
+    ),
+    "not UTF-8": (FINE.replace(b"Transpose", b"Transpos\xff"), "file cannot be read as an ONNX model: 'utf-8'"),
+    "another type of field": (b"\x0a\x019" + FINE[2:], "file is no ONNX model of IR"),
+    "no version": (FINE[2:], "file is no ONNX model of IR version"),
+    "a future version": (model([], [X], ir_version=99), "file is no ONNX model of IR version"),
+    "a future operation set": (model([], [X], outputs=("x",), opset=99), "operation set 99 is not known"),
+    "no operation set": (
+        ModelProto(ir_version=9, graph=GraphProto(input=[X], output=[X])).SerializeToString(),
+        "model does not say",
+    ),
+    "no output": (model([], [X], outputs=()), "model has no output"),
+    "output of nothing": (model([], [X]), "output 'y' is not defined"),
+    "read before it is defined": (only(node("Identity", "z", "y"), node("Identity", "y", "z")), "'z' is read before"),
+    "a cycle": (only(node("Identity", "y", "y")), "'y' is read before it is defined"),
+    "defined twice": (only(node("Identity", "x", "y"), node("Identity", "x", "y")), "'y' is defined twice"),
+    "two inputs of a name": (model([node("Identity", "x", "y")], [X, X]), "'x' is defined twice"),
+    "an input that is no tensor": (only(node("Identity", "x", "y"), x=ValueInfoProto(name="x")), "input is no tensor"),
+    "an axis too many": (
+        only(node("Identity", "x", "y"), x=value_info("x", [1] * 65)),
+        "shape has 65 axes, at most 64 are known",
+    ),
+    "a data that is constant": (only(node("Transpose", "c", "y"), constants=constants(c=[1])), "output 'y' is not"),
+    "an attribute that is computed": (only(node("Reshape", "x, x", "y")), "input shape is not a constant"),
+    "no data": (only(node("Transpose", "", "y")), "data is left out"),
+    "more outputs": (only(node("Transpose", "x", "y, z")), "node has 2 outputs, its operation has 1"),
+    "an attribute twice": (
+        only(with_attribute(node("Transpose", "x", "y", perm=[0]), helper.make_attribute("perm", [0]))),
+        "attribute 'perm' stands twice",
+    ),
+    "an attribute of another type": (
+        only(node("Transpose", "x", "y", body=GraphProto())),
+        "attribute 'body' of node 'y', Transpose has type 5, which is not read",
+    ),
+    "external data": (
+        only(node("Reshape", "x, s", "y"), constants=(EXTERNAL,)),
+        "constant is kept in another file, which is not read",
+    ),
+    "a constant of another size": (
+        only(node("Reshape", "x, s", "y"), constants=(tensor([1, 2], [3], "s"),)),
+        "constant is no int64 [3]: cannot reshape array of size 2",
+    ),
+    "a raw constant of another size": (
+        only(node("Reshape", "x, s", "y"), constants=(tensor([], [2], "s", raw_data=b"123"),)),
+        "constant is no int64 [2]: buffer size must be a multiple",
+    ),
+    "a constant of negative size": (
+        only(node("Reshape", "x, s", "y"), constants=(tensor([], [-1], "s"),)),
+        "constant has shape [-1]",
+    ),
+    "a huge constant": (
+        only(node("Reshape", "x, s", "y"), constants=(tensor([], [1 << 40, 1 << 40], "s"),)),
+        f"constant of shape [{1 << 40}, {1 << 40}] has more than {MAX_CONSTANT} elements",
+    ),
+    "a huge value": (
+        only(node("ConstantOfShape", "s", "v"), node("Tile", "x, v", "y"), constants=constants(s=[1 << 40, 1 << 40])),
+        f"a value of shape ({1 << 40}, {1 << 40}) has not 0 to {MAX_CONSTANT} elements",
+    ),
+    "a huge range": (
+        only(node("Range", "a, b, c", "v"), node("Tile", "x, v", "y"), constants=constants(a=0, b=1 << 60, c=1)),
+        "a value of shape",
+    ),
+    "a huge repetition": (
+        only(node("Tile", "s, s", "v"), node("Tile", "x, v", "y"), constants=constants(s=[1 << 40])),
+        "a value of shape",
+    ),
+    "an index out of range": (
+        only(node("Shape", "x", "s"), node("Gather", "s, i", "v"), node("Tile", "x, v", "y"), constants=constants(i=4)),
+        "Gather cannot be computed: index 4 is out of bounds",
+    ),
+    "a division by zero": (
+        only(node("Div", "a, b", "v"), node("Tile", "x, v", "y"), constants=constants(a=1, b=0)),
+        "Div cannot be computed",
+    ),
+    "shapes that are not broadcast": (
+        only(node("Add", "a, b", "v"), node("Tile", "x, v", "y"), constants=constants(a=[1, 2], b=[1, 2, 3])),
+        "Add cannot be computed",
+    ),
+    "an input too many": (only(node("Shape", "x, x, x, x", "v"), node("Tile", "x, v", "y")), "Shape cannot be"),
+    "an attribute too many": (only(node("Shape", "x", "v", end=1, stop=2), node("Tile", "x, v", "y")), "Shape cannot"),
+    "a power": (only(*power(8), node("Tile", "x, last", "y")), f"an expression of a shape has more than {MAX_TERMS}"),
+    "much work": (
+        only(
+            *extent_nodes(n=0),
+            *(node("Div", f"n, d{k}", f"q{k}") for k in range(1, MAX_WORK // 100 + 2)),
+            node("Concat", ", ".join(f"q{k}" for k in range(1, MAX_WORK // 100 + 2)), "r", axis=0),
+            node("Tile", "x, r", "y"),
+            constants=constants(**{f"d{k}": k + 1 for k in range(1, MAX_WORK // 100 + 2)}),
+        ),
+        "model computes with too many different expressions",
+    ),
+    "many nodes": (
+        only(*(node("Identity", a, b) for a, b in chain("x", MAX_NODES)), node("Identity", "last", "y")),
+        f"model has {MAX_NODES + 2} nodes and inputs",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_file_is_a_format_error(tmp_path: Path, case: str) -> None:
+    data, message = HOSTILE[case]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(data)
+    if case == "too large":
+        os.truncate(path, MAX_BYTES + 1)  # a sparse file
+    with pytest.raises(FormatError) as caught:
+        sl.load(path)
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value)) < 600  # whatever stands in the file
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (only(node("Identity", "x", "y"), x=value_info("x", None)), "unknown_rank"),
+        (only(node("Identity", "x", "y"), x=value_info("x", [-2])), "infeasible"),
+        (only(node("DepthToSpace", "x", "y", blocksize=2), x=value_info("x", (1, 3, 1, 1))), "non_divisible"),
+        (only(node("DepthToSpace", "x", "y")), "attr_missing"),
+        (only(node("DepthToSpace", "x", "y", blocksize=2, block=2)), "attr_unknown"),
+        (only(node("Transpose", "x", "y", perm=[0, 0, 1, 2])), "bad_axis"),
+        (only(*extent_nodes(n=0), node("Mul", "n, n", "s"), node("Mul", "s, big", "q"), node("Mul", "q, big", "r"),
+              node("Tile", "x, r", "y"), constants=constants(big=1 << 62)), "overflow"),
+    ],
+)  # fmt: skip
+def test_wrong_attributes_have_the_kind_of_the_operation(tmp_path: Path, data: bytes, kind: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        load(tmp_path, data)
+    assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (node("Transpos", "x", "y", name="t1"), r"(?s)'onnx:Transpos'.*nearest are onnx:Transpose.*in: node 't1'"),
+        (node("Conv", "x", "y"), r"(?s)'onnx:Conv'.*in: node 'y', Conv"),
+        (node("Add", "x, x", "y"), r"(?s)onnx:Add reads the elements of a tensor.*in: node 'y', Add"),
+        (node("Attention", "x", "y", domain="com.microsoft"), r"(?s)'com.microsoft:Attention'.*in: node 'y'"),
+        (node("x" * 1_000_000, "x", "y"), r"onnx:xxx"),
+    ],
+    ids=["misspelled", "other", "on elements", "domain", "long"],
+)
+def test_operation_that_is_not_in_the_catalogue(tmp_path: Path, made: bytes, message: str) -> None:
+    with pytest.raises(UnknownOpError, match=message) as caught:
+        load(tmp_path, only(made))
+    assert len(str(caught.value)) < 500
+
+
+def test_passes_over_a_model_are_few() -> None:
+    assert MAX_PASSES < 10
+
+
+def test_a_missing_file_is_both_ours_and_a_file_not_found_error(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match=r"there is no file 'none.onnx'") as caught:
+        sl.load(tmp_path / "none.onnx")
+    assert isinstance(caught.value, SymlayoutError)
+    assert isinstance(caught.value, FileNotFoundError)
+    (tmp_path / "folder.onnx").mkdir()
+    os.mkfifo(tmp_path / "pipe.onnx")
+    for name in ("folder.onnx", "pipe.onnx"):
+        with pytest.raises(FormatError, match="is not a regular file"):
+            sl.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/passwd", "weights.bin"])
+def test_external_data_is_not_read(tmp_path: Path, location: str) -> None:
+    (tmp_path / "weights.bin").write_bytes(np.array([1, 1, 1, 1], np.int64).tobytes())
+    held = tensor([], [4], "p")
+    held.data_location = TensorProto.EXTERNAL
+    held.external_data.add(key="location", value=location)
+    with pytest.raises(FormatError, match="constant is kept in another file"):
+        loaded(tmp_path, node("Tile", "x, p", "y"), constants=(held,))
+
+
+WITHOUT = """
+import sys
+sys.modules["onnx"] = None  # as if it were not installed
+import symlayout as sl
+try:
+    sl.load(sys.argv[1])
+except sl.errors.MissingPackageError as error:
+    print(isinstance(error, ImportError), error)
+"""
+
+
+def test_without_the_package_the_error_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(FINE)
+    done = started(WITHOUT, str(tmp_path / "model.onnx"))
+    assert done == (
+        "True an .onnx file is read by the package onnx, which cannot be imported: "
+        "import of onnx halted; None in sys.modules\n  help: pip install symlayout[onnx]\n"
+    )
+
+
+def test_the_package_is_imported_for_a_model_in_its_format_only(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(FINE)
+    ir = ROOT / "examples" / "models" / "round_trip_dynamic.xml"
+    program = (
+        "import sys, symlayout as sl\nfor path in sys.argv[1:]: sl.load(path); print('onnx' in sys.modules, end=' ')"
+    )
+    assert started(program, str(ir), str(tmp_path / "model.onnx")) == "False True "
+
+
+def started(program: str, *arguments: str) -> str:
+    """Return what a Python program prints in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+DYNAMIC = model(
+    [
+        *extent_nodes(n=0, c=1, h=2, w=3),
+        node("Div", "h, two", "h2"),
+        *joined("parts", "n", "c", "h2", "2", "w"),
+        node("Reshape", "x, parts", "r"),
+        node("Slice", "r, zero, ends, zero, steps", "s"),
+        node("Pad", "s, pads", "y", mode="edge"),
+    ],
+    [X],
+    constants=(*ZERO, *constants(two=2, ends=[9], steps=[1], pads=[0, 0, 0, 0, 1, 0, 0, 1, 0, 0])),
+)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_altered_bytes_are_a_model_or_a_typed_error(tmp_path: Path, seed: int) -> None:
+    source = random.Random(seed)
+    data = bytearray(source.choice([FINE, DYNAMIC]))
+    for _ in range(source.choice([1, 1, 2, 8])):
+        at = source.randrange(len(data))
+        what = source.randrange(4)
+        if what == 0:
+            data[at] ^= 1 << source.randrange(8)
+        elif what == 1:
+            data[at] = source.choice([0, 1, 0x7F, 0x80, 0xFF])
+        elif what == 2:
+            data[at:at] = source.choice(
+                [b"\0", b"\1", b"\x80" * 4 + b"\x08", b"\xff" * 8 + b"\x7f", b"\xff" * 9 + b"\x01"]
+            )
+        else:
+            del data[at : at + source.randrange(1, 9)]
+    with contextlib.suppress(SymlayoutError):
+        assert all(isinstance(y, sl.Tensor) for y in load(tmp_path, bytes(data)).values())
+
+
+def test_every_prefix_of_a_model_is_a_typed_error(tmp_path: Path) -> None:
+    for end in range(0, len(DYNAMIC), 7):
+        with pytest.raises(SymlayoutError):
+            load(tmp_path, DYNAMIC[:end])
