@@ -21,7 +21,8 @@ help:
 	@echo "make promises  the attacks on what docs/guarantees.md promises, at length"
 	@echo "make coverage  lines and branches of the algebra, the backend and the cache that the tests run; at least 95 %"
 	@echo "make images  draw the pictures of the documentation again"
-	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, all warnings errors"
+	@echo "make strict-c   every generated file by gcc and clang, at -O2 and -O3, and once by each gcc-N and clang-N that is"
+	@echo "             installed, all warnings errors"
 	@echo "make aarch64    generated files and kernels of random chains, by an AArch64 compiler, run under an emulator"
 	@echo "make clean   remove what these targets made"
 

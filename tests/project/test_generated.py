@@ -12,7 +12,7 @@ import symlayout as sl
 from symlayout.commands import emit, subject
 from symlayout.commands.command_line import main
 from symlayout.commands.generated_rows import DYNAMIC, ELEMENT_SIZES, Row, kernels
-from tests.compile_generated import COMPILERS, LEVELS, WARNINGS, complaint
+from tests.compile_generated import COMPILERS, LEVELS, WARNINGS, combinations, complaint
 from tests.support.paths import ROOT
 
 GENERATED = ROOT / "generated"
@@ -95,6 +95,15 @@ def test_no_compiler_has_anything_to_say(size: int) -> None:
     files = sorted(GENERATED.glob(f"*_x{size}.c"))
     assert len(files) >= len(DYNAMIC)
     assert [text for file in files if (text := complaint(compiler, [level], file))] == []
+
+
+def test_strict_c_takes_each_numbered_version_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gcc-14", "clang-19"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = [compiler for compiler, _ in combinations()]
+    assert found == [name for name in COMPILERS for _ in range(2 * len(LEVELS))] + ["gcc-14", "clang-19"]
 
 
 def test_the_folder_has_a_size_budget() -> None:
