@@ -19,13 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symlayout_codegen import CompilerError, Nest, print_header, print_kernel, simulate
-from symlayout_codegen.emit.header import RUNTIME_HEADER, runtime
+from symlayout_codegen.emit.header import KERNELS_HEADER, RUNTIME_HEADER, runtime, runtime_of
 from symlayout_codegen.emit.printer import _Printer
 from symlayout_codegen.emit.text import comment_text
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, FloorDiv, FloorMod, IntLiteral, NamedInt, add, evaluate, mul
 from symlayout_codegen.ir.nest import NUMBERS, Add, Digit, NestPiece, Term
 from symlayout_codegen.ir.queries import SignFacts
+from symlayout_codegen.passes.schedule import schedule
 from symlayout_codegen.status import STATUS, status_code
 from tests.support import nests
 
@@ -37,13 +38,17 @@ COMPILERS = [
 
 
 def write_sources(folder: Path, kernels: list[tuple[Nest, int]]) -> list[str]:
-    """Write a C file for each kernel, and the two headers; return the files' names."""
-    (folder / "symlayout_kernels.h").write_text(print_header([nest for nest, _ in kernels]), "ascii")
-    (folder / RUNTIME_HEADER).write_text(runtime(halves=False)[RUNTIME_HEADER], "ascii")
+    """Write a C file for each kernel, beside the parts of the runtime that it calls; return the files' names."""
+    (folder / KERNELS_HEADER).write_text(print_header([nest for nest, _ in kernels]), "ascii")
     files = []
     for nest, size in kernels:
-        files.append(f"{nest.name}_{size}.c")
-        (folder / files[-1]).write_text(print_kernel(nest, size), "ascii")
+        own = f"{nest.name}_{size}"
+        (folder / own).mkdir()
+        headers = runtime_of(schedule(nest).body, halves=False)
+        texts = {KERNELS_HEADER: print_header([nest]), **headers, f"{own}.c": print_kernel(nest, size)}
+        for name, text in texts.items():
+            (folder / own / name).write_text(text, "ascii")
+        files.append(f"{own}/{own}.c")
     return files
 
 
