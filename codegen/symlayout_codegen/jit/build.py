@@ -9,18 +9,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from symlayout_codegen.emit.header import VERSION
-from symlayout_codegen.errors import CompilerError
+from symlayout_codegen.errors import CompilerError, ProcessorError
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.compiler import compiling, find_compiler, no_folder, words
-from symlayout_codegen.jit.instruction_set import NATIVE, processors, target_flags
+from symlayout_codegen.jit.instruction_set import LACKS, NATIVE, guard, processors, target_flags
 from symlayout_codegen.jit.load import Functions, load_functions
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared")  # no warnings: nobody reads them, and they take time
+
+_GUARD = "instruction_set.h"
 
 _loaded: dict[str, Functions] = {}
 _locks: dict[str, threading.RLock] = {}  # a signal's handler may build while its thread does
@@ -45,13 +48,15 @@ def build(
     ------
     CompilerError
         There is no compiler, or it failed, took too long, or built something unusable.
+    ProcessorError
+        ``CFLAGS`` lets the compiler use instructions that *march* lacks.
     """
     with held_off:
         command, flags = find_compiler(), kernel_flags(march)
         key = cache_key(identity, command, flags, march)
     with _locks.setdefault(key, threading.RLock()):
         if key not in _loaded:
-            _loaded[key] = _load_kept(key, declarations) or _compile(files, command, flags, declarations, key)
+            _loaded[key] = _load_kept(key, declarations) or _compile(files, command, flags, declarations, key, march)
         return _loaded[key]
 
 
@@ -105,12 +110,23 @@ def _compile(
     flags: Sequence[str],
     declarations: Mapping[str, str],
     key: str,
+    march: str,
 ) -> Functions:
     """Compile, load, and keep what loaded."""
     with held_off:
-        texts = files()
-    with compiling(texts, command, flags) as finish:
-        content, log = finish()
+        texts = dict(files())
+        if refused := guard(march, words("CFLAGS")):
+            texts[_GUARD] = refused
+            flags = [*flags, "-include", _GUARD]
+    try:
+        with compiling(texts, command, flags) as finish:
+            content, log = finish()
+    except CompilerError as error:
+        if lacks := re.search(f"{LACKS}([\\w ./-]+)", error.log):
+            raise ProcessorError(
+                f"CFLAGS={os.environ.get('CFLAGS')!r}: {lacks[1]}\n  help: name fewer instructions in CFLAGS"
+            ) from error
+        raise
     with held_off:
         try:
             functions = load_functions(content, declarations)

@@ -2,13 +2,15 @@
 
 A named level is checked against the processor before anything is compiled or loaded, so that no kernel meets an
 instruction that the processor lacks.  Libraries of a named level serve every processor that has it, libraries of
-``native`` only processors of the same features: both are part of the cache key.
+``native`` only processors of the same features: both are part of the cache key.  ``CFLAGS`` may ask for instructions
+too; the compiler itself then refuses those that the instruction set lacks.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from functools import cache as once
 
 from symlayout_codegen.errors import ProcessorError
@@ -22,6 +24,22 @@ NATIVE = "native"
 _V2 = frozenset(["cx16", "lahf_lm", "pni", "popcnt", "sse4_1", "sse4_2", "ssse3"])
 _V3 = _V2 | frozenset(["abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"])
 _V4 = _V3 | frozenset(["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"])
+
+_VECTORS = "f bw cd dq vl ifma vbmi _vbmi2 _vnni _bitalg _vpopcntdq _bf16 _fp16"
+_MACROS = {
+    "abm": "__LZCNT__",
+    "bmi1": "__BMI__",
+    "pni": "__SSE3__",
+    **{
+        name: f"__{name.upper()}__"
+        for name in "avx avx2 bmi2 f16c fma gfni movbe popcnt sse4_1 sse4_2 ssse3 vaes".split()  # noqa: SIM905
+    },
+    **{f"avx512{name}": f"__AVX512{name.strip('_').upper()}__" for name in _VECTORS.split()},
+}
+"""The features that compilers use by themselves, as Linux calls them, and the macro by which a compiler says so."""
+
+LACKS = "instruction set: "
+"""How the error of `guard` begins."""
 
 LEVELS = {"x86-64-v2": _V2, "x86-64-v3": _V3, "x86-64-v4": _V4}
 """The levels of x86-64 (its psABI), lowest first, and the features that each has, as Linux calls them."""
@@ -69,6 +87,23 @@ def target_flags(march: str) -> list[str]:
     """Return the compiler's arguments for what `choose` returned; none where the compiler has no name for it."""
     known = march != NATIVE or platform.machine() in ("x86_64", "AMD64", "aarch64")
     return [f"-march={march}"] if known else []
+
+
+def guard(march: str, flags: Sequence[str]) -> str:
+    """Return C that a compiler refuses if *flags*, the user's, let it use instructions that *march* lacks.
+
+    It is empty where *flags* name no instructions, and where the system does not say what the processor has.
+    """
+    has = cpu_flags() if march == NATIVE else LEVELS[march]
+    if not has or not any(flag.startswith("-m") for flag in flags):
+        return ""
+    owner = "this processor" if march == NATIVE else march
+    lines = [
+        f'#ifdef {macro}\n#error "{LACKS}{owner} lacks {name}"\n#endif\n'
+        for name, macro in _MACROS.items()
+        if name not in has
+    ]
+    return "".join(lines)
 
 
 def processors(march: str) -> str:

@@ -43,7 +43,7 @@ def write_sources(folder: Path, kernels: list[tuple[Nest, int]]) -> list[str]:
     files = []
     for nest, size in kernels:
         own = f"{nest.name}_{size}"
-        (folder / own).mkdir()
+        (folder / own).mkdir(exist_ok=True)  # a kernel may be there twice
         headers = runtime_of(schedule(nest).body, halves=False)
         texts = {KERNELS_HEADER: print_header([nest]), **headers, f"{own}.c": print_kernel(nest, size)}
         for name, text in texts.items():

@@ -143,6 +143,30 @@ def test_a_library_has_no_instructions_of_a_higher_level(tmp_path: Path) -> None
     assert "%zmm" not in listing.stdout
 
 
+@pytest.mark.skipif("x86-64-v3" not in available(), reason="this processor has no AVX2")
+def test_flags_of_the_user_name_no_instructions_that_the_processor_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = sl.flip(sl.tensor("N"), 0)
+    real = instruction_set.cpu_flags()
+    monkeypatch.setenv("CFLAGS", "-O1 -mavx2 -msse4.2")
+    assert sl.compile(t, dtype="u1", march="v3")(np.array([1, 2], "u1")).tolist() == [2, 1]
+    with pytest.raises(sl.ProcessorError) as caught:
+        sl.compile(t, dtype="u1", march="v2")
+    assert str(caught.value) == (
+        "CFLAGS='-O1 -mavx2 -msse4.2': x86-64-v2 lacks avx\n  help: name fewer instructions in CFLAGS"
+    )
+    monkeypatch.setattr(instruction_set, "cpu_flags", lambda: real - {"avx2"})
+    monkeypatch.setenv("CFLAGS", "-O1 -mno-avx512f -mavx2")
+    with pytest.raises(sl.ProcessorError, match="this processor lacks avx2"):
+        sl.compile(t, dtype="u1")
+
+
+def test_flags_that_name_no_instructions_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert instruction_set.guard(NATIVE, ["-O1", "-DX=-m"]) == ""
+    assert "#ifdef __AVX512VL__" in instruction_set.guard("x86-64-v3", ["-mtune=native"])
+    monkeypatch.setattr(instruction_set, "cpu_flags", lambda: frozenset[str]())
+    assert instruction_set.guard(NATIVE, ["-mavx2"]) == ""
+
+
 def test_the_doctor_shows_the_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
     found = doctor.run(None)  # type: ignore[arg-type]  # it has no arguments
     assert found.data["instructions"] == {"march": NATIVE, "processor": available(), "problem": None}
