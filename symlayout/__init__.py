@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout import moved as _moved
 from symlayout.budgets import Limits, limits
+from symlayout.equivalence.verify_models import ModelWitness, Verification, assert_same_model, verify
 from symlayout.errors import (
     ArrayError,
     CompilerError,
@@ -92,6 +93,7 @@ __all__ = [
     "Kernel",
     "Limits",
     "MissingFileError",
+    "ModelWitness",
     "Picture",
     "ProcessorError",
     "Proof",
@@ -104,10 +106,12 @@ __all__ = [
     "Trace",
     "UnknownOpError",
     "Verdict",
+    "Verification",
     "View",
     "Witness",
     "adjoint",
     "array_split",
+    "assert_same_model",
     "assume",
     "batch_to_space",
     "broadcast_to",
@@ -166,6 +170,7 @@ __all__ = [
     "transpose",
     "unpack",
     "update_slice",
+    "verify",
     "window",
 ]
 

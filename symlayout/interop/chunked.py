@@ -24,6 +24,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.errors import ArrayError, FormatError, ShapeError
 from symlayout.tensors.bind_dims import bind_shapes
+from symlayout.tensors.chain import check_moves
 from symlayout.tensors.element_types import check_dtype, element_type
 from symlayout_codegen.forks import cached_property
 
@@ -67,6 +68,7 @@ class Blockwise:
         *,
         strict: bool = False,
     ) -> None:
+        check_moves("apply", y)
         self.tensor = y.bind(bind_shapes(y, [tuple(shape) for shape in shapes], dims))
         self.shape: tuple[int, ...] = self.tensor.shape
         self._leaves, self._strict = y.leaves(), strict
@@ -153,6 +155,7 @@ def apply_chunked(
     >>> apply_chunked(turned, np.arange(6).reshape(2, 3), memory="64B").tolist()
     [[0, 3], [1, 4], [2, 5]]
     """
+    check_moves("apply", y)
     leaves = y.leaves()
     if len(sources) != len(leaves):
         raise ArrayError(f"{y.name} has {len(leaves)} inputs, got {len(sources)} arrays")

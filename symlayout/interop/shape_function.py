@@ -14,7 +14,7 @@ from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
 from symlayout.errors import ShapeError
 from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, check_moves
 
 Size = Any  # an int, or a symbolic integer of another library
 
@@ -59,6 +59,7 @@ class ShapeFunction:
     def __init__(
         self, t: Tensor, minimum: Callable[[Size, Size], Size] = min, maximum: Callable[[Size, Size], Size] = max
     ) -> None:
+        check_moves("an operator of a framework", t)
         self.t = t
         self._minimum, self._maximum = minimum, maximum
         self._steps: list[tuple[str, Extent, int]] = []

@@ -16,6 +16,16 @@ from symlayout.tensors.chain import Tensor
 _MOST_AXES = 4  # of a box whose orders are tried
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Why two computed values are one: how the boxes that they read correspond, and whether operands are swapped."""
+
+    a: Tensor
+    b: Tensor
+    way: Way
+    swapped: bool
+
+
 @dataclass(slots=True)
 class Congruence:
     """What is known of pairs of computed values: they are one function of equal operands, or that is not shown.
@@ -33,7 +43,9 @@ class Congruence:
     wanted : set of str
         Those that would have helped, and are not granted.
     known : dict
-        For each pair, and the axes of the first that those of the second are: whether the pair is equal.
+        For each pair, and the axes of the first that those of the second are: why the pair is equal, or None.
+    direct : bool
+        Whether something was compared that is no such pair: values at some coordinates only, or a value and a fill.
     """
 
     facts: Facts
@@ -41,7 +53,8 @@ class Congruence:
     laws: frozenset[str] = frozenset()
     used: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)
-    known: dict[tuple[int, int, tuple[int, ...]], bool] = field(default_factory=dict)
+    known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
+    direct: bool = False
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
     kept: list[Tensor] = field(default_factory=list)  # whose ids are in `known`
 

@@ -23,6 +23,7 @@ from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
+_NOISE = 100  # times what rounding of the inputs changes a side by
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
 _MAX_ELEMENTS = 1 << 22  # most elements of an output that is evaluated
 _STEPS, _ELEMENTS = 16, 1 << 16  # so many steps of both chains, or output elements, cost as much as one more point
@@ -150,11 +151,17 @@ class WitnessSearch:
 
     def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int]) -> Witness | None:
         """Return a witness if the sides compute values that differ by more than rounding explains."""
-        arrays = {leaf.key: _sample(leaf) for leaf in (*left.arguments(), *right.arguments())}
+        arrays = {leaf.key: sample(leaf) for leaf in (*left.arguments(), *right.arguments())}
         found = evaluated([left, right], arrays)
         shape = int_extents(left)
         a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
-        apart = np.flatnonzero(~_near(a, b))
+        differs = ~_near(a, b)
+        if differs.any() and a.dtype.kind == "f":  # by more than the side itself moves with its inputs?
+            moved = {key: _stirred(array) for key, array in arrays.items()}
+            stirred = np.broadcast_to(evaluated([left], moved)[id(left)], shape)
+            noise = np.abs(stirred.astype(np.float64) - a)
+            differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
+        apart = np.flatnonzero(differs)
         if not apart.size:
             return None
         coord = tuple(int(c) for c in np.unravel_index(apart[0], shape))
@@ -179,7 +186,7 @@ class WitnessSearch:
         return code.reshape(rank + 2, -1)
 
 
-def _sample(leaf: Tensor) -> np.ndarray[Any, Any]:
+def sample(leaf: Tensor) -> np.ndarray[Any, Any]:
     """Return elements for an input: small integers, so that sums and products of them are exact."""
     seed = np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32)
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
@@ -187,6 +194,14 @@ def _sample(leaf: Tensor) -> np.ndarray[Any, Any]:
     if dtype.kind == "b":
         return drawn > 0
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
+
+
+def _stirred(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of floats with each element changed by about as much as a sum in another order is."""
+    if a.dtype.kind != "f":
+        return a
+    step = 2.0 ** (4 - np.finfo(a.dtype).nmant)
+    return np.asarray(a * (1 + step * np.random.default_rng(0).uniform(-1, 1, a.shape)), a.dtype)
 
 
 def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

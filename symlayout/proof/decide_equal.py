@@ -21,7 +21,7 @@ from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of,
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
-from symlayout.proof.congruence import Congruence, Way, equal, order_of_batch, ways
+from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of_batch, ways
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
@@ -122,11 +122,11 @@ class _Pending(Exception):
         facts.splits = {}
         trial = _Decision(a, b, a.dtype, asking.shown, asking.finite, facts.effort + known.goals, known)
         try:
-            holds = trial.follows(facts, self.order)
+            found = trial.follows(facts, self.order)
         except (_Stuck, _Open, InconclusiveError):
-            holds = False
+            found = None
         known.kept += [a, b]
-        known.known[id(a), id(b), self.order] = holds
+        known.known[id(a), id(b), self.order] = found
 
 
 class _Stuck(Exception):
@@ -397,6 +397,7 @@ class _Decision:
             value = self._folded(read, 1 - number, facts)
             if value is None or not same_fill((a, b)[number].fill, value.item(), self.dtype):
                 raise _Stuck("one side reads a fill only where the other does", (*a.coords, *b.coords))
+            self.congruence.direct = True
             return
         if a.leaf.key == b.leaf.key:
             pairs = [(facts.reduce(x), facts.reduce(y)) for x, y in zip(a.coords, b.coords, strict=True)]
@@ -451,37 +452,37 @@ class _Decision:
             if self.depth >= _DEEPEST:
                 raise _Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
             self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
+            self.congruence.direct = True
 
     def _is_lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> bool:
         """Return whether it is proved that *b*, with its batch axes in this *order*, equals *a* at every coordinate."""
         known, key = self.congruence.known, (id(a), id(b), order)
         if key not in known:
             raise _Pending(a, b, order, self)
-        return known[key]
+        return known[key] is not None
 
-    def follows(self, facts: Facts, order: tuple[int, ...]) -> bool:
-        """Return whether the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
+    def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
+        """Return why the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
         a, b = self.sides
         extents = [facts.reduce(e) for e in a.extents]
         try:
             for k, e in zip(order, b.extents, strict=False):
                 if not equal(extents[k], facts.reduce(e), facts):
-                    return False
+                    return None
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise
-            return True
-        self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
-        return True
+            return Pair(a, b, Way(tuple(range(a.inputs[0].rank - a.batch))), False)
+        return self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
 
-    def _compare_operands(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
-        """Prove that the bodies of *a* and *b* read equal elements at these coordinates of their batches."""
+    def _compare_operands(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> Pair:
+        """Return why the bodies of *a* and *b* read equal elements at these coordinates of their batches."""
         assert a.body is not None
         first: _Stuck | None = None
-        orders = [a.inputs] + [tuple(reversed(a.inputs))] * (a.body.symmetric and len(a.inputs) == 2)
-        for inputs in orders:
+        for swapped in (False, True)[: 1 + (a.body.symmetric and len(a.inputs) == 2)]:
+            inputs = a.inputs[::-1] if swapped else a.inputs
             for way in ways(a, b, facts):
                 try:
                     for v, w in zip(inputs, b.inputs, strict=True):
@@ -493,7 +494,7 @@ class _Decision:
                         self.congruence.wanted.add(way.law)
                         raise _Stuck(f"{a.name} may take its terms in another order (law {way.law})", (*at, *bt))
                     self.congruence.used |= {way.law} - {""}
-                    return
+                    return Pair(a, b, way, swapped)
         raise first or _Stuck(f"{a.name} and {b.name} read boxes of one size", (*at, *bt))
 
     def _compare_views(

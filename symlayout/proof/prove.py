@@ -218,34 +218,55 @@ def prove_equal(
     facts = left.facts.fork()
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
-    congruence = Congruence(facts, FIRST_EFFORT, frozenset(laws))
-    obligation = _obligation(left, right, facts, congruence, finite=False, effort=FIRST_EFFORT)
+    known = pairs_known(facts, laws)
+    return decide(left, right, facts, known, budget=budget, judge=judge)
+
+
+def pairs_known(facts: Facts, laws: Sequence[str]) -> tuple[Congruence, Congruence]:
+    """Return what is known of pairs of computed values at the beginning, for the first, short attempt and the last."""
+    granted = frozenset(laws)
+    return Congruence(facts, FIRST_EFFORT, granted), Congruence(facts, limits.decision_goals, granted)
+
+
+def decide(
+    left: Tensor,
+    right: Tensor,
+    facts: Facts,
+    known: tuple[Congruence, Congruence],
+    *,
+    budget: int = DEFAULT_BUDGET,
+    judge: str | None = None,
+) -> Proof:
+    """Decide whether two tensors are equal wherever *facts*, which know the symbols of both, hold.
+
+    *known* is what was found out of pairs of computed values under these facts; it is added to.
+    """
+    first, last = known
+    obligation = _obligation(left, right, facts, first, finite=False)
     if not obligation:
-        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(congruence.used)))
-    if congruence.wanted:
+        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)))
+    if first.wanted:
         granted = Congruence(facts, FIRST_EFFORT, frozenset(LAWS))
-        if not _obligation(left, right, facts, granted, finite=False, effort=FIRST_EFFORT):
+        if not _obligation(left, right, facts, granted, finite=False):
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
     search = WitnessSearch(left, right, facts, _dtype(left, right))
     witness, searched, complete = search.run(budget)
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
-    congruence = Congruence(facts, limits.decision_goals, frozenset(laws))
     # without dims, the search has compared every element
-    if complete or not (
-        obligation := _obligation(left, right, facts, congruence, finite=True, effort=limits.decision_goals)
-    ):
-        return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=tuple(sorted(congruence.used)))
+    if complete or not (obligation := _obligation(left, right, facts, last, finite=True)):
+        return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=tuple(sorted(last.used)))
     if judge is not None:
         return _judged(search, obligation, searched)
     return Proof(left, right, facts, Verdict.UNKNOWN, None, obligation, searched)
 
 
-def _obligation(left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int) -> str:
+def _obligation(left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool) -> str:
     """Return the obligation that the normal form leaves open; an empty text if it proves the claim."""
     try:
         dtype = _dtype(left, right)
+        effort = congruence.goals
         agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
     except InconclusiveError as error:
         return error.claim

@@ -14,6 +14,7 @@ import numpy as np
 from symlayout.errors import ArrayError, CompilerError, InconclusiveError
 from symlayout.maps.adjoint_map import Adjoint, check_numbers
 from symlayout.maps.composed_map import IndexMap
+from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.maps.gather_elements import int_extents
 from symlayout.maps.interpreter import match_arrays, result_type
 from symlayout.run.call_plan import (
@@ -321,6 +322,57 @@ class Kernel:
         return native
 
 
+class ComputedKernel(Kernel):
+    """The kernel of a tensor that is moved from computed values or constants.
+
+    The interpreter computes these values; the C function moves the result.
+
+    Attributes
+    ----------
+    tensor : Tensor
+        The last movement, from leaves that stand for what is computed.
+    whole : Tensor
+        The tensor that the kernel computes.
+    """
+
+    def __init__(self, whole: Tensor, *options: Any) -> None:
+        leaves = {leaf.key: _stand_in(leaf, f"v{k}") for k, leaf in enumerate(whole.leaves())}
+        super().__init__(whole.replace(leaves), *options)
+        self.whole, self.inputs = whole, whole.arguments()
+
+    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
+        rebuild, (_, *options) = super().__reduce__()
+        return rebuild, (self.whole, *options)
+
+    def __call__(
+        self,
+        *arrays: Any,
+        out: Array | None = None,
+        dims: Mapping[Any, Any] | None = None,
+        threads: int | None = None,
+        **named: Any,
+    ) -> Array:
+        """Compute the sources and run the kernel; see `Kernel.__call__`."""
+        given = match_arrays(self.whole, arrays, named)
+        values = bind_shapes(self.whole, [a.shape for a in given], dims)
+        sources = self.whole.bind(values).leaves()
+        keys = [leaf.key for leaf in self.whole.arguments()]
+        found = evaluated(sources, dict(zip(keys, given, strict=True)))
+        inner = [np.ascontiguousarray(np.broadcast_to(found[id(s)], int_extents(s))) for s in sources]
+        known = {name: v for name, v in values.items() if name in self._input.facts.dims}
+        return super().__call__(*inner, out=out, dims=known, threads=threads)
+
+
+def _stand_in(leaf: Tensor, name: str) -> Tensor:
+    """Return an input with the shape and type of what is computed."""
+    return Tensor(name, leaf.dtype, leaf.extents, leaf.facts, key=name)
+
+
+def _kernel_of(t: Tensor | Adjoint, *options: Any) -> Kernel:
+    """Return the kernel of *t* with the options of `Kernel`."""
+    return ComputedKernel(t, *options) if isinstance(t, Tensor) and t.computes else Kernel(t, *options)
+
+
 def _no_remembered_call(_arrays: tuple[Any, ...], _out: Array | None) -> None:
     """Return None: the kernel remembers no call yet."""
 
@@ -335,7 +387,7 @@ def _unpickled(
     march: str,
 ) -> Kernel:
     """Return a kernel that came from another process; `ProcessorError` if this processor lacks its instructions."""
-    return Kernel(t, dtype, storage, strict, threads, tune, choose(march))
+    return _kernel_of(t, dtype, storage, strict, threads, tune, choose(march))
 
 
 def compile(
@@ -409,9 +461,10 @@ def compile(
         raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
-    kernel = Kernel(t, chosen, packed or WHOLE, strict, check_threads(threads), tune, choose(march))
+    kernel = _kernel_of(t, chosen, packed or WHOLE, strict, check_threads(threads), tune, choose(march))
     if strict and chosen is None:
         kernel._native(_DEFAULT_DTYPE, strided=False)
     if tune and chosen is not None and not kernel._input.facts.dims:
-        kernel(*(np.zeros(kernel._storage.array_shape(int_extents(leaf)), chosen) for leaf in kernel._input.leaves()))
+        leaves = kernel._input.leaves()
+        Kernel.__call__(kernel, *(np.zeros(kernel._storage.array_shape(int_extents(x)), chosen) for x in leaves))
     return kernel

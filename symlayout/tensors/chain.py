@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -162,14 +162,14 @@ class Tensor:
         """Return this tensor and all tensors that it is made from: inputs first, each tensor once."""
         return self._ordered(whole=True)
 
-    def _ordered(self, *, whole: bool) -> list[Tensor]:
+    def _ordered(self, *, whole: bool, ends: Container[str] = ()) -> list[Tensor]:
         order: dict[int, Tensor] = {}
         stack: list[tuple[Tensor, bool]] = [(self, False)]
         while stack:
             node, ready = stack.pop()
             if id(node) in order:
                 continue
-            if ready or not node.inputs or (node.body is not None and not whole):
+            if ready or not node.inputs or (node.body is not None and (not whole or node.key in ends)):
                 order[id(node)] = node
             else:
                 stack.append((node, True))
@@ -278,11 +278,20 @@ class Tensor:
             if names_of(r.value) | names_of(r.modulus) <= known.keys() and not r.holds(known):
                 raise ShapeError(f"{r.where}: {r} fails for {_assignment(r, known)}", r.kind)
 
+    def remade(self, inputs: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
+        """Return the last step of the chain again, on other inputs and with the dims of *values* bound.
+
+        A leaf has no inputs, and gets its dims bound only.
+        """
+        if self._again is not None:
+            return self._again(inputs, values)
+        return self if self.values is not None or not values else _bind_leaf(self, values, None)
+
     def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
         """Return the same chain on other inputs: *leaves* maps the keys of leaves to tensors, *values* binds dims."""
         made: dict[int, Tensor] = {}
-        for node in self.graph():
-            if node._again is None:
+        for node in self._ordered(whole=True, ends=leaves):
+            if node._again is None or (node.body is not None and node.key in leaves):
                 made[id(node)] = leaves.get(node.key, node)
             else:
                 made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values or {})
@@ -622,6 +631,16 @@ def check_tensors(name: str, *tensors: object) -> None:
     for x in tensors:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
+
+
+def check_moves(name: str, t: Tensor) -> None:
+    """Raise `ArrayError` if *t*, given to a function called *name*, is moved from computed values or constants."""
+    for leaf in t.leaves():
+        if leaf.body is not None or leaf.values is not None:
+            raise ArrayError(
+                f"{name} takes a tensor whose elements are moved from inputs; {leaf.name} is computed\n"
+                "  help: interpret and compile take it"
+            )
 
 
 def _check_fills(declared: Declared, dtype: np.dtype[Any] | None) -> None:

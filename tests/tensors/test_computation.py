@@ -138,3 +138,18 @@ def test_what_a_view_fills_is_read_by_the_body() -> None:
 
     y = neighbours(sl.tensor("n", name="x"), sl.tensor("3", name="w"))
     assert sl.interpret(y, np.array([1, 2, 3]), np.array([1, 10, 100])).tolist() == [210, 321, 32]
+
+
+def test_a_kernel_moves_what_is_computed() -> None:
+    double = sl.Body("double", lambda x: 2 * x)
+    x, w = sl.tensor("n, c", name="x"), sl.constant(np.arange(3.0, dtype="float32"))
+    moved = sl.concatenate([sl.transpose(sl.compute(double, [x], batch=2)), sl.reshape(w, (3, 1))], 1)
+    kernel = sl.compile(moved, strict=True)
+    a = np.arange(6, dtype="float32").reshape(2, 3)
+    expected = np.concatenate([2 * a.T, np.arange(3.0)[:, None]], 1)
+    assert [leaf.name for leaf in kernel.inputs] == ["x"]
+    assert (kernel(a) == expected).all()
+    assert (kernel(x=a) == expected).all()
+    out = np.empty((3, 3), "float32")
+    assert kernel(a, out=out) is out
+    assert (out == expected).all()

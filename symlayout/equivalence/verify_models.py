@@ -1,0 +1,418 @@
+"""Decide whether two models compute the same, output by output, for all sizes that both are valid for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.proof.congruence import Congruence
+from symlayout.proof.counterexample import Witness, sample
+from symlayout.proof.prove import DEFAULT_BUDGET, LAWS, Proof, Verdict, decide, pairs_known
+from symlayout.tensors.chain import Tensor
+
+
+class Values(Protocol):
+    """The values of a model, by name."""
+
+    @property
+    def inputs(self) -> Mapping[str, Tensor]:
+        """The inputs, by name."""
+
+    @property
+    def outputs(self) -> Mapping[str, Tensor]:
+        """The outputs, by name."""
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """All values, by name."""
+
+
+_CERTAINTY = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWitness:
+    """Where two models differ.
+
+    Attributes
+    ----------
+    dims : dict
+        A value for each dim, by its SymPy symbol.
+    output : str
+        The name of the output.
+    coord : tuple of int or None
+        The coordinate in it; None if the shapes or the element types differ already.
+    left, right : object
+        What each model computes there, or the two shapes or types.
+    inputs : dict
+        The arrays of the inputs, by name; none if *coord* is None.
+    """
+
+    dims: dict[Any, int]
+    output: str
+    coord: tuple[int, ...] | None
+    left: Any
+    right: Any
+    inputs: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
+        where = f"output {self.output}" + (f" at {self.coord}" if self.coord is not None else "")
+        return f"{at + ': ' if at else ''}{where} is {_text(self.left)} before and {_text(self.right)} after"
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the inputs as ``inputs.npz`` into *folder*, which is made, and return its path."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        np.savez(path / "inputs.npz", **self.inputs)  # type: ignore[arg-type]
+        return path / "inputs.npz"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found out about two models.
+
+    Attributes
+    ----------
+    outputs : dict
+        The proof of each output, by its name in the model before.
+    laws : tuple of str
+        Those of the granted laws that were needed.
+    witness : ModelWitness or None
+        With REFUTED, where the models differ.
+    region : tuple of (str, str) or None
+        The first values that differ or were not decided: their names before and after.
+    missing : str
+        With REFUTED and no witness, what one of the models has and the other has not.
+    """
+
+    outputs: dict[str, Proof]
+    laws: tuple[str, ...] = ()
+    witness: ModelWitness | None = None
+    region: tuple[str, str] | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
+        return min((p.verdict for p in self.outputs.values()), key=_CERTAINTY.index, default=Verdict.PROVED)
+
+    def explain(self) -> str:
+        """Return the verdicts as text: each output, the witness, and where the models part."""
+        lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
+        lines += [f"  {name}: {proof}" for name, proof in self.outputs.items() if proof.verdict is not Verdict.PROVED]
+        if self.laws:
+            lines.append(f"  under the laws: {', '.join(self.laws)}")
+        if self.witness is not None:
+            lines.append(f"  witness: {self.witness}")
+        if self.region is not None:
+            lines.append(f"  the first values that differ or were not decided: {self.region[0]} and {self.region[1]}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+_SENTENCES = {
+    Verdict.PROVED: "both models compute the same for all sizes and all inputs.",
+    Verdict.REFUTED: "the models differ.",
+    Verdict.UNKNOWN: "not decided, and no difference was found.",
+}
+
+
+def verify(
+    before: Values | str | os.PathLike[str],
+    after: Values | str | os.PathLike[str],
+    *,
+    laws: Sequence[str] = (),
+    by_position: bool = False,
+    budget: int = DEFAULT_BUDGET,
+) -> Verification:
+    """Decide whether two models compute the same outputs, for all sizes that both are valid for, and all inputs.
+
+    PROVED: each output has the same shape and equal elements: the same elements of the inputs and constants go through
+    the same functions.  REFUTED: at the witness they differ.  Dims of an input that have other names in the other model
+    are one dim; a dim that is a number in one model is that number.
+
+    Parameters
+    ----------
+    before, after : Model, or path
+        The two models, or their files.
+    laws : sequence of str
+        What may be used beyond equality bit for bit: see `prove_equal`.
+    by_position : bool
+        Match inputs and outputs by their order, not by name.
+    budget : int
+        How many points the search for a witness may evaluate for each output: see `prove_equal`.
+
+    Raises
+    ------
+    FormatError
+        The models do not have the same inputs and outputs, or a file is no model.
+    ShapeError
+        ``bad_mode`` for a law that is not known; ``size_mismatch`` if an input has two ranks or two extents;
+        ``infeasible`` if no sizes are valid for both.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, C", name="x")
+    >>> def model(y):
+    ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
+    >>> verify(model(sl.flip(sl.transpose(x), 0)), model(sl.transpose(sl.flip(x, 1)))).verdict
+    <Verdict.PROVED: 'proved'>
+    >>> print(verify(model(sl.flip(x, 0)), model(sl.flip(x, 1))).witness)
+    N = 1, C = 2: output y at (0, 0) is x[0, 0] before and x[0, 1] after
+    """
+    before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
+    if isinstance(laws, str) or (unknown := [law for law in laws if law not in LAWS]):
+        raise ShapeError(
+            f"law {shown(laws if isinstance(laws, str) else unknown[0])} is none of {', '.join(LAWS)}", "bad_mode"
+        )
+    pairs = _matched("output", before.outputs, after.outputs, by_position)
+    inputs = _matched("input", before.inputs, after.inputs, by_position)
+    left = {name: before.outputs[name] for name, _ in pairs}
+    right = {name: after.outputs[other] for name, other in pairs}
+    left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
+    facts = next(iter(left.values())).facts.fork()
+    for t in (*left.values(), *right.values()):
+        facts.merge(t.facts)
+    known = pairs_known(facts, laws)
+    proofs: dict[str, Proof] = {}
+    witness: ModelWitness | None = None
+    doubt = _other_data(left.values(), right.values(), facts, known)
+    for name, t in left.items():
+        proof = _decided(t, right[name], facts, known, budget)
+        if doubt and proof.verdict is Verdict.PROVED:
+            proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
+        proofs[name] = proof
+        found = proofs[name].witness
+        if found is not None and witness is None:
+            witness = _model_witness(found, name, t, right[name], facts)
+    used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
+    verdicts = {p.verdict for p in proofs.values()}
+    region = None if verdicts <= {Verdict.PROVED} else _region(known, before, after, again, left, right, proofs)
+    return Verification(proofs, used, witness, region)
+
+
+def assert_same_model(
+    before: Values | str | os.PathLike[str], after: Values | str | os.PathLike[str], *, laws: Sequence[str] = ()
+) -> None:
+    """Raise `AssertionError` unless the models are proved to compute the same; its text says where they part.
+
+    Parameters
+    ----------
+    before, after : Model, or path
+        The two models, or their files.
+    laws : sequence of str
+        What may be used beyond equality bit for bit: see `prove_equal`.
+
+    Raises
+    ------
+    AssertionError
+        They differ, or it is not decided.
+    FormatError
+        The models do not have the same inputs and outputs, or a file is no model.
+    ShapeError
+        As of `verify`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> def model(y):
+    ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
+    >>> assert_same_model(model(sl.flip(sl.flip(x))), model(x))
+    """
+    found = verify(before, after, laws=laws)
+    if found.verdict is not Verdict.PROVED:
+        raise AssertionError(found.explain())
+
+
+def _read(path: str | os.PathLike[str]) -> Values:
+    from symlayout.models.read_model import read_model  # type: ignore[import-not-found]
+
+    model: Values = read_model(path)
+    return model
+
+
+def _matched(
+    what: str, left: Mapping[str, Tensor], right: Mapping[str, Tensor], by_position: bool
+) -> list[tuple[str, str]]:
+    """Return the names before and after of what the models share."""
+    if by_position:
+        if len(left) != len(right):
+            raise FormatError(f"the models have {len(left)} and {len(right)} {what}s, which are matched by position")
+        return list(zip(left, right, strict=True))
+    if what == "input":
+        return [(name, name) for name in left if name in right] + _spare(left, right)
+    if left.keys() != right.keys():
+        apart = ", ".join(sorted(left.keys() ^ right.keys()))
+        raise FormatError(f"{what} {apart[:200]} is in one model only\n  help: match them by position")
+    return [(name, name) for name in left]
+
+
+def _spare(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> list[tuple[str, str]]:
+    """Raise for an input that only one model has, if the other one may have it by another name."""
+    before, after = [n for n in left if n not in right], [n for n in right if n not in left]
+    if before and after:
+        raise FormatError(f"input {before[0][:80]!r} is called {after[0][:80]!r} after\n  help: match them by position")
+    return []
+
+
+def _over_one_set_of_inputs(
+    before: Values, after: Values, inputs: list[tuple[str, str]], left: dict[str, Tensor], right: dict[str, Tensor]
+) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
+    """Return the outputs of both models over the same inputs, and the values made again, by ``id`` of the first ones.
+
+    Dims of an input that have two names are one dim; a dim that is a number in the other model is that number.
+    """
+    here: dict[str, Extent] = {}
+    there: dict[str, Extent] = {}
+    renamed = False
+    for name, other in inputs:
+        a, b = before.inputs[name], after.inputs[other]
+        if a.rank != b.rank:
+            raise ShapeError(f"input {name} has rank {a.rank} before and {b.rank} after", "size_mismatch")
+        renamed |= a.key != b.key
+        for axis, (e, n) in enumerate(zip(a.extents, b.extents, strict=True)):
+            if e == n:
+                continue
+            if (dim := _plain_dim(b, n)) is not None:
+                there.setdefault(dim, e)
+            elif isinstance(n, int) and (dim := _plain_dim(a, e)) is not None:
+                here.setdefault(dim, n)
+            else:
+                ends = f"{a.facts.spell(e)} before and {b.facts.spell(n)} after"
+                raise ShapeError(f"axis {axis} of input {name} is {ends}", "size_mismatch")
+    if not (here or there or renamed):
+        return left, right, ({}, {})
+    bound, made = _again(left, {}, here)
+    leaves: dict[str, Tensor] = {}
+    for name, other in inputs:
+        leaf = before.inputs[name]
+        leaves[after.inputs[other].key] = made.get(id(leaf), leaf.bind(here))
+    moved, others = _again(right, leaves, there)
+    return bound, moved, (made, others)
+
+
+def _plain_dim(t: Tensor, e: Extent) -> str | None:
+    """Return the name of the dim that an extent is; None if it is anything else."""
+    names = names_of(e)
+    if len(names) != 1 or str(e) not in names:
+        return None
+    (name,) = names
+    return name if name in t.facts.dims else None
+
+
+def _again(
+    outputs: Mapping[str, Tensor], leaves: Mapping[str, Tensor], values: Mapping[str, Extent]
+) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
+    """Return tensors on other leaves, with dims replaced, and all values that were made for them."""
+    made: dict[int, Tensor] = {}
+    for t in outputs.values():
+        for node in t.graph():
+            if id(node) in made:
+                continue
+            made[id(node)] = leaves.get(node.key) or node.remade(tuple(made[id(i)] for i in node.inputs), values)
+    return {name: made[id(t)] for name, t in outputs.items()}, made
+
+
+def _other_data(
+    left: Iterable[Tensor], right: Iterable[Tensor], facts: Facts, known: tuple[Congruence, Congruence]
+) -> str:
+    """Return a dim of both models that depends on data and is not shown to be the same in both; empty if there is none.
+
+    The dims of one name are taken to be equal.  That holds for those of the inputs.  A dim that a value brings in, such
+    as how many elements are not zero, is the same if the values are, which are compared in order.
+    """
+    made = _origins(left), _origins(right)
+    for name, a in made[0].items():
+        b = made[1].get(name)
+        if b is None or (a.body is not None and b.body is not None and _same(a, b, facts, known)):
+            continue
+        if a is not b:
+            return f"{name}, an extent that depends on data, is the same in both models"
+    return ""
+
+
+def _same(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruence]) -> bool:
+    return _decided(a, b, facts, known, 0).verdict is Verdict.PROVED
+
+
+def _origins(outputs: Iterable[Tensor]) -> dict[str, Tensor]:
+    """Return for each dim that is none of the inputs' the value that brings it in, in order."""
+    nodes = list({id(node): node for t in outputs for node in t.graph()}.values())
+    seen = {name for node in nodes if not node.inputs for name in node.facts.dims}
+    found: dict[str, Tensor] = {}
+    for node in nodes:
+        if len(node.facts.dims) > 0 and not node.facts.dims.keys() <= seen:
+            found.update(dict.fromkeys(node.facts.dims.keys() - seen, node))
+            seen |= node.facts.dims.keys()
+    return found
+
+
+def _decided(left: Tensor, right: Tensor, facts: Facts, known: tuple[Congruence, Congruence], budget: int) -> Proof:
+    if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
+        return Proof(left, right, facts, Verdict.REFUTED, Witness({}, None, str(left.dtype), str(right.dtype)))
+    return decide(left, right, facts, known, budget=budget)
+
+
+def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor, facts: Facts) -> ModelWitness:
+    inputs: dict[str, np.ndarray[Any, Any]] = {}
+    if found.coord is not None:
+        values = {str(symbol): value for symbol, value in found.dims.items()}
+        for t in (left, right):
+            for leaf in t.arguments():
+                bound = leaf.bind({n: v for n, v in values.items() if n in leaf.facts.dims})
+                inputs.setdefault(leaf.name, sample(bound))
+    return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), inputs)
+
+
+def _value(side: Any) -> Any:
+    return side[1] if isinstance(side, tuple) and side[:1] == ("value",) else side
+
+
+def _region(
+    known: tuple[Congruence, Congruence],
+    before: Values,
+    after: Values,
+    again: tuple[dict[int, Tensor], dict[int, Tensor]],
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    proofs: Mapping[str, Proof],
+) -> tuple[str, str]:
+    """Return the names of the first pair of values that was not shown to be equal; of an output if all were."""
+    named = [_names(model.tensors, made) for model, made in zip((before, after), again, strict=True)]
+    for congruence in reversed(known):
+        for (a, b, _), why in congruence.known.items():
+            if why is None and a in named[0] and b in named[1]:
+                return named[0][a], named[1][b]
+    name = next(n for n, p in proofs.items() if p.verdict is not Verdict.PROVED)
+    return name, next(n for n, t in after.outputs.items() if again[1].get(id(t), t) is right[name])
+
+
+def _names(tensors: Mapping[str, Tensor], made: Mapping[int, Tensor]) -> dict[int, str]:
+    """Return the name of each value, by ``id`` of the tensor that is compared.
+
+    A value that is moved on from a computed one has a name of its own; the first name is that of the computed one.
+    """
+    found: dict[int, str] = {}
+    for name, t in tensors.items():
+        found.setdefault(id(made.get(id(t), t)), name)
+    return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+        return f"fill {value[1]}" if value[0] == "fill" else f"{value[0]}{list(value[1])}"
+    return str(value)
