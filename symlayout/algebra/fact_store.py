@@ -82,6 +82,10 @@ class Requirement:
     modulus: Extent = 1
     where: str = ""
 
+    def states(self, other: Requirement) -> bool:
+        """Return whether the requirement states what *other* does, whatever step asks for it."""
+        return (self.relation, self.value, self.modulus) == (other.relation, other.value, other.modulus)
+
     def holds(self, values: Mapping[str, int]) -> bool:
         """Return whether the requirement holds where the dims have the given values."""
         value = evaluate(self.value, values)

@@ -190,12 +190,15 @@ def _variables(facts: Facts, e: Extent) -> set[str]:
 def _factors(facts: Facts, e: Extent, k: Extent) -> tuple[Extent, Extent] | None:
     """Return ``(g, m)`` with ``k = g*m``, where ``g`` is the coefficient of a digit and neither is 1; else None.
 
-    Several integer coefficients also offer their greatest common divisor with *k*.  The shortest ``g`` is returned.
+    A number that divides *k* and all terms but the constant comes first.  Several integer coefficients also offer
+    their greatest common divisor with *k*.  The shortest ``g`` is returned.
     """
     found: list[tuple[Extent, Extent]] = []
     integers: list[int] = []
     if not isinstance(e, Poly):
         return None
+    if isinstance(k, int) and 1 < (common := gcd(k, *(c for m, c in e.terms.items() if m))) < k:
+        return common, k // common
     for name in sorted(_variables(facts, e)):
         split = coefficient_of(e, name)
         if split is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from symlayout.algebra.arithmetic import Arithmetic
@@ -45,6 +46,16 @@ class Claim:
             "left": self._numbers[id(left)],
             "right": self._numbers[id(right)],
         }
+
+    def dims_of(self, expressions: Iterable[Extent]) -> set[str]:
+        """Return the names of the dims that expressions are made of."""
+        todo, found = [name for e in expressions for name in names_of(e)], set[str]()
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                todo += [part for e in self.symbols.get(name, ())[1:] for part in names_of(e)]
+        return found & self.facts.dims.keys()
 
     def _assumption(self, relation: str, value: Extent, modulus: Extent) -> list[Any]:
         e = self._extent(value, self.facts)

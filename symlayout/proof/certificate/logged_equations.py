@@ -22,7 +22,7 @@ from symlayout.algebra.polynomial import (
 )
 from symlayout.algebra.solve_divisibility import Fraction
 from symlayout.proof.certificate.checker import Refused
-from symlayout.proof.certificate.logged_inequalities import Notes
+from symlayout.proof.certificate.logged_inequalities import Notes, Solving
 
 
 class SolvingNotes(Notes):
@@ -168,15 +168,20 @@ class SolvingNotes(Notes):
         equation = denominator * t - numerator
         self.note("define", name, encode(value))
         self.show(common - 1)
-        given = [[encode(d), encode(t - value)], [encode(-factor), encode(n - d * symbol(u))]]
-        self.note("equation", encode(equation), encode(common), given)
-        self._solving.append((numerator, denominator, t))
+        given = (d, t - value), (-factor, n - d * symbol(u))
+        self._solving.append(Solving(numerator, denominator, t, common, given))
+        self._show_quotient(self._solving[-1])
         self.show(denominator - 1)
         for sign, bound in ((1, self.low[name]), (-1, self.high[name])):
             if isinstance(bound, int):  # d*(t - v) + d - 1 = (n - d*v + d - 1) + (d*t - n)
                 goal = (t - bound) * sign
                 rest = self._linear([(sign, numerator), (1 - sign * bound, denominator)], -1, denominator)
                 self._combine(goal, denominator, [[encode(rest), 1]], [[sign, encode(equation)]])
+
+    def _show_quotient(self, s: Solving) -> None:
+        """Write down ``d*t - n == 0``, also where the rewriting by it has gone since."""
+        given = [[encode(self.reduce(factor)), encode(self.reduce(zero))] for factor, zero in s.given]
+        self.note("equation", encode(s.denominator * s.quotient - s.numerator), encode(self.reduce(s.common)), given)
 
     def _divided_before(
         self, numerator: Extent, denominator: Extent

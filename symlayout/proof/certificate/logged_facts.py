@@ -7,6 +7,7 @@ from math import gcd
 from typing import Any
 
 from symlayout.algebra.fact_store import DIGIT, Dim
+from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import (
     Extent,
@@ -28,11 +29,21 @@ class Recorder(SolvingNotes):
 
     __slots__ = ()
 
-    def introduce(self, claim: Claim) -> None:
-        """Add the dims, assumptions and symbols of the claim."""
-        for dim in claim.facts.dims.values():
-            self.declare(dim)
+    def introduce(self, claim: Claim, part: Facts | None = None) -> None:
+        """Add the claim's dims, assumptions and symbols, in the order in which the proof has met them.
+
+        With *part*, the facts of one operation, only what these have.
+        """
+        has = claim.facts if part is None else part
+        dims = [dim for dim in claim.facts.dims.values() if dim.name in has.dims]
+        symbols = [n for n in claim.symbols if part is None or n in part.quotients or n in part.definitions]
         values: dict[str, Extent] = {}
+
+        def declare_until(*expressions: Extent) -> None:
+            """Declare the dims that expressions are made of, and those before them."""
+            used = claim.dims_of(expressions)
+            while any(dim.name in used for dim in dims):
+                self.declare(dims.pop(0))
 
         def translated(e: Extent) -> Extent:
             for name in sorted(names_of(e)):
@@ -42,6 +53,9 @@ class Recorder(SolvingNotes):
             return self.reduce(substitute(e, {name: self.reduce(v) for name, v in values.items()}))
 
         for number, r in enumerate(claim.facts.requirements):
+            if part is not None and not any(r.states(other) for other in part.requirements):
+                continue
+            declare_until(r.value, r.modulus)
             value = translated(r.value)
             if r.relation == "divides":
                 self.divide_by(number, value, translated(r.modulus), r.kind)
@@ -51,7 +65,9 @@ class Recorder(SolvingNotes):
                 self.assume_given(value)
             else:
                 self.require_zero(value, r.kind, r.where)
-        for name in claim.symbols:
+        for dim in dims:
+            self.declare(dim)
+        for name in symbols:
             value = translated(symbol(name))
             if name not in self.low and value != symbol(name):
                 self.solved[name] = value
@@ -122,6 +138,8 @@ class Recorder(SolvingNotes):
         if unknown:
             total = self._show_product(others, 1)
             for k in unknown:
+                if isinstance(total, int) and total < 0:  # a product of what is >= 1 is 0: no point is left
+                    break
                 e, rest = factors[k], self._show_product([*factors[:k], *factors[k + 1 :]], 0)
                 if not self.context.holds(self.reduce(e - 1)):
                     absurd = ["combine", -1, 1, [[encode(total), 1], [encode(self.reduce(-e)), encode(rest)]], []]
@@ -142,6 +160,8 @@ class Recorder(SolvingNotes):
                 products = [[a, b], [a, 1], [b, 1]]
             if not self.context.holds(self.reduce(total - least)):
                 self._combine(self.reduce(total - least), 1, products)
+            if isinstance(total, int) and total < least:
+                break
         return self.reduce(total - least)
 
     def assume_inside(self, coords: Sequence[Extent], extents: Sequence[Extent], place: Any) -> None:
@@ -187,11 +207,21 @@ class Recorder(SolvingNotes):
                 value = floor_div(self, a, b)
             elif name in self.quotients:  # named before its numerator was solved, which changes the name
                 value = self.reduce(symbol(name))
+                self._show_multiple(self.reduce(b * value - a))
             else:
                 value = self.divide(a, b, "non_divisible")
             self.show(b - 1)
         self.note("mean", name, encode(value))
         return value
+
+    def _show_multiple(self, e: Extent) -> None:
+        """Write down that ``e == 0`` where *e* is a multiple of what says that a quotient is one."""
+        for s in [] if self.context.vanishes(e) else self._solving:
+            zero = self.reduce(s.denominator * s.quotient - s.numerator)
+            if zero != 0 and (factor := exact_quotient(e, zero)) is not None:
+                self._show_quotient(s)
+                self.note("equation", encode(e), 1, [[encode(factor), encode(zero)]])
+                return
 
     def meet(self, extents: Sequence[Extent]) -> None:
         """Add that the output has an element, as `Facts.meet` does; the checker adds the digits of its coordinate."""

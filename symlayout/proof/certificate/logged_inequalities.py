@@ -7,7 +7,7 @@ refuse is never written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from symlayout.algebra.all_points import Points
 from symlayout.algebra.derivation import Derivation, Factor
@@ -23,6 +23,16 @@ from symlayout.algebra.polynomial import (
 )
 from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.ledger import Ledger
+
+
+class Solving(NamedTuple):
+    """A quotient that is an integer: ``common*(d*t - n)`` is the sum of multiples of what is 0 that *given* lists."""
+
+    numerator: Extent
+    denominator: Extent
+    quotient: Poly
+    common: Extent
+    given: tuple[tuple[Extent, Extent], ...]
 
 
 class Notes(Facts):
@@ -43,7 +53,7 @@ class Notes(Facts):
     _dividing: tuple[tuple[Extent, Extent, str], ...]  # (n, d, u): the claim assumes n = d*u
     _divisions: dict[tuple[Extent, Extent], Extent]
     _ends: dict[str, list[Derivation]]  # why floors and maxima are within the bounds that they began with
-    _solving: list[tuple[Extent, Extent, Poly]]
+    _solving: list[Solving]
     _writing: set[Extent]
 
     def begin(self, claim: dict[str, Any]) -> None:
@@ -72,7 +82,7 @@ class Notes(Facts):
         """Log the proof of ``e >= 0``, and return *e* reduced."""
         e = self.reduce(e)
         if not self.context.holds(e):
-            proof = self.derive(e)
+            proof = self.reason(e)
             if proof is None:
                 raise Refused(f"{e} >= 0 has no derivation")
             self._write(proof)
@@ -181,10 +191,14 @@ class Notes(Facts):
         if split is None:
             raise Refused(f"{goal} is not linear in {name}")
         m, factor = symbol(name), encode(split[0])
-        yes = [
+        yes: list[list[Any]] = [
             ["resolve", name],
             ["combine", encode(goal), 1, [[1, encode(other)]], [[factor, encode(self.reduce(m - value))]]],
         ]
+        if self.context.holds(value) or self.context.holds(self.reduce(m - 1)):
+            for step in yes:
+                self.note(*step)
+            return
         no = [
             ["combine", encode(self.reduce(-value)), 1, [[1, encode(self.reduce(-1 - value))], [1, 1]], []],
             ["resolve", name],
@@ -192,28 +206,23 @@ class Notes(Facts):
         ]
         self.note("cases", encode(goal), encode(value), yes, no)
 
-    def derive(self, e: Extent) -> Derivation | None:
-        """Return a proof of ``e >= 0``, as `Inequalities.derive` does; logged facts may be used too."""
-        e = self.reduce(e)
+    def reason(self, e: Extent) -> Derivation | None:
+        """Return a proof of ``e >= 0`` as `derive` does, and from logged facts as well."""
         if self.context.holds(e):
             return Derivation(e)
-        return super().derive(e) or self._by_quotients(e) or self._by_floors(e)
+        return self.derive(e) or self._by_quotients(e) or self._by_floors(e)
 
     def _by_quotients(self, e: Extent) -> Derivation | None:
         """Return a proof of ``n - d >= 0`` for a quotient or a floor ``t = n/d >= 1``."""
         for name, (n, d) in self.floors.items():
-            if self.reduce(n - d - e) == 0 and (positive := super().derive(symbol(name) - 1)) is not None:
+            if self.reduce(n - d - e) == 0 and (positive := self.derive(symbol(name) - 1)) is not None:
                 return Derivation(e, ((1, self._form(name).below), (d, positive)))
-        for n, d, t in self._solving:
-            if self.reduce(n - d - e) == 0 and (positive := super().derive(t - 1)) is not None:
+        for n, d, t, *_ in self._solving:
+            if self.reduce(n - d - e) == 0 and (positive := self.derive(t - 1)) is not None:
                 self._combine(e, 1, [[encode(self.show(d)), encode(self._write(positive))]], [[-1, encode(d * t - n)]])
                 return Derivation(e)
             split = coefficient_of(e, *t.names) if isinstance(e, Poly) else None
-            if (
-                split is not None
-                and self.reduce(split[1] + n) == 0
-                and (rest := super().derive(split[0] - d)) is not None
-            ):
+            if split is not None and self.reduce(split[1] + n) == 0 and (rest := self.derive(split[0] - d)) is not None:
                 # c*t - n = t*(c - d) + (d*t - n)
                 self._combine(e, 1, [[encode(self.show(t)), encode(self._write(rest))]], [[1, encode(d * t - n)]])
                 return Derivation(e)
@@ -228,11 +237,7 @@ class Notes(Facts):
                 r = e - q * sign
                 if not names_of(r).isdisjoint(q.names):
                     continue
-                rest = super().derive(n * sign + k * r if sign > 0 else k * r + k - 1 - n)
+                rest = self.derive(n * sign + k * r if sign > 0 else k * r + k - 1 - n)
                 if rest is not None:
                     return Derivation(e, ((1, end), (1, rest)), k)
         return None
-
-    def nonnegative(self, e: Extent) -> bool:
-        """Return whether ``e >= 0`` is proved, as `Inequalities.nonnegative` does."""
-        return e >= 0 if isinstance(e, int) else self.derive(e) is not None

@@ -17,6 +17,8 @@ from symlayout.proof.certificate.logged_facts import Recorder, data_of
 from symlayout.proof.decide_equal import Absurd, Agreed, Chosen, Masked, Tree, agree, show_map
 from symlayout.tensors.chain import Tensor
 
+_MORE = 4  # times the goals that a proof may visit: more than that proof took, which did not write
+
 
 def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, Any]:
     """Return the certificate that *left* equals *right* for all sizes that satisfy *facts*.
@@ -42,11 +44,28 @@ def _certify(claim: Claim) -> dict[str, Any]:
     recorder = Recorder()
     recorder.begin(claim.data)
     recorder.introduce(claim)
-    effort = 4 * limits.decision_goals
-    maps = [_block(show_map(node, recorder.about(number), effort=effort)) for number, node in claim.operations.items()]
-    tree = agree(claim.left, claim.right, recorder.fork(), claim.dtype, shown=True, effort=effort)
+    maps = [_map(claim, recorder, number) for number in claim.operations]
+    tree = agree(
+        claim.left, claim.right, recorder.fork(), claim.dtype, shown=True, effort=_MORE * limits.decision_goals
+    )
     certificate = {"claim": claim.data, "proof": {"given": recorder.steps, "maps": maps, "sides": _block(tree)}}
     return {**certificate, "seal": seal(certificate)}
+
+
+def _map(claim: Claim, recorder: Recorder, number: int) -> dict[str, Any]:
+    """Return the proof that operation *number* is a map, from all that the claim assumes, or else from its own part.
+
+    What the other operations assume may rewrite what the proof needs.
+    """
+    node = claim.operations[number]
+    try:
+        return _block(show_map(node, recorder.about(number), effort=limits.decision_goals))
+    except (InconclusiveError, Refused):
+        alone = Recorder()
+        alone.begin(claim.data)
+        alone.introduce(claim, node.facts)
+        block = _block(show_map(node, alone.about(number), effort=_MORE * limits.decision_goals))
+        return {"alone": {**block, "steps": [*alone.steps, *block["steps"]]}}
 
 
 def _block(tree: Tree) -> dict[str, Any]:

@@ -140,6 +140,31 @@ def test_a_forged_certificate_is_refused(name: str) -> None:
     assert not sl.check(sealed(data))
 
 
+def alone(data: Data, *start: Any) -> Data:
+    """Let the proof of the first operation start from nothing but these steps."""
+    block = data["proof"]["maps"][0]
+    data["proof"]["maps"][0] = {"alone": {**block, "steps": [*start, *block["steps"]]}}
+    return sealed(data)
+
+
+def test_a_map_that_is_shown_alone_takes_up_what_it_needs_itself() -> None:
+    assert refusal(alone(twice_flipped(), ["dim", "N"])) == ""
+    assert "names without a meaning" in refusal(alone(twice_flipped()))
+    known_before = twice_flipped()
+    known_before["proof"]["given"].append(["define", "t", [[1, "N"]]])
+    known_before["proof"]["maps"][0]["steps"].insert(0, ["lows", [[1, "t"]], []])
+    assert "symbols that nothing introduced" in refusal(alone(known_before, ["dim", "N"]))
+
+
+def test_only_a_map_is_shown_alone() -> None:
+    data = twice_flipped()
+    data["proof"]["sides"] = {"alone": data["proof"]["sides"]}
+    assert "is not one end of a block" in refusal(sealed(data))
+    twice = alone(twice_flipped(), ["dim", "N"])
+    twice["proof"]["maps"][0] = {"alone": twice["proof"]["maps"][0]}
+    assert "is not one end of a block" in refusal(sealed(twice))
+
+
 @pytest.mark.parametrize("forge", [once_flipped, overlapping, taken_for_granted])
 def test_the_claims_of_these_are_false(forge: Callable[[Data], None]) -> None:
     data = twice_flipped()

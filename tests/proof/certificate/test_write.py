@@ -381,9 +381,21 @@ def test_random_claims_that_are_proved_have_certificates() -> None:
     assert counts["InconclusiveError"] <= 1
 
 
-@pytest.mark.parametrize("seed", [421, 501, 719])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(421, id="a floor by factors"),
+        pytest.param(501, id="a bound by an interval"),
+        pytest.param(719, id="a quotient by an interval"),
+        pytest.param(818, id="a product that is 0"),
+        pytest.param(324, id="one floor in two fractions"),
+        pytest.param(1306, id="a quotient by what is solved"),
+        pytest.param(1433, id="a maximum that is positive"),
+        pytest.param(1452, id="a map alone"),
+        pytest.param(1467, id="a fact that is written and not yet used"),
+    ],
+)
 def test_random_claims_that_had_no_certificate_have_one(seed: int) -> None:
-    """Seeds whose proofs rest on an interval, or on a quotient by factors."""
     pair = random_claim(random.Random(seed))
     symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in pair.dims}
     confirm(build_chain(pair.left, symbols), build_chain(pair.right, symbols))
