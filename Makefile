@@ -29,6 +29,9 @@ help:
 demo: $(VENV)/demo.stamp
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
+# Workers, and processes that tests start, read modules that another process compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The tests of one file run in one process, so that they share what the file makes once.
 PARALLEL := -n auto --maxprocesses 8 --dist loadfile
 

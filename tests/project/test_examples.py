@@ -48,6 +48,7 @@ def test_every_claim_is_decided(demo: tuple[str, Path]) -> None:
     assert sum(line.startswith("proved: ") for line in lines) == 2
 
 
+@pytest.mark.slow
 def test_photograph_comes_back(demo: tuple[str, Path]) -> None:
     from PIL import Image
 
@@ -56,6 +57,7 @@ def test_photograph_comes_back(demo: tuple[str, Path]) -> None:
     assert np.array_equal(np.asarray(Image.open(demo[1] / "depth_to_space.png")), photo[:, :450])
 
 
+@pytest.mark.slow
 def test_small_images_are_every_fourth_pixel(demo: tuple[str, Path]) -> None:
     from PIL import Image
 

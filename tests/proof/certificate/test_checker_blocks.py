@@ -154,6 +154,7 @@ def renamed(count: int) -> list[Any]:
     return steps
 
 
+@pytest.mark.slow
 def test_the_work_that_a_certificate_may_take_grows_with_its_size_alone() -> None:
     known_to_work = Known(claim(), Work(sys.maxsize))
     for step in data([*given_by(claim()), *renamed(300)]):

@@ -122,6 +122,7 @@ def claim_of(left: sl.Tensor, right: sl.Tensor) -> dict[str, Any]:
 # ---------------------------------------------------------------------- what a claim says
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("verdict", ["proved", "refuted"])
 def test_a_claim_as_data_says_what_the_claim_says(verdict: str) -> None:
     counts: Counter[str] = Counter()
@@ -152,6 +153,7 @@ def confirm(left: sl.Tensor, right: sl.Tensor) -> None:
     assert falsity(found["claim"], SIZES) == ""
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_named_claim_has_a_certificate(name: str) -> None:
     confirm(*NAMED[name])
@@ -228,6 +230,7 @@ def changed(found: Certificate, path: Sequence[Any], new: Any) -> Certificate:
     return trial
 
 
+@pytest.mark.slow
 def test_every_single_alteration_is_refused() -> None:
     count = 0
     for found in sorted(few(), key=lambda c: len(json.dumps(c)))[:5]:
@@ -243,6 +246,7 @@ def test_every_single_alteration_is_refused() -> None:
     assert count > 3000
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_altered_and_sealed_again_is_proved_only_if_it_is_true() -> None:
     counts: Counter[str] = Counter()
     rnd = random.Random(1)
@@ -333,6 +337,7 @@ def false_claims() -> dict[str, tuple[tuple[sl.Tensor, sl.Tensor], tuple[sl.Tens
 FALSE = false_claims()
 
 
+@pytest.mark.slow
 def test_no_proof_of_a_true_claim_proves_a_false_one() -> None:
     proofs = [
         found["proof"]
