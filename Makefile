@@ -36,11 +36,13 @@ unexport PYTHONDONTWRITEBYTECODE
 PARALLEL := -n auto --maxprocesses 8 --dist loadfile
 
 # gcc takes half the time at -O1.
+OPTIMISE := -O1
 test: $(VENV)/test.stamp
-	CFLAGS="$(CFLAGS) -O1" $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" --hypothesis-profile=quick
+	CFLAGS="$(CFLAGS) $(OPTIMISE)" $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" --hypothesis-profile=quick
 
+# AFTER=test leaves out what make test OPTIMISE= has run in the same way.
 test-all: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -q $(PARALLEL)
+	$(BIN)/python -m pytest -q $(PARALLEL) $(if $(AFTER),--after-quick)
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .

@@ -1,5 +1,8 @@
 """What ``make test`` leaves to ``make test-all``: tests that are slow, most cases of long lists, most random examples.
 
+``--after-quick`` leaves out what ``make test`` has run in the same way: tests that are not slow and have no random
+examples, for which the profile ``quick`` makes no difference.
+
 ``--processor-times=N`` shows the N tests that took the most processor time, children included: a time that other
 processes hardly change, unlike the durations of pytest.
 """
@@ -25,12 +28,13 @@ _PROPERTY = "processor seconds"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--after-quick", action="store_true", help="leave out what make test has run in the same way")
     parser.addoption("--processor-times", type=int, default=0, metavar="N", help="show the longest N")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow all cases but the sample where a test has the marker ``sample``."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark as slow all cases but the sample where a test has the marker ``sample``; obey ``--after-quick``."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("sample"):
@@ -43,6 +47,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for k, item in enumerate(found):
             if k not in kept:
                 item.add_marker(pytest.mark.slow)
+    if config.getoption("--after-quick"):
+        differs = [bool(item.get_closest_marker("slow")) or _has_random_examples(item) for item in items]
+        config.hook.pytest_deselected(items=[item for item, kept in zip(items, differs, strict=True) if not kept])
+        items[:] = [item for item, kept in zip(items, differs, strict=True) if kept]
+
+
+def _has_random_examples(item: pytest.Item) -> bool:
+    """Return whether the profile may change the number of examples: in hypothesis tests, and where a file asks."""
+    if not isinstance(item, pytest.Function):
+        return False
+    return getattr(item.obj, "is_hypothesis_test", False) or "examples" in vars(item.module)
 
 
 @pytest.hookimpl(wrapper=True)
