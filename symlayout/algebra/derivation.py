@@ -29,7 +29,7 @@ Factor = Union[Extent, Derivation]  # noqa: UP007 - Derivation is not defined ab
 
 
 class Division(NamedTuple):
-    """``q = floor(e/k)`` is *quotient*, and why: *below* is ``e - k*q >= 0``, and *above* ``k*q + k - 1 - e >= 0``."""
+    """A proof of ``quotient = floor(e/k)``: *below* of ``e - k*q >= 0``, and *above* of ``k*q + k - 1 - e >= 0``."""
 
     quotient: Extent
     below: Factor

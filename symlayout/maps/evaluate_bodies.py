@@ -1,4 +1,4 @@
-"""The meaning of values that are computed, in NumPy: gather what each body reads, and call its function."""
+"""The meaning of computed values, in NumPy: gather the elements that each body reads, and call its function."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from symlayout.tensors.chain import Tensor
 
 Array = np.ndarray[Any, Any]
 BLOCK = 1 << 22
-"""How many elements of a view are gathered at once, where the batch can be cut."""
+"""Most elements of a view to gather at once, if the batch can be cut."""
 
 
 def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[int, Array]:
-    """Return the elements of *tensors*, whose extents are ints, by ``id``.
+    """Return the elements of *tensors* by ``id``; all extents are ints.
 
-    An axis of an array may have extent 1 where the elements do not depend on it.
+    If the elements do not depend on an axis, the array may have extent 1 there.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[in
     Raises
     ------
     InconclusiveError
-        The function of a body is not known.
+        A body has no function.
     """
     sources = dict(arrays)
     wanted = {id(t) for t in tensors}
     found: dict[int, Array] = {}
-    left: dict[str, int] = {}  # how many values still read a source
+    left: dict[str, int] = {}  # by source, the number of values that still read it
     order = list({id(node): node for t in tensors for node in t.graph()}.values())
     readers = [node for node in order if node.body is not None or id(node) in wanted]
     for node in readers:
@@ -59,7 +59,7 @@ def evaluated(tensors: Sequence[Tensor], arrays: Mapping[str, Array]) -> dict[in
 
 
 def _reads(node: Tensor) -> set[str]:
-    """Return the keys of what a value is moved or computed from."""
+    """Return the keys of the tensors that a value is moved or computed from."""
     views = node.inputs if node.body is not None else (node,)
     return {leaf.key for v in views for leaf in v.leaves()}
 
@@ -88,7 +88,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
     body = node.body
     assert body is not None
     if body.function is None:
-        raise InconclusiveError(f"{node.name} is computed by a function that is known here")
+        raise InconclusiveError(f"the body of {node.name} has a function")
     batch = node.batch
     extents = int_extents(node)
     out: Array | None = None
@@ -105,7 +105,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(body.function(*arrays, **named))
-        except (ValueError, TypeError, IndexError, ArithmeticError) as error:  # NumPy's refusals, at these sizes
+        except (ValueError, TypeError, IndexError, ArithmeticError) as error:  # NumPy refuses these sizes
             raise InconclusiveError(f"{node.name} has a value here: {printable(error):.200}") from error
         if node.dtype is not None and value.dtype != node.dtype:
             value = value.astype(node.dtype)
@@ -119,7 +119,7 @@ def _computed(node: Tensor, sources: Mapping[str, Array]) -> Array:
 
 
 def _blocks(node: Tensor, batch: int) -> Iterator[tuple[slice, ...] | None]:
-    """Yield boxes that cover the batch, so that each view has at most about `BLOCK` elements; None for the whole."""
+    """Yield boxes that cover the batch, so that a view has at most about `BLOCK` elements; None is the whole batch."""
     extents = int_extents(node)[:batch]
     count = max((prod(int_extents(v)) for v in node.inputs if v.declared is not None), default=0)
     if count <= BLOCK or not node.body or not node.body.over or 0 in extents:

@@ -1,6 +1,6 @@
-"""Where the elements of a chain come from: its coordinates evaluated on a grid, from the output to the leaves.
+"""Find where the elements of a chain come from: evaluate its coordinates on a grid, from the output to the leaves.
 
-Nothing here knows an operation.
+This module knows no operation by name.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def gathered(
     grid: Sequence[IntArray] | None = None,
     shape: tuple[int, ...] | None = None,
 ) -> np.ndarray[Any, Any]:
-    """Return the elements of *t*, whose extents are ints, that are moved from the arrays of its leaves, by key.
+    """Return the elements of *t*, moved from the arrays of its leaves; *sources* maps keys to arrays.
 
-    With a *grid* (see `gathers`) of this *shape*, only those coordinates.
+    The extents of *t* are ints.  *grid* restricts the output to some coordinates (see `gathers`), of this *shape*.
     """
     result = np.empty(int_extents(t) if shape is None else shape, dtype)
     if not result.size:
@@ -80,7 +80,7 @@ def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gathe
             for axis, extent in enumerate(int_extents(source)):
                 within = (read[axis] >= 0) & (read[axis] < extent)
                 inside = inside & within
-                if extent == 1 and within.all():  # it is 0, whatever it is computed from
+                if extent == 1 and within.all():  # the only coordinate is 0
                     read[axis] = np.zeros((1,) * t.rank, np.int64)
             if inside.all():
                 inside = whole
@@ -93,9 +93,9 @@ def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gathe
 
 
 def constant_type(declared: np.dtype[Any] | None) -> np.dtype[Any]:
-    """Return the dtype of a tensor that is moved from no array; `ArrayError` if it declares none."""
+    """Return the dtype of a tensor that reads no array; `ArrayError` if it declares none."""
     if declared is None:
-        raise ArrayError("nothing says which element type the constants have\n  help: pass dtype= to full()")
+        raise ArrayError("the constants have no element type\n  help: pass dtype= to full()")
     return declared
 
 

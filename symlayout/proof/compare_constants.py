@@ -11,16 +11,16 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, names_of
 
-_MOST_POINTS = 1 << 28  # that are compared
+_MOST_POINTS = 1 << 28  # most points to compare
 
 
 def same_elements(
     a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
 ) -> bool:
-    """Return whether ``a[at]`` and ``b[bt]`` are shown to have equal bits wherever *facts* hold.
+    """Return whether it is proved that ``a[at]`` and ``b[bt]`` have equal bits wherever *facts* hold.
 
-    The symbols of the coordinates take all values between their bounds, if these are constants: more than the facts
-    allow, perhaps, but no less.
+    The elements are compared for all values of the symbols between constant bounds.  These include all values that the
+    facts allow.
     """
     if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
         return False
@@ -51,7 +51,7 @@ def same_elements(
 
 
 def uniform(a: np.ndarray[Any, Any]) -> Any:
-    """Return the element that all elements of *a* are, bit for bit; None if there is none."""
+    """Return the common value of all elements of *a*, equal bit for bit; None if they differ."""
     if not a.size:
         return None
     bits = _bits(a)
@@ -71,6 +71,6 @@ def _value(e: Extent, grid: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, 
 
 
 def _bits(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return floats as integers of the same bits, so that NaNs are equal and zeros of two signs are not."""
+    """Return floats as integers with the same bits: then equal NaNs compare equal, and 0 and -0 do not."""
     a = a.astype(a.dtype.newbyteorder("="), copy=False)
     return a.view(f"u{a.itemsize}") if a.dtype.kind in "fV" and a.itemsize in (1, 2, 4, 8) else a

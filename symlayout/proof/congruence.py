@@ -1,6 +1,6 @@
-"""What makes two computed values one: the same function of equal operands, up to the order of what is read.
+"""Decide when two computed values are equal: one function of equal operands, up to the order in which a box is read.
 
-A pair of values is decided once, for all coordinates, and its result is kept.
+A pair of values is decided once for all coordinates, and the answer is cached.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.tensors.chain import Tensor
 
-_MOST_AXES = 4  # of a box whose orders are tried
+_MOST_AXES = 4  # boxes with more axes are compared in one order only
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Pair:
 
 @dataclass(slots=True)
 class Congruence:
-    """What is known of pairs of computed values: they are one function of equal operands, or that is not shown.
+    """The answers about pairs of computed values: equal (one function of equal operands), or not proved equal.
 
     Attributes
     ----------
@@ -56,20 +56,21 @@ class Congruence:
     known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
     direct: bool = False
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
-    kept: list[Tensor] = field(default_factory=list)  # whose ids are in `known`
+    kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a box is that of another body: its axes in this *order*, then each group of them as one axis.
+    """How a box corresponds to the box of another body: permute the axes, then join groups of them.
 
     Attributes
     ----------
     order : tuple of int
+        The axes of the box, permuted.
     groups : tuple of (int, int), optional
-        For each axis of the other box, the first and past-the-last of the axes that it is, row-major.
+        For each axis of the other box, the range ``[first, stop)`` of permuted axes that it joins, row-major.
     law : str
-        What it needs, if anything.
+        The law that the correspondence needs; empty if none.
     """
 
     order: tuple[int, ...]
@@ -77,13 +78,13 @@ class Way:
     law: str = ""
 
     def extents(self, box: Sequence[Extent]) -> list[Extent]:
-        """Return the extents of the other box, of those of this one."""
+        """Return the extents of the other box, given the extents of this box."""
         if self.groups is None:
             return list(box)
         return [product([box[k] for k in self.order[start:stop]]) for start, stop in self.groups]
 
     def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
-        """Return the coordinate in the other box."""
+        """Return the coordinate in the other box, given a coordinate and the extents of this box."""
         if self.groups is None:
             return list(box)
         found: list[Extent] = []
@@ -96,7 +97,7 @@ class Way:
 
 
 def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tuple[tuple[int, int], ...] | None:
-    """Return runs of axes of *box* whose numbers of elements are the extents of *other*; None if there are none."""
+    """Return groups of consecutive axes of *box* whose products are the extents of *other*; None if there are none."""
     found: list[tuple[int, int]] = []
     start = 0
     for k, e in enumerate(other):
@@ -118,7 +119,7 @@ def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tup
 def order_of_batch(
     a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
 ) -> tuple[int, ...] | None:
-    """Return for each batch axis of *b* the axis of *a* that has the same coordinate; None unless there is one."""
+    """Return, for each batch axis of *b*, the axis of *a* with the same coordinate; None if an axis has none."""
     if a.batch != b.batch:
         return None
     ends = [facts.reduce(e) for e in at[: a.batch]], [facts.reduce(e) for e in bt[: b.batch]]
@@ -134,7 +135,7 @@ def order_of_batch(
 
 
 def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
-    """Yield how the box that *b* reads may be that of *a*: first as it is, then in other orders."""
+    """Yield the ways in which the box that *b* reads may correspond to that of *a*: the same order first."""
     assert a.body is not None
     boxes = [[facts.reduce(e) for e in t.inputs[0].extents[t.batch :]] for t in (a, b)]
     rank = len(boxes[0])

@@ -39,13 +39,13 @@ _PROCESS = os.urandom(8).hex()  # with the process id, tells unnamed leaves of d
 
 
 class Again(Protocol):
-    """What makes a node again: on other inputs, with dims replaced by values."""
+    """A function that makes a node again, on other inputs and with dims replaced by values."""
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return the node on the inputs *bound*."""
 
     def record(self) -> tuple[Any, ...]:
-        """Return what makes it again in another process."""
+        """Return data from which another process makes the node again."""
 
 
 class Tensor:
@@ -154,7 +154,7 @@ class Tensor:
     def nodes(self) -> list[Tensor]:
         """Return this tensor and all tensors that its elements are moved from: inputs first, each tensor once.
 
-        Computed values end the walk.  `graph` has what they are computed from.
+        The walk ends at computed values; `graph` also visits the tensors that these are computed from.
         """
         return self._ordered(whole=False)
 
@@ -177,9 +177,9 @@ class Tensor:
         return list(order.values())
 
     def leaves(self) -> list[Tensor]:
-        """Return what elements are moved from, in order of first use: inputs, constants and computed values.
+        """Return the tensors that elements are moved from, in order of first use: inputs, constants, computed values.
 
-        `empty_source` is none of them: it has no element.
+        `empty_source` is not included: it has no element.
         """
         seen: dict[str, Tensor] = {}
         for node in self.nodes():
@@ -188,7 +188,7 @@ class Tensor:
         return list(seen.values())
 
     def arguments(self) -> list[Tensor]:
-        """Return the inputs that arrays are given for, in order of first use."""
+        """Return the inputs for which callers pass arrays, in order of first use."""
         seen: dict[str, Tensor] = {}
         for node in self.graph():
             if node.declared is None and node.body is None and node.values is None and node.key != _EMPTY:
@@ -197,7 +197,7 @@ class Tensor:
 
     @property
     def computes(self) -> bool:
-        """Whether a value that is computed, or a constant, is among what it is made from."""
+        """Whether a leaf is a computed value or a constant."""
         return any(leaf.body is not None or leaf.values is not None for leaf in self.leaves())
 
     # ------------------------------------------------------------------ as people see it
@@ -438,7 +438,7 @@ def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
 
 
 def empty_source(dtype: Any = None) -> Tensor:
-    """Return what constants read: a leaf without elements, which takes no array, so that every read is filled."""
+    """Return the leaf that constants read: it has no elements and takes no array, so every read gives the fill."""
     return Tensor("empty", _dtype(dtype), (0,), Facts(), key=_EMPTY)
 
 

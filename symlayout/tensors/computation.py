@@ -1,10 +1,10 @@
-"""Values that are computed: ``out[b, p] = body(view_1[b, :], ..., view_k[b, :])[p]``.
+"""Computed values: ``out[b, p] = body(view_1[b, :], ..., view_k[b, :])[p]``.
 
-A computed value has a box ``b`` of batch coordinates.  At each of them its body gets one vector per operand: what the
-operand's view holds there, over a box of its own, ``over``.  The body returns a vector over the box ``p`` of results.
-The views are tensors: index maps, as every other chain, from ``(b, over)`` to what the operation reads.
+A computed value has a box ``b`` of batch coordinates.  At each batch coordinate, its body gets one vector per operand:
+the elements of the operand's view over a second box, ``over``.  The body returns a vector over the box ``p`` of
+results.  A view is a tensor like any other: an index map from ``(b, over)`` to the elements that the operation reads.
 
-Elementwise operations, contractions, fibres and whole operands are points of this one form:
+Elementwise operations, reductions, fibres and opaque operations are cases of this form:
 
 ===============  ==================  ===============  =========================
 operation        ``over``            result           the body sees
@@ -39,27 +39,32 @@ _NUMBER = itertools.count()
 
 
 def compute(body: Body, views: Sequence[Tensor], *, batch: int, result: Result = (), dtype: Any = None) -> Tensor:
-    """Return the value that *body* computes of *views*.
+    """Return the value that *body* computes from *views*.
 
     Parameters
     ----------
     body : Body
-        What is computed at each batch coordinate.
+        The function to apply at each batch coordinate.
     views : sequence of Tensor
-        One or more.  The first *batch* axes of each are the batch and agree in extent; the others are what the body
-        reads at once.
+        One view or more.  The first *batch* axes of each view are the batch; their extents agree.  The body reads the
+        other axes as one vector.
     batch : int
-        How many axes are the batch.
+        The number of batch axes.
     result : sequence of int, dim or expression, or a function
-        The extents of the axes of the result that follow the batch; or a function that returns them, of an `Operand`
-        whose ``shapes`` are those of the views, and of the views.
+        The extents of the result's axes after the batch.  A function gets an `Operand` with the shapes of the views,
+        and the views, and returns these extents.
     dtype : dtype_like, optional
-        The element type of the result; that of the first view if None.
+        The element type of the result; None means that of the first view.
+
+    Returns
+    -------
+    Tensor
+        A leaf whose elements are computed.
 
     Raises
     ------
     ShapeError
-        ``rank`` or ``size_mismatch`` if the views' batches differ, and ``dim_conflict`` between them.
+        ``rank`` or ``size_mismatch`` if the batches of the views differ; ``dim_conflict`` if two dims share a name.
 
     Examples
     --------
@@ -119,7 +124,7 @@ def _computed(
 
 @dataclass(frozen=True, slots=True)
 class _Computation:
-    """What makes a computed value again on other views."""
+    """A body with its batch and result; a call computes the value again from other views."""
 
     body: Body
     batch: int
@@ -135,21 +140,21 @@ class _Computation:
 
 
 def constant(array: Any, name: str = "constant") -> Tensor:
-    """Return a tensor whose elements are those of *array*.
+    """Return a tensor with the elements of *array*.
 
-    Constants are equal if their elements are, bit for bit.
+    Two constants are equal if their elements are equal bit for bit.
 
     Parameters
     ----------
     array : array_like
-        It is kept, and made read-only.
+        The elements.  The tensor keeps the array and makes it read-only.
     name : str, optional
-        What the constant is called in messages.
+        The name of the constant in messages.
 
     Raises
     ------
     ArrayError
-        *array* has no elements of a fixed size.
+        The elements of *array* have no fixed size.
 
     Examples
     --------
@@ -168,18 +173,18 @@ def constant(array: Any, name: str = "constant") -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a body reads of one operand: an input at ``coords(*batch, *over)``.
+    """The elements that a body reads of one operand: an input at ``coords(*batch, *over)``.
 
     Attributes
     ----------
     coords : function
-        Of the coordinates in the batch and in *over*; it returns the coordinate in the input.
+        Takes the coordinates in the batch and in *over*, and returns the coordinate in the input.
     over : tuple of Extent
-        The extents of the box that is read at once.
+        The extents of the box that is read as one vector.
     source : int
         The number of the input.
     fill : Fill or None
-        What is read outside the input; None where that never happens.
+        The value outside the input; None if every coordinate is inside.
 
     Examples
     --------
@@ -195,20 +200,20 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What the declaration of a computing operation returns.
+    """The value that the declaration of a computing operation returns.
 
     Attributes
     ----------
     batch : tuple of Extent
-        The extents of the result, or of its first axes.
+        The extents of the batch axes, which come first in the result.
     views : tuple of View
-        What the body reads of each operand.
+        The elements that the body reads of each operand.
     body : Body
-        What is computed at each coordinate of the batch.
+        The function to apply at each batch coordinate.
     result : tuple of Extent
-        The extents of the axes of the result that follow the batch.
+        The extents of the result's axes after the batch.
     dtype : dtype_like
-        The element type of the result; that of the first view if None.
+        The element type of the result; None means that of the first view.
 
     Examples
     --------
@@ -225,23 +230,22 @@ class Computed:
 
 
 def computation(declaration: Callable[..., Computed]) -> Callable[..., Tensor]:
-    """Make an operation on tensors that computes, from its declaration.
+    """Make a computing operation on tensors from its declaration.
 
-    The declaration gets the tensors together as one `Operand`, with their shapes in ``x.shapes``, and the attributes.
-    It is called again when dims are bound, so a rule that fails then fails with the same kind.  The views need not
-    show that they read inside: this is proved where it matters.
+    The declaration gets one `Operand` for all tensors, with their shapes in ``x.shapes``, and the attributes.  The
+    engine calls it again when dims get values.  So a requirement that fails raises the same kind both times.  A
+    declaration need not prove that its views read inside: the engine proves that where it matters.
 
     Parameters
     ----------
     declaration : function
-        Of an `Operand` and the attributes; it returns what is `Computed`.
+        Takes an `Operand` and the attributes, and returns a `Computed`.
 
-    Raises
-    ------
-    TypeError
-        When it is applied to no tensor.
-    ShapeError
-        When it is applied: ``infeasible`` for a negative extent of the batch, and what the declaration demands.
+    Returns
+    -------
+    function
+        Takes tensors and the attributes, and returns a tensor.  It raises `TypeError` without a tensor; `ShapeError`
+        ``infeasible`` for a negative extent of the batch; and the errors of the declaration's requirements.
 
     Examples
     --------
@@ -290,7 +294,7 @@ def _viewed(x: Operand, operation: Any, number: int, args: Any, attributes: Any)
 def _result(
     operation: Any, args: Any, attributes: Any, operand: Operand, views: tuple[Tensor, ...]
 ) -> Sequence[Extent]:
-    """Return the extents of the result of an operation, of the operands that its views read."""
+    """Return the extents of an operation's result, given the operands that its views read."""
     operand.shapes = tuple(tuple(operand.facts.reduce(e) for e in x.extents) for x in views[0].inputs)
     declared: Computed = operation.__wrapped__(operand, *args, **attributes)
     return declared.result

@@ -89,30 +89,31 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A named function of vectors: what an operation computes at each batch coordinate.
+    """A named function of vectors, which an operation computes at each batch coordinate.
 
-    Two bodies are one function if name, Python function and attributes are equal.
+    Two bodies are the same function if name, Python function and attributes are equal.
 
     Attributes
     ----------
     name : str
-        What the function is called.
+        The name of the function.
     function : callable or None
-        ``function(*arrays, axes=..., **attributes)`` in NumPy, of one array for each operand.  The shape of an array is
-        the batch, with 1 where an axis does not matter, then what is read at once.  *axes*, given if *over*, are the
-        axes of the first operand's vectors, from the end.  None: no value is computed.
+        ``function(*arrays, axes=..., **attributes)`` in NumPy, with one array for each operand.  The shape of an array
+        is the batch, followed by the box of the view; an axis that does not matter may have extent 1.  If *over* is
+        true, the function also gets *axes*, the axes of the first operand's box, counted from the end.  None means that
+        no value can be computed.
     attributes : tuple of (str, hashable)
-        What else decides the value.
+        The attributes that the value depends on.
     over : bool
-        Whether the body reads vectors, in place of one element of each operand.
+        Whether the body reads vectors rather than one element of each operand.
     commutative : bool
-        Whether the value does not depend on the order of the terms, up to the rounding of floats.
+        Whether the order of the terms changes the value by no more than the rounding of floats.
     exact : bool
-        Whether it does not even by that, as of a maximum.
+        Whether the order of the terms does not change the value at all, as for a maximum.
     symmetric : bool
-        Whether two operands may change places.
+        Whether two operands may be exchanged.
     random : bool
-        Whether two evaluations may differ, so that the value is equal to no other.
+        Whether two evaluations may differ; then the value equals no other value.
 
     Examples
     --------

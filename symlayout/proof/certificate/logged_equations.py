@@ -112,7 +112,7 @@ class SolvingNotes(Notes):
         self.note("cases", encode(goal), encode(goal), [], [["combine", -1, 1, products, []]])
 
     def _linear(self, parts: list[tuple[int, Extent]], constant: int, positive: Extent = 1) -> Extent:
-        """Write down that a sum of parts is >= 0, by the intervals of the parts, and return it."""
+        """Log that a sum of parts is >= 0, by the intervals of the parts, and return the sum."""
         proof = linear(self, parts, constant, positive)
         if proof is None:
             raise Refused(f"{sum((c * e for c, e in parts), constant)} >= 0 does not follow from intervals")
@@ -225,7 +225,7 @@ class SolvingNotes(Notes):
             self.replace_floor(name, now)
 
     def _show_equal(self, q: Extent, value: Extent, e: Extent, k: Extent) -> None:
-        """Write down that both are ``floor(e/k)``, the only integer between its bounds."""
+        """Log that both are ``floor(e/k)``, the only integer between its bounds."""
         self._write(Derivation(q - value, ((1, k * q + k - 1 - e), (1, e - k * value)), k))
         self._write(Derivation(value - q, ((1, e - k * q), (1, k * value + k - 1 - e)), k))
         self.note("equal", encode(self.reduce(q - value)))

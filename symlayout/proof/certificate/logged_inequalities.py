@@ -158,12 +158,12 @@ class Notes(Facts):
             self.note("lows", encode(e), [list(pair) for pair in lows])
 
     def _bound(self, e: Extent) -> Derivation | None:
-        """Return why a floor or a maximum is within its bounds, one of which *e* says."""
+        """Return a proof of ``e >= 0`` where *e* says that a floor or a maximum meets its lower or upper bound."""
         ends = (end for name in sorted(names_of(e)) for end in self._ends.get(name, ()))
         return next((end for end in ends if self.reduce(end.goal) == e), None)
 
     def take_floor(self, name: str, numerator: Extent, denominator: Extent) -> None:
-        """As `Derived.take_floor`, with the reasons for the bounds."""
+        """Add a floor, as `Derived.take_floor` does, with the proofs of its bounds."""
         super().take_floor(name, numerator, denominator)
         n, d, q, form = numerator, denominator, symbol(name), self._form(name)
         self._ends[name] = []
@@ -176,7 +176,7 @@ class Notes(Facts):
             self._ends[name] += [] if rest is None else [Derivation(high - q, ((1, form.below), (1, rest)), d)]
 
     def take_maximum(self, name: str, e: Extent) -> None:
-        """As `Derived.take_maximum`, with the reason for the upper bound."""
+        """Add a maximum, as `Derived.take_maximum` does, with the proof of its upper bound."""
         super().take_maximum(name, e)
         high = self.high[name]
         rest = linear(self, [(-1, e)], high) if isinstance(high, int) else None
