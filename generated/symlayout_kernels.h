@@ -15,12 +15,14 @@
 
 #include <stdint.h>
 
-#define SYMLAYOUT_KERNELS_VERSION "0.1.0"
-#define SYMLAYOUT_KERNELS_INTERFACE 1
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The same in the headers of all libraries, of which a program may include several. */
+#ifndef SYMLAYOUT_KERNELS_INTERFACE
+#define SYMLAYOUT_KERNELS_INTERFACE 1
+#define SYMLAYOUT_KERNELS_VERSION "0.1.0"
 
 enum sl_status {
     SL_OK = 0,               /* the output is written, or is empty */
@@ -69,6 +71,7 @@ static inline const char *sl_status_text(int32_t status)
         return "not a status";
     }
 }
+#endif
 
 /*
  * (i0, i1, i2, i3) -> (i0, i2, i3, i1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from string import Template
 
@@ -10,7 +11,16 @@ from symlayout.errors import FormatError, shown
 from symlayout.run.lower import lower
 from symlayout.run.storage import WHOLE, Whole
 from symlayout.tensors.chain import Tensor
-from symlayout_codegen.emit.header import INTERFACE, KERNELS_HEADER, VERSION, print_header, runtime
+from symlayout_codegen.emit.header import (
+    HALVES_HEADER,
+    INTERFACE,
+    LIBRARY,
+    VERSION,
+    kept_prototypes,
+    kernels_of,
+    print_header,
+    runtime,
+)
 from symlayout_codegen.emit.printer import print_kernel
 from symlayout_codegen.ir.identifiers import PARTED, identifier
 from symlayout_codegen.ir.nest import Nest
@@ -22,31 +32,35 @@ _CMAKE = Template("""\
 #
 # The kernels beside this file as a static and as a shared library; they need a C11 compiler and nothing else.
 #   cmake -S . -B build && cmake --build build && cmake --install build --prefix DIR
-# A program then says: find_package(symlayout_kernels), and links symlayout::symlayout_kernels or
-# symlayout::symlayout_kernels_shared.  -DCMAKE_C_FLAGS=-march=native lets the compiler use wider vectors.
+# A program then says: find_package(${library}), and links symlayout::${library} or
+# symlayout::${library}_shared.  -DCMAKE_C_FLAGS=-march=native lets the compiler use wider vectors.
 cmake_minimum_required(VERSION 3.14)
-project(symlayout_kernels VERSION $version LANGUAGES C)
+project(${library} VERSION $version LANGUAGES C)
 include(GNUInstallDirs)
+if(TARGET ${library})
+    message(FATAL_ERROR "two libraries are called ${library}: write one with symlayout emit --library NAME")
+endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release)
 endif()
-add_library(symlayout_kernels_objects OBJECT
+add_library(${library}_objects OBJECT
 $sources
 )
-set_target_properties(symlayout_kernels_objects PROPERTIES
+set_target_properties(${library}_objects PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-add_library(symlayout_kernels STATIC $$<TARGET_OBJECTS:symlayout_kernels_objects>)
-add_library(symlayout_kernels_shared SHARED $$<TARGET_OBJECTS:symlayout_kernels_objects>)
-foreach(library symlayout_kernels symlayout_kernels_shared)
-    target_include_directories($${library} PUBLIC
+add_library(${library} STATIC $$<TARGET_OBJECTS:${library}_objects>)
+add_library(${library}_shared SHARED $$<TARGET_OBJECTS:${library}_objects>)
+foreach(target ${library} ${library}_shared)
+    target_include_directories($${target} PUBLIC
         $$<BUILD_INTERFACE:$${CMAKE_CURRENT_SOURCE_DIR}> $$<INSTALL_INTERFACE:$${CMAKE_INSTALL_INCLUDEDIR}>)
+    add_library(symlayout::$${target} ALIAS $${target})
 endforeach()
-set_target_properties(symlayout_kernels_shared PROPERTIES
-    OUTPUT_NAME symlayout_kernels VERSION $${PROJECT_VERSION} SOVERSION $interface)
-install(TARGETS symlayout_kernels symlayout_kernels_shared EXPORT symlayout_kernels)
-install(FILES symlayout_kernels.h DESTINATION $${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT symlayout_kernels FILE symlayout_kernels-config.cmake NAMESPACE symlayout::
-    DESTINATION $${CMAKE_INSTALL_LIBDIR}/cmake/symlayout_kernels)
+set_target_properties(${library}_shared PROPERTIES
+    OUTPUT_NAME ${library} VERSION $${PROJECT_VERSION} SOVERSION $interface)
+install(TARGETS ${library} ${library}_shared EXPORT ${library})
+install(FILES ${library}.h DESTINATION $${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT ${library} FILE ${library}-config.cmake NAMESPACE symlayout::
+    DESTINATION $${CMAKE_INSTALL_LIBDIR}/cmake/${library})
 """)
 
 
@@ -70,22 +84,35 @@ class Unit:
     storage: Whole = WHOLE
 
 
-def emit(units: Iterable[Unit]) -> dict[str, str]:
+def emit(units: Iterable[Unit], library: str = LIBRARY, present: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the text of the files for the kernels of *units*, by file name.
 
-    The files are a ``<name>.c`` for each unit, ``symlayout_kernels.h`` with the prototypes and the statuses,
+    The files are a ``<name>.c`` for each unit, ``<library>.h`` with the prototypes and the statuses,
     ``symlayout_runtime.h`` with the headers that it includes, and a ``CMakeLists.txt`` that builds and installs a
-    static and a shared library.
+    static and a shared library.  Kernels of *present* stay in the library, unless a unit has their name.
+
+    Parameters
+    ----------
+    library : str
+        The name of the library: an identifier of C.
+    present : mapping, optional
+        The texts of the files that an earlier call wrote, by name.
 
     Raises
     ------
     FormatError
-        A name is not a C identifier or is used twice, or an element size is not from 1 to `LARGEST_ELEMENT`.
+        A name is not a C identifier or is used twice, or an element size is not from 1 to `LARGEST_ELEMENT`; or the
+        files of *present* are of another library, or of another version of symlayout.
     InconclusiveError
         A read is not shown to be inside its source.
     ArrayError, ShapeError
         A tensor cannot have elements of half a byte (see `Nibbles.chain`).
     """
+    if identifier(library, set()) != library:
+        raise FormatError(f"{shown(library)} cannot be a library's name\n  help: use letters, digits and _")
+    present = present or {}
+    header = f"{library}.h"
+    _check_present(present, library)
     files: dict[str, str] = {}
     nests = []
     functions: set[str] = set()
@@ -97,12 +124,33 @@ def emit(units: Iterable[Unit]) -> dict[str, str]:
         nest = _described(unit)
         nests.append(nest)
         command = f"Regenerate: {unit.command}"
-        files[file] = print_kernel(replace(nest, about=(command, *nest.about)), unit.element_size)
-    sources = "\n".join(f"    {file}" for file in sorted(files))
-    files[KERNELS_HEADER] = print_header(nests)
-    files |= runtime(any(nest.halves for nest in nests))
-    files["CMakeLists.txt"] = _CMAKE.substitute(sources=sources, version=VERSION, interface=INTERFACE)
+        files[file] = print_kernel(replace(nest, about=(command, *nest.about)), unit.element_size, header)
+    kept = [n for n in kernels_of(present.get(header, "")) if f"{n}.c" in present and n not in functions]
+    if clash := [n for n in kept if f"{n}{PARTED}" in functions or n.removesuffix(PARTED) in functions]:
+        raise FormatError(f"two functions would have the name {clash[0]}, or that of its parts, {clash[0]}{PARTED}")
+    sources = "\n".join(f"    {file}" for file in sorted([*files, *(f"{n}.c" for n in kept)]))
+    files[header] = print_header(nests, library, kept_prototypes(present.get(header, ""), kept))
+    files |= runtime(any(nest.halves for nest in nests) or HALVES_HEADER in present)
+    files["CMakeLists.txt"] = _CMAKE.substitute(sources=sources, version=VERSION, interface=INTERFACE, library=library)
     return files
+
+
+def library_of(present: Mapping[str, str]) -> str | None:
+    """Return the name of the library that files make, by their names; None if they make none."""
+    found = re.search(r"^project\((\w+) ", present.get("CMakeLists.txt", ""), re.MULTILINE)
+    return found[1] if found else None
+
+
+def _check_present(present: Mapping[str, str], library: str) -> None:
+    before = library_of(present)
+    if before not in (None, library):
+        raise FormatError(f"the folder has the library {before}, not {library}\n  help: write to a folder of its own")
+    version = re.search(r"Generated by symlayout ([\w.]+)\.  Do", present.get(f"{library}.h", ""))
+    if version is not None and version[1] != VERSION:
+        raise FormatError(
+            f"the folder has kernels of symlayout {version[1]}, this is {VERSION}\n"
+            "  help: write all of them again, to a folder of their own"
+        )
 
 
 def _check(unit: Unit, taken: bool) -> None:

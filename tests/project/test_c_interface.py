@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from symlayout.commands import subject
+from symlayout.commands.command_line import main
 from symlayout.commands.generated_rows import kernels
 from symlayout.run.standalone_c import Unit, emit
+from symlayout_codegen.emit.header import kernels_of
 from symlayout_codegen.status import MEANING, status_name
 from tests.compile_generated import WARNINGS
 from tests.support.paths import ROOT
@@ -105,3 +107,113 @@ def test_the_statuses_are_listed_with_their_meaning() -> None:
     for name, code, text in rows:
         assert re.search(rf"^    {name} = {code},? +/\* {text} \*/$", HEADER, re.MULTILINE), name
         assert f'case {name}:\n        return "{text}";' in HEADER
+
+
+BOTH = """\
+#include "first.h"
+#include "second.h"
+#include <stdio.h>
+
+int main(void)
+{
+    int32_t x[6] = {1, 2, 3, 4, 5, 6}, turned[6], mirrored[6], shifted[8], fill = 9;
+    int failed = turn(2, 3, x, turned) != SL_OK;
+    failed |= mirror(2, 3, x, mirrored) != SL_OK;
+    failed |= shift(6, x, shifted, &fill) != SL_OK;
+    if (failed)
+        return 1;
+    for (int i = 0; i < 6; ++i)
+        printf("%d%d%d ", turned[i], mirrored[i], shifted[i]);
+    puts(sl_status_text(SL_OK));
+    return 0;
+}
+"""
+PRINTED_BY_BOTH = "139 421 212 563 354 645 the output is written, or is empty\n"
+PROJECT = """\
+cmake_minimum_required(VERSION 3.14)
+project(both LANGUAGES C CXX)
+add_subdirectory(first)
+add_subdirectory(second)
+add_executable(as_c program.c)
+target_link_libraries(as_c symlayout::first symlayout::second)
+add_executable(as_cpp program.cpp)
+target_link_libraries(as_cpp symlayout::first_shared symlayout::second_shared)
+"""
+
+
+def emit_two_libraries(folder: Path) -> None:
+    """Write library first with the kernels turn and mirror, one after the other, and library second with shift."""
+    first, second = folder / "first", folder / "second"
+    for command in (
+        ["N,M", "transpose(1,0)", "--name", "mirror", "--library", "first", "-o", first],
+        ["N,M", "transpose(1,0)", "--name", "turn", "-o", first],
+        ["N,M", "flip(1)", "--name", "mirror", "-o", first],
+        ["N", "pad((1,1), constant_values=9)", "--name", "shift", "--library", "second", "-o", second],
+    ):
+        assert main(["emit", *map(str, command)]) == 0
+    for name in ("program.c", "program.cpp"):
+        (folder / name).write_text(BOTH)
+
+
+@pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="gcc or g++ is not installed")
+def test_kernels_of_one_folder_are_one_library_and_two_libraries_go_together(tmp_path: Path) -> None:
+    emit_two_libraries(tmp_path)
+    files = sorted(path.name for path in (tmp_path / "first").iterdir())
+    assert files == ["CMakeLists.txt", "first.h", "mirror.c", "symlayout_runtime.h", "turn.c"]
+    cmake = (tmp_path / "first" / "CMakeLists.txt").read_text()
+    assert re.findall(r"^    (\w+\.c)$", cmake, re.MULTILINE) == ["mirror.c", "turn.c"]
+    objects = []
+    for file in sorted(tmp_path.glob("*/*.c")):
+        objects.append(tmp_path / f"{file.stem}.o")
+        run("gcc", "-std=c11", *WARNINGS, "-c", file, "-o", objects[-1])
+    folders = [f"-I{tmp_path / name}" for name in ("first", "second")]
+    for compiler, standard, name in (("gcc", "-std=c11", "program.c"), ("g++", "-std=c++17", "program.cpp")):
+        run(compiler, standard, *WARNINGS, *folders, tmp_path / name, *objects, "-o", tmp_path / "program")
+        assert run(tmp_path / "program") == PRINTED_BY_BOTH
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("cmake"), reason="cmake is not installed")
+def test_one_cmake_project_uses_two_libraries(tmp_path: Path) -> None:
+    emit_two_libraries(tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
+    run("cmake", "--build", tmp_path / "build")
+    assert run(tmp_path / "build" / "as_c") == run(tmp_path / "build" / "as_cpp") == PRINTED_BY_BOTH
+
+
+def test_a_kernel_that_is_deleted_leaves_the_library(tmp_path: Path) -> None:
+    emit_two_libraries(tmp_path)
+    folder = tmp_path / "first"
+    (folder / "turn.c").unlink()
+    assert main(["emit", "N,M", "flip(0)", "--name", "over", "-o", str(folder)]) == 0
+    header = (folder / "first.h").read_text()
+    assert re.findall(r"^int32_t (\w+)\(", header, re.MULTILINE) == ["mirror", "mirror_part", "over", "over_part"]
+    assert kernels_of(header) == ["mirror", "over"]
+    assert "turn" not in (folder / "CMakeLists.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--library", "third"], "the folder has the library first, not third"),
+        (["--library", "9"], "cannot be a library's name"),
+        (["--name", "turn_part"], "two functions would have the name"),
+    ],
+)
+def test_a_library_that_cannot_be_is_refused(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    emit_two_libraries(tmp_path)
+    before = (tmp_path / "first" / "first.h").read_bytes()
+    assert main(["emit", "N,M", "flip(0)", *options, "-o", str(tmp_path / "first")]) == 1
+    assert message in capsys.readouterr().err
+    assert (tmp_path / "first" / "first.h").read_bytes() == before
+
+
+def test_kernels_of_another_version_are_not_joined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    emit_two_libraries(tmp_path)
+    header = tmp_path / "first" / "first.h"
+    header.write_text(header.read_text().replace("Generated by symlayout 0.1.0", "Generated by symlayout 0.0.9", 1))
+    assert main(["emit", "N,M", "flip(0)", "-o", str(tmp_path / "first")]) == 1
+    assert "the folder has kernels of symlayout 0.0.9" in capsys.readouterr().err

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pkgutil import get_data
 from string import Template
@@ -35,13 +36,19 @@ INTERFACE = 1
 
 RUNTIME_HEADER = "symlayout_runtime.h"
 HALVES_HEADER = "symlayout_halves.h"
-KERNELS_HEADER = "symlayout_kernels.h"
+LIBRARY = "symlayout_kernels"
+KERNELS_HEADER = f"{LIBRARY}.h"
 
 _RUNTIME = """\
 /* What generated kernels call.  Define SL_ELEMENT_SIZE, the bytes of an element, before including; and
  * SL_NUMBER, a type of that size, where elements are added.  Joined of the parts in emit/runtime/ of
  * symlayout_codegen; each begins with a comment that says what it holds, assumes and needs. */"""
 _HALVES = "/* What kernels of elements of half a byte call.  Define SL_ELEMENT_SIZE as 1 before including. */"
+
+
+_LAST_STATUS = "not a status"  # in the header, before the prototypes
+_BLOCK = re.compile(r"^((?:/\*\n(?: \*.*\n)*? \*/\n)?)((?:int32_t \w+\([^;]*\);\n)+)", re.MULTILINE)
+_PROTOTYPE = re.compile(r"^int32_t (\w+)\([^;]*\);", re.MULTILINE)
 
 
 @cache
@@ -101,8 +108,16 @@ def _part(statement: Statement, halves: bool) -> str | None:
     return None
 
 
-def print_header(nests: Iterable[Nest]) -> str:
-    """Return `symlayout_kernels.h`: the statuses, and the prototypes of each kernel under its map."""
+def print_header(nests: Iterable[Nest], library: str = LIBRARY, kept: Iterable[str] = ()) -> str:
+    """Return the header of a library: the statuses, and the prototypes of each kernel under its map.
+
+    Parameters
+    ----------
+    library : str
+        The library's name, an identifier of C: the header is ``<library>.h``.
+    kept : iterable of str
+        Lines with prototypes that come first, as `kept_prototypes` finds them in an older header.
+    """
     statuses = [
         ("SL_OK", 0, "the output is written, or is empty"),
         *((status_name(kind), code, meaning) for kind, (code, meaning) in MEANING.items()),
@@ -110,6 +125,7 @@ def print_header(nests: Iterable[Nest]) -> str:
     ]
     width = max(len(f"{name} = {code},") for name, code, _ in statuses)
     return Template(template(KERNELS_HEADER)).substitute(
+        guard=library.upper(),
         version=VERSION,
         interface=INTERFACE,
         statuses="\n".join(
@@ -117,8 +133,23 @@ def print_header(nests: Iterable[Nest]) -> str:
             for (name, code, meaning), comma in zip(statuses, [","] * (len(statuses) - 1) + [""], strict=True)
         ),
         texts="\n".join(f'    case {name}:\n        return "{meaning}";' for name, _, meaning in statuses),
-        prototypes="\n".join(_prototypes(nests)),
+        prototypes="\n".join([*kept, *_prototypes(nests)]),
     )
+
+
+def kernels_of(header: str) -> list[str]:
+    """Return the names of the kernels that the text of a header declares."""
+    found = _PROTOTYPE.findall(header.partition(_LAST_STATUS)[2])
+    return list(dict.fromkeys(name for name in found if f"{name}{PARTED}" in found))
+
+
+def kept_prototypes(header: str, names: Collection[str]) -> list[str]:
+    """Return the lines of the prototypes of *names* in the text of a header, with the comments above them."""
+    kept: list[str] = []
+    for comment, prototypes in _BLOCK.findall(header.partition(_LAST_STATUS)[2]):
+        found = [m[0] for m in _PROTOTYPE.finditer(prototypes) if m[1] in names or m[1].removesuffix(PARTED) in names]
+        kept += ["", *comment.splitlines(), *found] if found else []
+    return kept
 
 
 def _prototypes(nests: Iterable[Nest]) -> Iterator[str]:

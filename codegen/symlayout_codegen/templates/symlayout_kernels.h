@@ -10,17 +10,19 @@
  *
  * k_part does number part of parts parts of what k does, 0 <= part < parts: they write apart from each
  * other, so that threads may do them at once.  Which elements are a part's is not promised. */
-#ifndef SYMLAYOUT_KERNELS_H
-#define SYMLAYOUT_KERNELS_H
+#ifndef ${guard}_H
+#define ${guard}_H
 
 #include <stdint.h>
-
-#define SYMLAYOUT_KERNELS_VERSION "$version"
-#define SYMLAYOUT_KERNELS_INTERFACE $interface
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The same in the headers of all libraries, of which a program may include several. */
+#ifndef SYMLAYOUT_KERNELS_INTERFACE
+#define SYMLAYOUT_KERNELS_INTERFACE $interface
+#define SYMLAYOUT_KERNELS_VERSION "$version"
 
 enum sl_status {
 $statuses
@@ -35,6 +37,7 @@ $texts
         return "not a status";
     }
 }
+#endif
 $prototypes
 
 #ifdef __cplusplus
