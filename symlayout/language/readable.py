@@ -7,6 +7,7 @@ result is a tree that `to_text` writes as text, `latex` as LaTeX and `sympy_brid
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -204,6 +205,10 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
     if (pair := facts.extremes(e)) is not None:
         form, a, b = pair
         return atom(Apply(form, (fold_fixed(a, facts), fold_fixed(b, facts))))
+    if (clamped := _clamped(e, facts)) is not None:
+        sign, rest, k, name = clamped
+        least = atom(Apply("min", (fold_fixed(k, facts), _fold_symbol(name, facts))))
+        return (least if sign == 1 else -least) + fold_fixed(rest, facts)
     for name in sorted(names_of(e) & facts.definitions.keys()):
         d = facts.definitions[name]
         if d.form == "floor" and terms_of(d.left).get((), 0) == -1:  # floor((n - 1)/d) + 1 = ceil(n/d)
@@ -216,6 +221,22 @@ def _fold_polynomial(e: Extent, facts: Facts) -> Sum:
             term = term * _fold_symbol(name, facts)
         terms += term.terms
     return collected(terms)
+
+
+def _clamped(e: Extent, facts: Facts) -> tuple[int, Extent, Extent, str] | None:
+    """Return ``(sign, rest, k, m)`` if *e* is ``rest +- min(k, m)``, where *m* names a ``max(0, s)``; else None.
+
+    The system stores the minimum as ``max(0, s) - max(0, s - k)``, for ``k >= 0``.
+    """
+    terms = terms_of(e)
+    names = sorted(n for n in names_of(e) & facts.definitions.keys() if facts.definitions[n].form == "max")
+    for m, less in itertools.permutations(names, 2):
+        sign = terms.get((m,), 0)
+        if sign in (1, -1) and terms.get((less,)) == -sign:
+            k = facts.definitions[m].right - facts.definitions[less].right
+            if facts.nonnegative(k):
+                return sign, e - sign * (symbol(m) - symbol(less)), k, m
+    return None
 
 
 def _fold_symbol(name: str, facts: Facts) -> Sum:

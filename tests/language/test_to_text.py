@@ -124,3 +124,16 @@ def test_a_shape_is_rounded_up_as_people_write_it() -> None:
     n, b = sl.dim("n"), sl.dim("b", min=1)
     assert sl.pack(sl.tensor((n,)), 0, b).shape == (sympy.ceiling(n / b), b)
     assert sl.pack(sl.tensor((n,)), 0, 4).shape == (sympy.ceiling(n / 4), 4)
+
+
+def test_a_clamped_distance_is_a_minimum() -> None:
+    c = sl.dim("c")
+    x = sl.tensor((c,), name="x")
+    assert str(x[2:4].shape) == "(Min(2, Max(0, c - 2)),)"
+    assert str(x[-4:-2].shape) == "(Min(2, Max(0, c - 2)),)"
+    joined = sl.concatenate([x[2:4], x])
+    assert str(joined.shape) == "(c + Min(2, Max(0, c - 2)),)"
+    assert str(joined.index_map).endswith("where 0 <= i0 - min(2, max(0, c - 2)) < c")
+    for n in range(7):
+        assert x[2:4].subs({c: n}).shape == (len(range(n)[2:4]),)
+        assert int(x[2:4].shape[0].subs(c, n)) == len(range(n)[2:4])
