@@ -69,7 +69,9 @@ def interpret(
     sources = {leaf.key: a for leaf, a in zip(t.arguments(), inputs, strict=True)}
     if not bound.computes:
         return gathered(bound, sources, result_type(inputs, t.dtype))
-    return np.ascontiguousarray(np.broadcast_to(evaluated([bound], sources)[id(bound)], int_extents(bound)))
+    extents = int_extents(bound)
+    value = np.broadcast_to(evaluated([bound], sources)[id(bound)], extents)
+    return np.ascontiguousarray(value).reshape(extents)  # NumPy gives a scalar an axis
 
 
 def _transposed(a: Adjoint, dy: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

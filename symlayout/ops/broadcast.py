@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.algebra.polynomial import Extent
@@ -88,6 +89,15 @@ def broadcast_with(x: Operand, shape: Any) -> Declared:
         return [c if n == m else c % n for c, n, m in zip(o[new:], x.shape, domain[new:], strict=True)]
 
     return index_map(domain, coords)
+
+
+def joint_extents(x: Operand, shapes: Sequence[Sequence[Extent]]) -> list[Extent]:
+    """Return the extents of several shapes broadcast together; `ShapeError` ``size_mismatch`` if they do not fit."""
+    domain: list[Extent] = [1] * max(len(shape) for shape in shapes)
+    for shape in shapes:
+        new = len(domain) - len(shape)
+        domain[new:] = [_joint(x, new + k, n, e) for k, (n, e) in enumerate(zip(shape, domain[new:], strict=True))]
+    return domain
 
 
 def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:

@@ -24,7 +24,7 @@ from symlayout.frontends.torch import bounds as torch_bounds
 from symlayout.frontends.torch import shapes as torch_shapes
 
 MODULES: dict[str, tuple[ModuleType, ...]] = {
-    "onnx": (onnx_blocks, onnx_bounds, onnx_shapes),
+    "onnx": (onnx_blocks, onnx_bounds, onnx_shapes, *sl.onnx.MODULES),
     "openvino": (openvino_blocks, openvino_bounds, openvino_shapes),
     "tensorflow": (tensorflow_blocks, tensorflow_bounds, tensorflow_shapes),
     "torch": (torch_blocks, torch_bounds, torch_shapes),

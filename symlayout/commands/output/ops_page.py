@@ -14,6 +14,7 @@ from typing import Any
 
 import symlayout as sl
 from symlayout.frontends import registry
+from symlayout.frontends.onnx.operator import EXAMPLES
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 from symlayout.ops.slicing import getitem
 from symlayout.show import wording
@@ -126,6 +127,9 @@ FRAMEWORK_EXAMPLES: dict[str, tuple[str, str]] = {
 }
 
 
+FRAMEWORK_EXAMPLES.update(EXAMPLES)
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """An operation, and the result of its example."""
@@ -161,7 +165,7 @@ class _Entry:
     @property
     def core(self) -> list[str]:
         """The core operations that were applied."""
-        nodes = [node for node in self.result.nodes() if node.declared is not None]
+        nodes = [node for node in self.result.graph() if node.declared is not None]
         return list(dict.fromkeys(_SHOWN.get(node.name, node.name) for node in nodes))
 
     @property
@@ -243,8 +247,8 @@ def _entry(name: str, shapes: str, attributes: str) -> _Entry:
         made: Any = xs[0][tuple(evaluate(tree, dims) for tree in step.positional)]
     else:
         function = registry.find(name) if ":" in name else getattr(sl, name)
-        operands = xs if len(xs) == _operands(function) else [xs]
-        made = function(*operands, **given)
+        joint = registry.is_joint(name) if ":" in name else len(xs) > _operands(function)
+        made = function(xs, **given) if joint else function(*xs, **given)
     result = made[-1] if isinstance(made, list) else made
     shown = f"x{step.text}" if name == INDEX else step.text
     return _Entry(name, function, f"({'), ('.join(texts)}): {shown}" if texts else shown, result)

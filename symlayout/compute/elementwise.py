@@ -1,0 +1,87 @@
+"""Elementwise operations: a body that reads one element of each operand, after broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symlayout.algebra.polynomial import Extent
+from symlayout.errors import ArrayError
+from symlayout.ops.broadcast import joint_extents
+from symlayout.tensors.chain import Tensor, core_joint_operation
+from symlayout.tensors.computation import compute
+from symlayout.tensors.declaration import Body, Case, Declared, Operand
+
+
+@core_joint_operation
+def broadcast_jointly(x: Operand, number: int) -> Declared:
+    """Return tensor *number* of a list, broadcast together with the others.
+
+    Parameters
+    ----------
+    number : int
+        Which tensor is read; the others only have their extents.
+
+    Raises
+    ------
+    ShapeError
+        ``size_mismatch`` if two extents are not equal and neither is 1; ``overflow``.
+
+    References
+    ----------
+    `numpy.broadcast_arrays`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> broadcast_jointly([sl.tensor("4, 1", name="x"), sl.tensor("W", name="y")], 0).shape
+    (4, W)
+    """
+    domain = joint_extents(x, x.shapes)
+    own = x.shapes[number]
+    new = len(domain) - len(own)
+
+    def coords(*o: Any) -> list[Any]:
+        return [0 if n == 1 else c if n == m else c % n for c, n, m in zip(o[new:], own, domain[new:], strict=True)]
+
+    return Declared(tuple(domain), (Case(coords, number),))
+
+
+def aligned(xs: Sequence[Tensor]) -> list[Tensor]:
+    """Return tensors broadcast together; those that have one shape already are returned unchanged."""
+    first = xs[0].extents
+    if all(x.extents == first for x in xs[1:]):
+        return list(xs)
+    return [broadcast_jointly(xs, k) for k in range(len(xs))]
+
+
+def elementwise(body: Body, *xs: Tensor, dtype: Any = None) -> Tensor:
+    """Return what *body* computes of the elements of *xs*, broadcast together.
+
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> elementwise(Body("add", np.add), sl.tensor("N, 1", name="x"), sl.tensor("C", name="y")).shape
+    (N, C)
+    """
+    views = aligned(xs)
+    return compute(body, views, batch=views[0].rank, dtype=dtype)
+
+
+def common_dtype(name: str, xs: Sequence[Tensor]) -> Any:
+    """Return the element type of tensors that have one; None if no type is known.
+
+    Raises
+    ------
+    ArrayError
+        Two types differ.
+    """
+    known = [x.dtype for x in xs if x.dtype is not None]
+    for dtype in known[1:]:
+        if dtype != known[0]:
+            raise ArrayError(f"{name}: the inputs have dtypes {known[0]} and {dtype}")
+    return known[0] if known else None
+
+
+def same_extents(batch: int, x: Operand, views: tuple[Tensor, ...]) -> Sequence[Extent]:
+    """Return the extents of the vectors of the first view, for results that have them too."""
+    return x.shapes[0][batch:]

@@ -1,0 +1,146 @@
+"""Gathers: an operand is read at coordinates that another operand has.
+
+An index that is a constant is a slice, or several of them, where they are few.  Any other index is read at run time:
+the body sees the whole of the axes that it selects from, and one element of the operand elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.errors import ShapeError
+from symlayout.ops.concatenate import concatenate
+from symlayout.ops.reshape import reshape
+from symlayout.ops.slicing import getitem
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import Computed, View, computation
+from symlayout.tensors.declaration import Body, Operand
+
+Array = np.ndarray[Any, Any]
+MOST_SLICES = 8
+"""How many slices a constant index may be; one of more is read like an index that is computed."""
+
+
+def selected(data: Array, index: Array, axes: tuple[int, ...]) -> Array:
+    """Return the element at the index; the axes of *data* that are read come last, and *index* has one for each.
+
+    An index below 0 counts from the end.
+    """
+    count = len(axes)
+    sizes = data.shape[data.ndim - count :]
+    index = index.astype(np.int64).reshape(*index.shape[: data.ndim - count], -1)
+    spots = [index[..., k] for k in range(count)]
+    spots = [np.where(s < 0, s + n, s) for s, n in zip(spots, sizes, strict=True)]
+    if any(((s < 0) | (s >= n)).any() for s, n in zip(spots, sizes, strict=True)):
+        raise IndexError(f"an index is out of range for extents {sizes}")
+    batch = np.broadcast_shapes(data.shape[: data.ndim - count], index.shape[:-1])
+    grid = np.ogrid[tuple(slice(n) for n in batch)] if batch else []
+    own = [g if n != 1 else np.zeros_like(g) for g, n in zip(grid, data.shape, strict=False)]
+    return np.asarray(data[(*own, *spots)])
+
+
+_SELECTED = Body("selected", selected, over=True)
+
+
+@computation
+def gather_runtime(x: Operand, axis: int) -> Computed:
+    """Return slices of the first tensor along *axis*, in the order of the second."""
+    shape, index = x.shapes
+    before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
+    stop = axis + len(index)
+
+    def data(*o: Any) -> list[Any]:
+        return [*o[:axis], o[-1], *o[stop:-1]]
+
+    views = (View(data, (n,)), View(lambda *o: list(o[axis:stop]), (), 1))
+    return Computed((*before, *index, *after), views, _SELECTED)
+
+
+@computation
+def gather_elements(x: Operand, axis: int) -> Computed:
+    """Return the element at the coordinate of each index, where the index replaces the coordinate on *axis*."""
+    shape, index = x.shapes
+    if len(shape) != len(index):
+        raise ShapeError(f"{x.where}: the index has rank {len(index)}, not {len(shape)}", "rank")
+    for k, (n, m) in enumerate(zip(shape, index, strict=True)):
+        if k != axis:
+            x.require(n - m, "size_mismatch", "axis {}: the index has extent {}, the tensor {}", k, m, n)
+
+    def data(*o: Any) -> list[Any]:
+        return [*o[:axis], o[-1], *o[axis + 1 : -1]]
+
+    return Computed(index, (View(data, (shape[axis],)), View(lambda *o: list(o), (), 1)), _SELECTED)
+
+
+@computation
+def gather_nd(x: Operand, batch_dims: int) -> Computed:
+    """Return the slices of the first tensor at the coordinates in the last axis of the second."""
+    shape, index = x.shapes
+    count = index[-1] if index else 0
+    if not isinstance(count, int):
+        raise ShapeError(f"{x.where}: the last extent of the index, {x.spell(count)}, is not known", "unknown_rank")
+    if not index or batch_dims + count > len(shape) or batch_dims >= len(index):
+        raise ShapeError(f"{x.where}: an index of {count} coordinates for rank {len(shape)}", "rank")
+    for k in range(batch_dims):
+        x.require_equal(shape[k], index[k], "size_mismatch", "axis {} has extents {} and {}", k, shape[k], index[k])
+    outer, rest = index[:-1], shape[batch_dims + count :]
+    stop = len(outer) + len(rest)
+
+    def data(*o: Any) -> list[Any]:
+        return [*o[:batch_dims], *o[stop:], *o[len(outer) : stop]]
+
+    views = (
+        View(data, shape[batch_dims : batch_dims + count]),
+        View(lambda *o: [*o[: len(outer)], o[-1]], (count,), 1),
+    )
+    return Computed((*outer, *rest), views, _SELECTED)
+
+
+def take(x: Tensor, index: Array, axis: int) -> Tensor | None:
+    """Return slices of *x* along *axis* in the order of a constant index, as movement; None if that is too many.
+
+    >>> import symlayout as sl
+    >>> take(sl.tensor("N, C", name="x"), np.array([[0, 2], [4, 6]]), 0).shape
+    (2, 2, C)
+    """
+    before = (slice(None),) * axis
+    if index.ndim == 0:
+        return getitem(x, (*before, index[()].item() if index.dtype.kind in "iu" else index[()]))
+    n = x.shape[axis]
+    values = index.reshape(-1).tolist()
+    if not values or index.dtype.kind not in "iu":
+        return None
+    if isinstance(n, int):
+        if any(not -n <= v < n for v in values):
+            raise ShapeError(f"an index of {values[:9]} is out of range for extent {n}", "bad_axis")
+        values = [v % n for v in values]
+    runs = _runs(values)
+    if len(runs) > MOST_SLICES or not all((first < 0) == (last < 0) for first, last, _ in runs):
+        return None
+    parts = [_run(x, before, *run) for run in runs]
+    made = parts[0] if len(parts) == 1 else concatenate(parts, axis)
+    return made if index.ndim == 1 else reshape(made, (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
+
+
+def _run(x: Tensor, before: Sequence[slice], first: int, last: int, step: int) -> Tensor:
+    """Return the part of *x* at an arithmetic progression of indices, which are required to be in range."""
+    n = x.shape[len(before)]
+    start, stop = (n + e if e < 0 else e for e in (first, last))
+    return getitem(x, (*before, slice(start, stop + (1 if step > 0 else -1), step)), bounds="exact")
+
+
+def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Return indices as arithmetic progressions ``(first, last, step)``, each as long as it can be."""
+    runs: list[tuple[int, int, int]] = []
+    k = 0
+    while k < len(values):
+        step = values[k + 1] - values[k] if k + 1 < len(values) else 1
+        stop = k + 1
+        while step and stop < len(values) and values[stop] - values[stop - 1] == step:
+            stop += 1
+        runs.append((values[k], values[stop - 1], step if stop > k + 1 else 1))
+        k = stop
+    return runs

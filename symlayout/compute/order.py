@@ -1,0 +1,150 @@
+"""Operations along one ordered axis: index of an extreme, cumulative sums, the k largest, softmax."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute.elementwise import same_extents
+from symlayout.compute.reductions import wide
+from symlayout.ops.axes import expand_dims, moveaxis
+from symlayout.ops.slicing import getitem
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute
+from symlayout.tensors.declaration import Body
+
+Array = np.ndarray[Any, Any]
+Axes = tuple[int, ...]
+Attributes = tuple[tuple[str, Any], ...]
+
+
+def _last(x: Tensor, axis: int) -> Tensor:
+    return x if axis == x.rank - 1 else moveaxis(x, axis, -1)
+
+
+def along(
+    x: Tensor, axes: Sequence[int], function: Callable[..., Any], attributes: Attributes = (), dtype: Any = None
+) -> Tensor:
+    """Return what a function makes of each fibre along *axes*: a fibre of the same extents.
+
+    >>> import symlayout as sl
+    >>> along(sl.tensor("N, C, H", name="x"), [1], softmax).shape
+    (N, C, H)
+    """
+    inner = list(range(x.rank - len(axes), x.rank))
+    view = x if list(axes) == inner else moveaxis(x, list(axes), inner)
+    body = Body(function.__name__, function, attributes, over=True)
+    batch = x.rank - len(axes)
+    made = compute(body, [view], batch=batch, result=functools.partial(same_extents, batch), dtype=dtype)
+    return made if view is x else moveaxis(made, inner, list(axes))
+
+
+def softmax(x: Array, axes: Axes) -> Array:
+    """Return exponentials divided by their sum."""
+    v = wide(x)
+    e = np.exp(v - v.max(axes, keepdims=True, initial=-np.inf))
+    return np.asarray(e / e.sum(axes, keepdims=True)).astype(x.dtype)
+
+
+def log_softmax(x: Array, axes: Axes) -> Array:
+    """Return the logarithm of `softmax`."""
+    v = wide(x)
+    moved = v - v.max(axes, keepdims=True, initial=-np.inf)
+    return np.asarray(moved - np.log(np.exp(moved).sum(axes, keepdims=True))).astype(x.dtype)
+
+
+def hardmax(x: Array, axes: Axes) -> Array:
+    """Return 1 at the first of the largest elements, and 0 elsewhere."""
+    flat = x.reshape(*x.shape[: x.ndim - len(axes)], -1)
+    made = np.zeros_like(flat)
+    np.put_along_axis(made, flat.argmax(-1)[..., None], made.dtype.type(1), -1)
+    return made.reshape(x.shape)
+
+
+def lp_normalized(x: Array, axes: Axes, p: int = 2) -> Array:
+    """Return elements divided by the norm of exponent *p*; 0 where the norm is 0."""
+    v = wide(x)
+    size = np.abs(v).sum(axes, keepdims=True) if p == 1 else np.sqrt(np.square(v).sum(axes, keepdims=True))
+    return np.where(size == 0, 0, v / np.where(size == 0, 1, size)).astype(x.dtype)
+
+
+def standardized(x: Array, axes: Axes) -> Array:
+    """Return elements minus their mean, divided by their standard deviation."""
+    v = wide(x)
+    deviation = np.sqrt((v * v).mean(axes, keepdims=True) - np.square(v.mean(axes, keepdims=True)))
+    return np.asarray((v - v.mean(axes, keepdims=True)) / (deviation + v.dtype.type(1e-9))).astype(x.dtype)
+
+
+def cumulated(x: Array, axes: Axes, product: bool = False, exclusive: bool = False, reverse: bool = False) -> Array:
+    """Return the sums, or products, of the elements up to each one."""
+    v = np.flip(wide(x), -1) if reverse else wide(x)
+    made = (np.cumprod if product else np.cumsum)(v, -1, dtype=v.dtype)
+    if exclusive:
+        start = np.full_like(made[..., :1], 1 if product else 0)
+        made = np.concatenate([start, made[..., :-1]], -1)[..., : v.shape[-1]]
+    return (np.flip(made, -1) if reverse else made).astype(x.dtype)
+
+
+def index_of_extreme(x: Array, axes: Axes, largest: bool, last: bool) -> Array:
+    """Return the index of the first, or of the last, of the largest or smallest elements."""
+    v = np.flip(x, -1) if last else x
+    found = v.argmax(-1) if largest else v.argmin(-1)
+    return np.asarray(x.shape[-1] - 1 - found if last else found, dtype=np.int64)
+
+
+def arg_extreme(x: Tensor, axis: int, *, largest: bool, last: bool, keepdims: bool) -> Tensor:
+    """Return the index of an extreme along *axis*.
+
+    >>> import symlayout as sl
+    >>> arg_extreme(sl.tensor("N, C", name="x"), 0, largest=True, last=False, keepdims=False).shape
+    (C,)
+    """
+    body = Body("index_of_extreme", index_of_extreme, (("largest", largest), ("last", last)), over=True)
+    made = compute(body, [_last(x, axis)], batch=x.rank - 1, dtype=np.int64)
+    return expand_dims(made, axis) if keepdims else made
+
+
+def _ranked(x: Array, largest: bool) -> Array:
+    """Return the positions of elements, best first; of equal ones the first comes first."""
+    if not largest:
+        return np.argsort(x, -1, kind="stable")
+    return np.asarray(x.shape[-1] - 1 - np.flip(np.argsort(np.flip(x, -1), -1, kind="stable"), -1))
+
+
+def ordered_values(x: Array, axes: Axes, largest: bool) -> Array:
+    """Return the elements in order, best first."""
+    return np.take_along_axis(x, _ranked(x, largest), -1)
+
+
+def ordered_positions(x: Array, axes: Axes, largest: bool) -> Array:
+    """Return the positions of the elements in order, best first."""
+    return _ranked(x, largest).astype(np.int64)
+
+
+def top_k(x: Tensor, k: Any, axis: int, *, largest: bool) -> list[Tensor]:
+    """Return the values and the positions of the *k* best elements along *axis*: the first ones in order.
+
+    Parameters
+    ----------
+    k : int, dim or expression
+        How many: at least 0, at most the extent of the axis.
+
+    Raises
+    ------
+    ShapeError
+        ``crop_exceeds`` if *k* is out of range.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> [y.shape for y in top_k(sl.tensor("9, C", name="x"), 3, 0, largest=True)]
+    [(3, C), (3, C)]
+    """
+    found = []
+    for function, dtype in ((ordered_values, x.dtype), (ordered_positions, np.int64)):
+        made = along(x, [axis], function, (("largest", largest),), dtype)
+        found.append(getitem(made, (*(slice(None),) * axis, slice(0, k)), bounds="exact"))
+    return found

@@ -1,0 +1,153 @@
+"""Pooling: reductions over windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.polynomial import Extent
+from symlayout.compute.contractions import Spatial, Window
+from symlayout.compute.elementwise import broadcast_jointly, same_extents
+from symlayout.compute.reductions import greatest, mean, norm, wide
+from symlayout.ops.pad import pad
+from symlayout.ops.reshape import reshape
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import Computed, View, computation, compute, constant
+from symlayout.tensors.declaration import Body, Fill, Operand
+
+Array = np.ndarray[Any, Any]
+Axes = tuple[int, ...]
+
+
+def mean_of_present(x: Array, present: Array, axes: Axes) -> Array:
+    """Return the mean of the terms that are present."""
+    return np.asarray(wide(x).sum(axes) / wide(present).sum(axes).astype(wide(x).dtype)).astype(x.dtype)
+
+
+def number_of_greatest(x: Array, numbers: Array, axes: Axes) -> Array:
+    """Return the number that belongs to the first of the largest terms."""
+    x, numbers = np.broadcast_arrays(x, numbers)
+    flat = (*x.shape[: x.ndim - len(axes)], -1)
+    best = x.reshape(flat).argmax(-1)[..., None]
+    return np.take_along_axis(numbers.reshape(flat), best, -1)[..., 0]
+
+
+def row_major_numbers(x: Array, axes: Axes) -> Array:
+    """Return the number of each element in row-major order."""
+    return np.arange(x.size, dtype=np.int64).reshape(x.shape)
+
+
+def column_major_numbers(x: Array, axes: Axes) -> Array:
+    """Return the numbers that elements have if the spatial axes are stored in reverse order."""
+    spatial = x.shape[2:]
+    inner = np.arange(int(np.prod(spatial)), dtype=np.int64).reshape(spatial[::-1]).T
+    outer = np.arange(x.shape[0] * x.shape[1], dtype=np.int64).reshape(*x.shape[:2], *(1,) * len(spatial))
+    return np.asarray(outer * inner.size + inner)
+
+
+_REDUCE: dict[str, Body] = {
+    "max": Body("greatest", greatest, over=True, commutative=True, exact=True),
+    "mean": Body("mean", mean, over=True, commutative=True),
+}
+
+
+def _least(dtype: Any) -> Fill:
+    if dtype is None or dtype.kind not in "iub":
+        return Fill(-np.inf)
+    return Fill(int(np.iinfo(dtype).min) if dtype.kind != "b" else False)
+
+
+def _view(windows: Sequence[Window], kernel: Sequence[Extent], fill: Fill | None, source: int = 0) -> View:
+    rank = len(windows)
+
+    def coords(*o: Any) -> list[Any]:
+        spots = [w.at(p, q) for w, p, q in zip(windows, o[2 : 2 + rank], o[2 + rank :], strict=True)]
+        return [o[0], o[1], *spots]
+
+    return View(coords, tuple(kernel), source, fill)
+
+
+@computation
+def pooled(x: Operand, kernel: Any, spatial: Spatial, body: Body, fill: Fill) -> Computed:
+    """Return what *body* makes of each window of (n, c, ...), with *fill* outside."""
+    n, c, *extents = x.shape
+    size = x.extents(kernel, "kernel_shape", len(extents))
+    windows = spatial.windows(x, extents, size)
+    inside = all(w.inside for w in windows) and not spatial.ceil
+    return Computed((n, c, *(w.count for w in windows)), (_view(windows, size, None if inside else fill),), body)
+
+
+@computation
+def pooled_with(
+    x: Operand, kernel: Any, spatial: Spatial, body: Body, fill: Fill, padded: bool, dtype: Any
+) -> Computed:
+    """Return what *body* makes of each window of the first tensor and of the second, which is 0 outside.
+
+    With *padded*, the second tensor has the extents of the first with its pads.
+    """
+    n, c, *extents = x.shape
+    size = x.extents(kernel, "kernel_shape", len(extents))
+    windows = spatial.windows(x, extents, size)
+    second = [Window(w.extent, w.size, w.stride, w.dilation, 0, 0, w.count) if padded else w for w in windows]
+    views = (_view(windows, size, fill), _view(second, size, Fill(0), 1))
+    return Computed((n, c, *(w.count for w in windows)), views, body, dtype=dtype)
+
+
+def max_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial) -> Tensor:
+    """Return the maximum of each window.
+
+    >>> import symlayout as sl
+    >>> max_pool(sl.tensor("N, C, H", name="x"), (2,), Spatial((2,), (1,), ((0, 0),))).shape
+    (N, C, floor(H/2))
+    """
+    return pooled(x, tuple(kernel), spatial, _REDUCE["max"], _least(x.dtype))
+
+
+def max_pool_numbers(x: Tensor, kernel: Sequence[Any], spatial: Spatial, function: Callable[..., Any]) -> Tensor:
+    """Return the number, as *function* counts, of the maximum of each window."""
+    numbers = whole(x, function, np.int64)
+    body = Body("number_of_greatest", number_of_greatest, over=True)
+    return pooled_with(x, numbers, tuple(kernel), spatial, body, _least(x.dtype), False, np.int64)
+
+
+def whole(x: Tensor, function: Callable[..., Any], dtype: Any) -> Tensor:
+    """Return what a function makes of the whole of *x*: a value of the same shape."""
+    return compute(Body(function.__name__, function, over=True), [x], batch=0, result=_same, dtype=dtype)
+
+
+def _same(x: Operand, views: tuple[Tensor, ...]) -> Sequence[Extent]:
+    return same_extents(0, x, views)
+
+
+def average_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, *, count_pads: bool) -> Tensor:
+    """Return the mean of each window: of the elements inside, or of the pads as well.
+
+    >>> import symlayout as sl
+    >>> average_pool(sl.tensor("N, C, H", name="x"), (3,), Spatial((1,), (1,), ((1, 1),)), count_pads=True).shape
+    (N, C, H)
+    """
+    unpadded = spatial.pads == "VALID" or (
+        not isinstance(spatial.pads, str) and all(e == 0 for pair in spatial.pads for e in pair)
+    )
+    if not spatial.ceil and (count_pads or unpadded):
+        return pooled(x, tuple(kernel), spatial, _REDUCE["mean"], Fill(0))
+    one = reshape(constant(np.ones((), x.dtype or np.float32), "one"), (1,) * x.rank)
+    ones = broadcast_jointly([one, x], 0)
+    padded = count_pads and not isinstance(spatial.pads, str)
+    if padded:
+        ones = pad(ones, [(0, 0), (0, 0), *spatial.pads], constant_values=1)
+    body = Body("mean_of_present", mean_of_present, over=True)
+    return pooled_with(x, ones, tuple(kernel), spatial, body, Fill(0), padded, x.dtype)
+
+
+def lp_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, p: int) -> Tensor:
+    """Return the norm of exponent *p* of each window.
+
+    >>> import symlayout as sl
+    >>> lp_pool(sl.tensor("N, C, H", name="x"), (3,), Spatial((1,), (1,), ((0, 0),)), 2).shape
+    (N, C, Max(-1, H - 3) + 1)
+    """
+    body = Body("norm", norm, (("p", p),), over=True, commutative=True)
+    return pooled(x, tuple(kernel), spatial, body, Fill(0))

@@ -1,0 +1,117 @@
+"""Reductions: bodies that read a box of terms, in any order, and the views of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute.scalars import is_narrow
+from symlayout.ops.axes import expand_dims
+from symlayout.ops.transpose import transpose
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute
+from symlayout.tensors.declaration import Body
+
+Array = np.ndarray[Any, Any]
+Axes = tuple[int, ...]
+
+
+def wide(x: Array) -> Array:
+    """Return narrow floats as float32, and other arrays unchanged."""
+    return x.astype(np.float32) if is_narrow(x.dtype) else x
+
+
+def total(x: Array, axes: Axes) -> Array:
+    """Return the sum."""
+    return np.asarray(wide(x).sum(axes, dtype=wide(x).dtype)).astype(x.dtype)
+
+
+def product(x: Array, axes: Axes) -> Array:
+    """Return the product."""
+    return np.asarray(wide(x).prod(axes, dtype=wide(x).dtype)).astype(x.dtype)
+
+
+def mean(x: Array, axes: Axes) -> Array:
+    """Return the mean; that of integers is cut towards 0."""
+    return np.asarray(wide(x).mean(axes)).astype(x.dtype)
+
+
+def greatest(x: Array, axes: Axes) -> Array:
+    """Return the maximum; the least value of the type if there is no term."""
+    return _extreme(np.maximum, x, axes, least=True)
+
+
+def least(x: Array, axes: Axes) -> Array:
+    """Return the minimum; the largest value of the type if there is no term."""
+    return _extreme(np.minimum, x, axes, least=False)
+
+
+def _extreme(ufunc: Any, x: Array, axes: Axes, *, least: bool) -> Array:
+    start: Any
+    if x.dtype.kind == "b":
+        start = not least
+    elif x.dtype.kind in "iu":
+        start = np.iinfo(x.dtype).min if least else np.iinfo(x.dtype).max
+    else:
+        start = x.dtype.type(-np.inf if least else np.inf)
+    return np.asarray(ufunc.reduce(x, axis=axes, initial=start, dtype=x.dtype))
+
+
+def sum_of_absolutes(x: Array, axes: Axes) -> Array:
+    """Return the sum of absolute values."""
+    return total(np.abs(x), axes)
+
+
+def sum_of_squares(x: Array, axes: Axes) -> Array:
+    """Return the sum of squares."""
+    return total(np.square(wide(x)), axes).astype(x.dtype)
+
+
+def root_of_squares(x: Array, axes: Axes) -> Array:
+    """Return the square root of the sum of squares."""
+    return np.asarray(np.sqrt(total(np.square(wide(x)), axes))).astype(x.dtype)
+
+
+def log_of_sum(x: Array, axes: Axes) -> Array:
+    """Return the logarithm of the sum."""
+    return np.asarray(np.log(total(wide(x), axes))).astype(x.dtype)
+
+
+def log_of_exponentials(x: Array, axes: Axes) -> Array:
+    """Return the logarithm of the sum of exponentials, computed without overflow."""
+    v = wide(x) if x.dtype.kind != "i" else x.astype(np.float64)
+    top = v.max(axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    found = np.log(np.exp(v - top).sum(axes, keepdims=True)) + top
+    return np.asarray(np.squeeze(found, axes)).astype(x.dtype)
+
+
+def norm(x: Array, axes: Axes, p: int = 2) -> Array:
+    """Return the norm of exponent *p*."""
+    v = np.abs(wide(x))
+    return np.asarray(np.power(np.power(v, v.dtype.type(p)).sum(axes), v.dtype.type(1 / p))).astype(x.dtype)
+
+
+def reduced(
+    x: Tensor,
+    axes: Sequence[int],
+    function: Callable[..., Any],
+    *,
+    keepdims: bool,
+    exact: bool = False,
+    attributes: tuple[tuple[str, Any], ...] = (),
+) -> Tensor:
+    """Return *x* reduced along *axes*, each of which is 0 <= axis < rank; without axes, single elements are reduced.
+
+    >>> import symlayout as sl
+    >>> reduced(sl.tensor("N, C, H", name="x"), [1], total, keepdims=True).shape
+    (N, 1, H)
+    """
+    kept = [k for k in range(x.rank) if k not in axes]
+    order = [*kept, *sorted(axes)]
+    view = x if order == list(range(x.rank)) else transpose(x, order)
+    body = Body(function.__name__, function, attributes, over=True, commutative=True, exact=exact)
+    made = compute(body, [view], batch=len(kept), dtype=x.dtype)
+    return expand_dims(made, sorted(axes)) if keepdims and axes else made

@@ -1,0 +1,226 @@
+"""Functions of single elements in NumPy, which the bodies of elementwise operations name.
+
+Types of 16 bits or fewer are computed in float32 and rounded once.  Functions of NumPy do so themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+_NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+
+
+def is_narrow(dtype: Any) -> bool:
+    """Return whether *dtype* is a float type of 16 bits or fewer."""
+    return dtype.name in _NARROW
+
+
+def widened(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function compute narrow floats in float32; the result has the type of the first operand.
+
+    >>> widened(np.square)(np.float16([3]))
+    array([9.], dtype=float16)
+    """
+
+    @functools.wraps(function)
+    def computed(*arrays: Array, **attributes: Any) -> Array:
+        dtype = arrays[0].dtype
+        if not is_narrow(dtype):
+            return np.asarray(function(*arrays, **attributes))
+        wide = (a.astype(np.float32) if is_narrow(a.dtype) else a for a in arrays)
+        return np.asarray(function(*wide, **attributes)).astype(dtype)
+
+    return computed
+
+
+def divide(x: Array, y: Array) -> Array:
+    """Return the quotient; that of integers is cut towards 0, and is 0 where the divisor is 0."""
+    if x.dtype.kind not in "iu":
+        return np.asarray(np.divide(x, y))
+    quotient = np.floor_divide(x, y)
+    cut = (quotient < 0) & (quotient * y != x)
+    return np.asarray(quotient + cut.astype(x.dtype))
+
+
+def modulo(x: Array, y: Array, fmod: int = 0) -> Array:
+    """Return the remainder: with the sign of the divisor, or as C's ``fmod`` with that of the dividend."""
+    return np.asarray(np.fmod(x, y) if fmod else np.mod(x, y))
+
+
+def power(x: Array, y: Array) -> Array:
+    """Return ``x ** y`` in the type of *x*."""
+    if x.dtype.kind in "iu" and y.dtype.kind in "iu":
+        return np.asarray(np.power(x.astype(np.int64), np.maximum(y, 0)) * (y >= 0)).astype(x.dtype)
+    if is_narrow(x.dtype):
+        return np.asarray(np.power(x.astype(np.float32), y.astype(np.float32))).astype(x.dtype)
+    return np.asarray(np.power(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
+
+
+def shift(x: Array, y: Array, direction: str) -> Array:
+    """Return the bits of *x* shifted by *y* to the ``"LEFT"`` or to the ``"RIGHT"``."""
+    return np.asarray(np.left_shift(x, y) if direction == "LEFT" else np.right_shift(x, y))
+
+
+def select(x: Array, y: Array, condition: Array) -> Array:
+    """Return *x* where the condition holds, else *y*."""
+    return np.where(condition, x, y)
+
+
+def relu(x: Array) -> Array:
+    """Return the larger of *x* and 0."""
+    return np.asarray(np.maximum(x, x.dtype.type(0)))
+
+
+@widened
+def leaky_relu(x: Array, alpha: float = 0.01) -> Array:
+    """Return *x*, times *alpha* where it is negative."""
+    return np.where(x < 0, x * x.dtype.type(alpha), x)
+
+
+def prelu(x: Array, slope: Array) -> Array:
+    """Return *x*, times *slope* where it is negative."""
+    return np.where(x < 0, x * slope, x)
+
+
+def thresholded_relu(x: Array, alpha: float = 1.0) -> Array:
+    """Return *x* where it exceeds *alpha*, else 0."""
+    return np.where(x > x.dtype.type(alpha), x, x.dtype.type(0))
+
+
+@widened
+def elu(x: Array, alpha: float = 1.0) -> Array:
+    """Return *x*, and ``alpha * (exp(x) - 1)`` where it is negative."""
+    return np.where(x < 0, x.dtype.type(alpha) * (np.exp(np.minimum(x, 0)) - 1), x)
+
+
+@widened
+def celu(x: Array, alpha: float = 1.0) -> Array:
+    """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
+    a = x.dtype.type(alpha)
+    return np.asarray(np.maximum(x, 0) + np.minimum(0, a * (np.exp(np.minimum(x, 0) / a) - 1)))
+
+
+@widened
+def selu(x: Array, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875) -> Array:
+    """Return *gamma* times `elu`."""
+    return np.asarray(x.dtype.type(gamma) * np.where(x > 0, x, x.dtype.type(alpha) * (np.exp(np.minimum(x, 0)) - 1)))
+
+
+@widened
+def sigmoid(x: Array) -> Array:
+    """Return ``1 / (1 + exp(-x))``, computed without overflow."""
+    e = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1, e) / (1 + e), dtype=x.dtype)
+
+
+@widened
+def hard_sigmoid(x: Array, alpha: float = 0.2, beta: float = 0.5) -> Array:
+    """Return ``alpha * x + beta`` between 0 and 1."""
+    return np.asarray(np.clip(x * x.dtype.type(alpha) + x.dtype.type(beta), 0, 1))
+
+
+@widened
+def hard_swish(x: Array) -> Array:
+    """Return ``x * hard_sigmoid(x)`` with slope 1/6."""
+    return np.asarray(x * np.clip(x * x.dtype.type(1 / 6) + x.dtype.type(0.5), 0, 1))
+
+
+@widened
+def swish(x: Array, alpha: float = 1.0) -> Array:
+    """Return ``x * sigmoid(alpha * x)``."""
+    return np.asarray(x * sigmoid(x.dtype.type(alpha) * x))
+
+
+@widened
+def softplus(x: Array) -> Array:
+    """Return ``log(1 + exp(x))``, computed without overflow."""
+    return np.asarray(np.logaddexp(x, x.dtype.type(0)))
+
+
+@widened
+def softsign(x: Array) -> Array:
+    """Return ``x / (1 + |x|)``."""
+    return np.asarray(x / (1 + np.abs(x)))
+
+
+@widened
+def mish(x: Array) -> Array:
+    """Return ``x * tanh(softplus(x))``."""
+    return np.asarray(x * np.tanh(softplus(x)))
+
+
+@widened
+def gelu(x: Array, approximate: str = "none") -> Array:
+    """Return *x* times the normal distribution function, or times its approximation by ``"tanh"``."""
+    t = x.dtype.type
+    if approximate == "tanh":
+        inner = t(math.sqrt(2 / math.pi)) * (x + t(0.044715) * x * x * x)
+        return np.asarray(t(0.5) * x * (1 + np.tanh(inner)))
+    return np.asarray(t(0.5) * x * (1 + erf(x / t(math.sqrt(2)))))
+
+
+@widened
+def erf(x: Array) -> Array:
+    """Return the error function, computed in double precision."""
+    return np.asarray(_ERF(x.astype(np.float64))).astype(x.dtype)
+
+
+_ERF = np.vectorize(math.erf, otypes=[np.float64])
+
+
+@widened
+def shrink(x: Array, bias: float = 0.0, lambd: float = 0.5) -> Array:
+    """Return *x* moved towards 0 by *bias*, and 0 where it is within *lambd* of 0."""
+    t = x.dtype.type
+    return np.asarray(np.where(x < -lambd, x + t(bias), np.where(x > lambd, x - t(bias), t(0))))
+
+
+@widened
+def reciprocal(x: Array) -> Array:
+    """Return ``1 / x``."""
+    return np.asarray(x.dtype.type(1) / x)
+
+
+def sign(x: Array) -> Array:
+    """Return -1, 0 or 1; that of NaN is 0."""
+    return ((x > 0).astype(np.int8) - (x < 0).astype(np.int8)).astype(x.dtype)
+
+
+def is_infinite(x: Array, detect_negative: int = 1, detect_positive: int = 1) -> Array:
+    """Return whether *x* is an infinity of a sign that is detected."""
+    if is_narrow(x.dtype):
+        x = x.astype(np.float32)
+    return np.asarray(np.isinf(x) & (((x < 0) & bool(detect_negative)) | ((x > 0) & bool(detect_positive))))
+
+
+def is_nan(x: Array) -> Array:
+    """Return whether *x* is not a number."""
+    return np.asarray(x != x)
+
+
+def clip_below(x: Array, low: Array) -> Array:
+    """Return the larger of both."""
+    return np.asarray(np.maximum(x, low))
+
+
+def clip_above(x: Array, high: Array) -> Array:
+    """Return the smaller of both."""
+    return np.asarray(np.minimum(x, high))
+
+
+def scaled(x: Array, factor: float) -> Array:
+    """Return *x* times a number, in the type of *x*."""
+    if x.dtype.kind in "iu":
+        return np.asarray(x * factor).astype(x.dtype)
+    return np.asarray(x * x.dtype.type(factor))
+
+
+def joined_text(x: Array, y: Array) -> Array:
+    """Return texts one after the other."""
+    return np.asarray(np.strings.add(x, y))

@@ -1,0 +1,105 @@
+"""ONNX's operators that read at indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute import gather as core
+from symlayout.compute import order
+from symlayout.errors import ShapeError
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
+from symlayout.frontends.rank import require_rank
+from symlayout.language.sympy_bridge import fresh
+from symlayout.tensors.chain import Tensor
+
+_KINDS = "rank, bad_axis, size_mismatch, attr_dtype"
+_INDICES = {"indices": "Coordinates; negative ones count from the end."}
+
+
+@operator("Gather", example=("N, C, H", "indices=[0, 2], axis=1", "(N, 2, H)"), kinds=_KINDS, about=_INDICES)
+def gather(data: Tensor, indices: Tensor | Any, axis: Any = 0) -> Tensor:
+    """Return slices of *data* along *axis* in the order of *indices*, whose axes replace *axis*."""
+    (along,) = attributes.axes("axis", axis, require_rank("Gather", data, 1))
+    if is_known(indices):
+        array = _integers(known("indices", indices))
+        if (moved := core.take(data, array, along)) is not None:
+            return moved
+        indices = array
+    return core.gather_runtime(data, as_tensor("Gather", "indices", indices), along)
+
+
+def _integers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.dtype.kind == "O" and array.ndim == 0:
+        return array
+    if array.dtype.kind not in "iu" and array.size:
+        raise ShapeError(f"indices have element type {array.dtype}, not an integer type", "attr_dtype")
+    return array
+
+
+@operator("GatherElements", example=("N, C; N, 3", "axis=1", "(N, 3)"), kinds=_KINDS, about=_INDICES)
+def gather_elements(data: Tensor, indices: Tensor, axis: Any = 0) -> Tensor:
+    """Return the element of *data* at the coordinate of each index, with the index in place of that on *axis*."""
+    (along,) = attributes.axes("axis", axis, require_rank("GatherElements", data, 1))
+    return core.gather_elements(data, indices, along)
+
+
+@operator("GatherND", example=("N, C, H; M, 2", "", "(M, H)"), kinds=f"{_KINDS}, unknown_rank", about=_INDICES)
+def gather_nd(data: Tensor, indices: Tensor, batch_dims: Any = 0) -> Tensor:
+    """Return slices of *data* at the coordinates that the last axis of *indices* has."""
+    require_rank("GatherND", data, 1)
+    return core.gather_nd(data, indices, attributes.constant("batch_dims", batch_dims))
+
+
+_SCAN = {"axis": "Negative ones count from the end."}
+
+
+def _cumulated(name: str, x: Tensor, axis: Any, exclusive: Any, reverse: Any) -> Tensor:
+    (along,) = attributes.axes("axis", known("axis", axis).reshape(-1), require_rank(name, x, 1))
+    given: list[tuple[str, Any]] = [
+        ("product", name == "CumProd"),
+        ("exclusive", attributes.flag("exclusive", exclusive)),
+        ("reverse", attributes.flag("reverse", reverse)),
+    ]
+    return order.along(x, [along], order.cumulated, tuple(given))
+
+
+@operator("CumSum", example=("N, C", "axis=1", "(N, C)"), kinds="bad_axis, attr_dtype", about=_SCAN)
+def cum_sum(x: Tensor, axis: Any, exclusive: Any = 0, reverse: Any = 0) -> Tensor:
+    """Return the sums of the elements up to each one along *axis*."""
+    return _cumulated("CumSum", x, axis, exclusive, reverse)
+
+
+@operator("CumProd", example=("N, C", "axis=1", "(N, C)"), kinds="bad_axis, attr_dtype", about=_SCAN)
+def cum_prod(x: Tensor, axis: Any, exclusive: Any = 0, reverse: Any = 0) -> Tensor:
+    """Return the products of the elements up to each one along *axis*."""
+    return _cumulated("CumProd", x, axis, exclusive, reverse)
+
+
+@operator(
+    "TopK",
+    example=("N, 9", "K=3", "[(N, 3), (N, 3)]"),
+    kinds="bad_axis, attr_dtype, crop_exceeds",
+    about={
+        "K": "How many, as an input.",
+        "k": "How many, as an attribute of the versions before 10.",
+        "largest": "Whether the largest are returned, not the smallest.",
+        "sorted": "Has no effect: they are always in order.",
+    },
+)
+def top_k(
+    X: Tensor, K: Tensor | Any = None, axis: Any = -1, largest: Any = 1, sorted: Any = 1, k: Any = None
+) -> list[Tensor]:
+    """Return the largest or smallest elements along *axis*, best first, and their positions.
+
+    A number that is read at run time is a new dim, at most the extent of the axis.
+    """
+    (along,) = attributes.axes("axis", axis, require_rank("TopK", X, 1))
+    count = k if K is None else K
+    if isinstance(count, Tensor) and count.values is None:
+        number = fresh("k", 0)
+    else:
+        number = attributes.listed("K", count, 1)[0]
+    return order.top_k(X, number, along, largest=attributes.flag("largest", largest))

@@ -1,0 +1,233 @@
+"""Register operators of ONNX: constants become tensors, and the documentation is completed from tables.
+
+An operator is a function whose parameters have the names of the standard: inputs first, in the standard's order, then
+attributes.  A parameter that is annotated `Tensor` takes a tensor, or an array, which becomes a constant.  Any other
+input (axes, a shape, repeats) takes what attributes take.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from symlayout.errors import ShapeError, shown
+from symlayout.frontends.registry import register
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+EXAMPLES: dict[str, tuple[str, str]] = {}
+"""For each operator the shapes of an example's inputs, and its attributes."""
+
+# What the parameters mean that several operators have.
+PARAMETERS: dict[str, tuple[str, str]] = {
+    "alpha": ("float", "A coefficient of the formula."),
+    "approximate": ("str", '``"none"`` or ``"tanh"``.'),
+    "auto_pad": ("str", '``"NOTSET"``: *pads* count.  ``"SAME_UPPER"``, ``"SAME_LOWER"`` or ``"VALID"``.'),
+    "axes": ("sequence of int, optional", "Negative ones count from the end.  None is all axes."),
+    "axis": ("int", "Negative ones count from the end."),
+    "batch_dims": ("int", "How many of the first axes all inputs have."),
+    "beta": ("float", "A coefficient of the formula."),
+    "bias": ("float", "What is added."),
+    "block_size": ("int", "How many elements share a scale; 0 is a whole axis."),
+    "ceil_mode": ("int", "Whether a last window may reach past the end."),
+    "count_include_pad": ("int", "Whether the pads count as elements."),
+    "dilations": ("sequence of int, optional", "One for each spatial axis; None is 1 for all."),
+    "direction": ("str", "The direction, as the standard spells it."),
+    "dtype": ("int, optional", "The number of an element type."),
+    "epsilon": ("float", "What is added to the variance."),
+    "exclusive": ("int", "Whether a result leaves its own element out."),
+    "group": ("int", "The number of groups of channels."),
+    "keepdims": ("int", "Whether the axes stay, with extent 1."),
+    "kernel_shape": ("sequence of int, optional", "One for each spatial axis."),
+    "mode": ("str", "The mode, as the standard spells it."),
+    "momentum": ("float", "Has no effect on inference."),
+    "noop_with_empty_axes": ("int", "Whether no axes means no reduction."),
+    "output_dtype": ("int", "The number of the result's element type; 0 is the default."),
+    "outputs": ("int", "How many outputs of the standard are returned: several as a list."),
+    "p": ("int", "The exponent of the norm."),
+    "pads": ("sequence of int, optional", "Begins of all spatial axes, then their ends; None is 0 for all."),
+    "reduction": ("str", "How several values become one, as the standard spells it."),
+    "reverse": ("int", "Whether to begin at the end."),
+    "saturate": ("int", "Whether values that are too large become the largest one."),
+    "seed": ("float, optional", "Has no effect: random values equal nothing."),
+    "shape": ("sequence of int", "The extents of the result."),
+    "strides": ("sequence of int, optional", "One for each spatial axis; None is 1 for all."),
+    "to": ("int", "The number of the element type."),
+}
+
+
+def operator(
+    *names: str,
+    example: tuple[str, str, str],
+    kinds: str = "size_mismatch, overflow",
+    about: Mapping[str, str] | None = None,
+    joint: bool = False,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that registers a function as the operators *names*.
+
+    Parameters
+    ----------
+    names : str
+        The operator's name, and names of older versions of the same meaning.
+    example : tuple of str
+        The shapes of the inputs, separated by semicolons, the attributes, and the shape of the result.
+    kinds : str
+        The kinds of `ShapeError` that it raises.
+    about : mapping of str, optional
+        The meanings of parameters that `PARAMETERS` does not have.
+    joint : bool
+        Whether it takes a list of tensors as its first argument.
+    """
+
+    def keep(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        _complete(names[0], function, signature, example, kinds, about or {})
+        for name in names:
+            EXAMPLES[f"onnx:{name}"] = example[:2]
+        return register(*(f"onnx:{name}" for name in names), joint=joint)(_converting(names[0], function, signature))
+
+    return keep
+
+
+def snake_case(name: str) -> str:
+    """Return the name of the function of an operator.
+
+    >>> [snake_case(name) for name in ("ReduceL1", "MatMul", "GatherND", "LRN", "QLinearConv", "IsNaN")]
+    ['reduce_l1', 'mat_mul', 'gather_nd', 'lrn', 'q_linear_conv', 'is_nan']
+    """
+    name = name.replace("NaN", "Nan").partition("-")[0]
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
+    """Return a tensor: a constant of an array or a number; of the element type of *like* if it is a Python number.
+
+    Raises
+    ------
+    TypeError
+        *value* is none of these.
+    """
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (bool, int, float, complex)) and isinstance(like, Tensor) and like.dtype is not None:
+        return constant(np.asarray(value, like.dtype), name)
+    if isinstance(value, (bool, int, float, list, tuple)) or hasattr(value, "__array__"):
+        array = np.asarray(value)
+        return constant(array.astype(str) if array.dtype.kind == "O" and _is_text(array) else array, name)
+    raise TypeError(
+        f"{operator} takes a symlayout tensor as {name}, not {type(value).__name__}; make one with tensor()"
+    )
+
+
+def known(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """Return the elements of an input that has to be a constant.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype`` if *value* is a tensor without known elements.
+    """
+    if isinstance(value, Tensor):
+        if value.values is None:
+            raise ShapeError(f"{name} is {shown(value)}, it has to be a constant", "attr_dtype")
+        return value.values
+    return np.asarray(value)
+
+
+def is_known(value: Any) -> bool:
+    """Return whether an input is a constant."""
+    return not isinstance(value, Tensor) or value.values is not None
+
+
+def _is_text(array: np.ndarray[Any, Any]) -> bool:
+    return all(isinstance(v, (str, bytes)) for v in array.flat)
+
+
+def _converting(name: str, function: Callable[P, R], signature: inspect.Signature) -> Callable[P, R]:
+    """Make a function turn arrays into constants, and constants into arrays, as its annotations say."""
+    tensors: dict[str, bool] = {}  # parameter: whether it takes a list
+    others: set[str] = set()
+    order: list[str] = []
+    rest: str | None = None
+    for p in signature.parameters.values():
+        kind = str(p.annotation)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            rest = p.name
+        else:
+            order.append(p.name)
+        if kind in ("Tensor", "Tensor | None"):
+            tensors[p.name] = p.default is None
+        elif kind != "Sequence[Tensor]":
+            others.add(p.name)
+
+    def one(parameter: str, value: Any, like: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value if parameter in tensors or value.values is None or parameter not in others else value.values
+        if parameter in tensors and not (value is None and tensors[parameter]):
+            return as_tensor(name, parameter, value, like)
+        return value
+
+    def converted(*args: P.args, **kwargs: P.kwargs) -> R:
+        like = next((a for a in args if isinstance(a, Tensor)), None)
+        new = [one(order[k] if k < len(order) else rest or "", a, like) for k, a in enumerate(args)]
+        return function(*new, **{key: one(key, a, like) for key, a in kwargs.items()})
+
+    converted.__module__, converted.__doc__ = function.__module__, function.__doc__
+    converted.__name__, converted.__qualname__ = function.__name__, function.__qualname__
+    converted.__wrapped__ = function  # type: ignore[attr-defined]
+    return converted
+
+
+def _complete(
+    name: str,
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    example: tuple[str, str, str],
+    kinds: str,
+    about: Mapping[str, str],
+) -> None:
+    """Add to a docstring the sections that follow from tables."""
+    lines = [inspect.cleandoc(function.__doc__ or f"Return the values of {name}."), "", "Parameters", "----------"]
+    for p in signature.parameters.values():
+        given = str(p.annotation)
+        star = "*" if p.kind is inspect.Parameter.VAR_POSITIONAL else ""
+        if "Tensor" in given:
+            optional = ", optional" if p.default is None else ""
+            what, text = ("Tensor" + optional, about.get(p.name, "An input of the standard."))
+        else:
+            what, text = PARAMETERS.get(p.name, ("int, float or str", "As in the standard."))
+            text = about.get(p.name, text)
+        lines += [f"{star}{p.name} : {what}", f"    {text}"]
+    shapes, attributes, result = example
+    texts = [t for t in shapes.split("; ") if t]
+    tensors = [f'sl.tensor("{t}"{f", name={chr(34)}x{k}{chr(34)}" if texts[1:] else ""})' for k, t in enumerate(texts)]
+    operands = ", ".join(tensors)
+    if any(str(p.annotation) == "Sequence[Tensor]" for p in signature.parameters.values()):
+        operands = f"[{operands}]"
+    call = f"sl.onnx.{snake_case(name)}({operands}{', ' if operands and attributes else ''}{attributes})"
+    shown_call = f"[y.shape for y in {call}]" if result.startswith("[") else f"{call}.shape"
+    lines += [
+        "",
+        "Raises",
+        "------",
+        "ShapeError",
+        f"    {', '.join(f'``{kind}``' for kind in kinds.split(', '))}.",
+        "",
+        "References",
+        "----------",
+        f"ONNX, operator {name}: https://onnx.ai/onnx/operators/onnx__{name.partition('-')[0]}.html",
+        "",
+        "Examples",
+        "--------",
+        ">>> import symlayout as sl",
+        f">>> {shown_call}",
+        result,
+    ]
+    function.__doc__ = "\n".join(lines)

@@ -1,0 +1,130 @@
+"""ONNX's operators that change the element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute import quantization, reductions
+from symlayout.compute.elementwise import elementwise
+from symlayout.errors import ShapeError
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.element_types import of_number
+from symlayout.frontends.onnx.elementwise import apply, several
+from symlayout.frontends.onnx.operator import as_tensor, operator
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute
+from symlayout.tensors.declaration import Body
+
+_ABOUT = {
+    "round_mode": 'How values become powers of two: ``"up"``, ``"down"`` or ``"nearest"``.',
+    "precision": "The number of the element type of the division; 0 is that of the inputs.",
+}
+_KINDS = "attr_dtype, bad_axis, rank, size_mismatch"
+
+
+def cast_to(x: Tensor, dtype: Any, saturate: bool = True, round_mode: str = "up") -> Tensor:
+    """Return *x* in the element type *dtype*; None leaves it as it is."""
+    if dtype is None or x.dtype == dtype:
+        return x
+    given: list[tuple[str, Any]] = [("to", np.dtype(dtype))]
+    if dtype.name.startswith("float8"):
+        given.append(("saturate", saturate))
+    if dtype.name == "float8_e8m0fnu":
+        given.append(("round_mode", round_mode))
+    return elementwise(Body("cast", quantization.cast, tuple(given)), x, dtype=dtype)
+
+
+@operator("Cast", example=("N, C", "to=10", "(N, C)"), kinds="attr_dtype", about=_ABOUT)
+def cast(input: Tensor, to: Any, saturate: Any = 1, round_mode: str = "up") -> Tensor:
+    """Return *input* in another element type."""
+    dtype = of_number("to", to)
+    if dtype is None:
+        return compute(Body("cast_to_text", quantization.to_text), [input], batch=input.rank, dtype=np.dtype("U32"))
+    return cast_to(input, dtype, attributes.flag("saturate", saturate), round_mode)
+
+
+@operator("CastLike", example=("N, C; 1", "", "(N, C)"), kinds="attr_dtype", about=_ABOUT)
+def cast_like(input: Tensor, target_type: Tensor, saturate: Any = 1, round_mode: str = "up") -> Tensor:
+    """Return *input* in the element type of *target_type*."""
+    return cast_to(input, target_type.dtype, attributes.flag("saturate", saturate), round_mode)
+
+
+@operator("BitCast", example=("N, C", "to=6", "(N, C)"), kinds="attr_dtype, size_mismatch")
+def bit_cast(input: Tensor, to: Any) -> Tensor:
+    """Return the bits of *input* as elements of another type of the same size."""
+    dtype = of_number("to", to)
+    if dtype is None or (input.dtype is not None and input.dtype.itemsize != dtype.itemsize):
+        raise ShapeError(f"elements of {input.dtype} have another size than those of {dtype}", "size_mismatch")
+    return elementwise(Body("bits", quantization.bits, (("to", dtype),)), input, dtype=dtype)
+
+
+@operator("QuantizeLinear", example=("N, C; C", "axis=1", "(N, C)"), kinds=_KINDS, about=_ABOUT)
+def quantize_linear(
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor | None = None,
+    axis: Any = 1,
+    saturate: Any = 1,
+    block_size: Any = 0,
+    output_dtype: Any = 0,
+    precision: Any = 0,
+) -> Tensor:
+    """Return ``x / y_scale`` rounded, plus the zero point, in a narrow type."""
+    dtype = of_number("output_dtype", output_dtype) if output_dtype else None
+    if y_zero_point is not None:
+        dtype = y_zero_point.dtype or dtype
+    dtype = dtype or np.dtype(np.uint8)
+    given: list[tuple[str, Any]] = [("to", dtype), ("saturate", attributes.flag("saturate", saturate))]
+    if precision:
+        given.append(("precision", of_number("precision", precision)))
+    parameters = [y_scale] if y_zero_point is None else [y_scale, y_zero_point]
+    along, block = _axis(x, axis, y_scale), attributes.constant("block_size", block_size)
+    return quantization.per_channel(quantization.quantized, x, parameters, along, block, tuple(given), dtype)
+
+
+@operator("DequantizeLinear", example=("N, C; C", "axis=1", "(N, C)"), kinds=_KINDS)
+def dequantize_linear(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None = None,
+    axis: Any = 1,
+    block_size: Any = 0,
+    output_dtype: Any = 0,
+) -> Tensor:
+    """Return ``(x - x_zero_point) * x_scale``."""
+    dtype = of_number("output_dtype", output_dtype) if output_dtype else None
+    given = (("to", dtype),) if dtype is not None else ()
+    parameters = [x_scale] if x_zero_point is None else [x_scale, x_zero_point]
+    along, block = _axis(x, axis, x_scale), attributes.constant("block_size", block_size)
+    result = dtype or x_scale.dtype or np.dtype(np.float32)
+    return quantization.per_channel(quantization.dequantized, x, parameters, along, block, given, result)
+
+
+def _axis(x: Tensor, axis: Any, scale: Tensor) -> int:
+    """Return the axis of the parameters; it has no meaning if there is one for all."""
+    return 0 if scale.rank == 0 or x.rank == 0 else attributes.axes("axis", axis if x.rank > 1 else 0, x.rank)[0]
+
+
+@operator("DynamicQuantizeLinear", example=("N, C", "", "[(N, C), (), ()]"), kinds="overflow")
+def dynamic_quantize_linear(x: Tensor) -> list[Tensor]:
+    """Return *x* as uint8 with the scale and the zero point of its range."""
+    zero = as_tensor("DynamicQuantizeLinear", "zero", np.float32(0))
+    axes = range(x.rank)
+    low, high = (
+        several(name, ufunc, [reductions.reduced(x, axes, function, keepdims=False, exact=True), zero])
+        for name, ufunc, function in (
+            ("Min", np.minimum, reductions.least),
+            ("Max", np.maximum, reductions.greatest),
+        )
+    )
+    scale = apply("Div", apply("Sub", high, low), as_tensor("DynamicQuantizeLinear", "range", np.float32(255)))
+    level = apply("Div", apply("Neg", low), scale)
+    point = quantization.per_channel(quantization.rounded_to_uint8, level, [], 0, 0, (), np.dtype(np.uint8))
+    given = (("to", np.dtype(np.uint8)), ("saturate", True))
+    return [
+        quantization.per_channel(quantization.quantized, x, [scale, point], 0, 0, given, np.dtype(np.uint8)),
+        scale,
+        point,
+    ]

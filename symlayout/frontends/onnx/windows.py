@@ -1,0 +1,211 @@
+"""ONNX's convolutions and pools: attributes to windows."""
+
+from __future__ import annotations
+
+import operator as python
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute import contractions, pooling, reductions
+from symlayout.compute.contractions import Spatial
+from symlayout.errors import ShapeError
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.elementwise import apply
+from symlayout.frontends.onnx.operator import operator
+from symlayout.frontends.rank import require_rank
+from symlayout.ops.axes import expand_dims
+from symlayout.tensors.chain import Tensor
+
+_AUTO = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+_KINDS = "rank, size_mismatch, infeasible, length_mismatch, attr_dtype, block_lt_1, bad_mode, overflow"
+
+
+def _pairs(pads: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
+    flat = [0] * (2 * rank) if pads is None else attributes.vector("pads", pads, 2 * rank)
+    flat = attributes.fill("pads", flat, 0)
+    return tuple(zip(flat[:rank], flat[rank:], strict=True))
+
+
+def spatial_of(rank: int, auto_pad: Any, dilations: Any, pads: Any, strides: Any, ceil_mode: Any = 0) -> Spatial:
+    """Return how windows lie on *rank* spatial axes, of ONNX's attributes."""
+    mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
+    listed = [
+        tuple([1] * rank if v is None else attributes.fill(what, attributes.vector(what, v, rank), 1))
+        for what, v in (("strides", strides), ("dilations", dilations))
+    ]
+    given = _pairs(pads, rank) if mode == "NOTSET" else mode
+    return Spatial(listed[0], listed[1], given, attributes.flag("ceil_mode", ceil_mode))
+
+
+def _with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
+    if bias is None:
+        return y
+    require_rank("bias", bias, 1, 1)
+    return apply("Add", y, expand_dims(bias, list(range(1, y.rank - 1))) if y.rank > 2 else bias)
+
+
+def _check_kernel(W: Tensor, kernel_shape: Any) -> None:
+    if kernel_shape is None:
+        return
+    given = attributes.vector("kernel_shape", kernel_shape, W.rank - 2)
+    for e, n in zip(given, W.shape[2:], strict=True):
+        if isinstance(e, int) and isinstance(n, (int, np.integer)) and e != n:
+            raise ShapeError(f"kernel_shape is {given}, the kernels have shape {W.shape[2:]}", "size_mismatch")
+
+
+@operator("Conv", example=("N, C, H, W; M, C, 3, 3", "pads=(1, 1, 1, 1)", "(N, M, H, W)"), kinds=_KINDS)
+def conv(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    auto_pad: Any = "NOTSET",
+    dilations: Any = None,
+    group: Any = 1,
+    kernel_shape: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Tensor:
+    """Return the convolution of images *X* with kernels *W*, plus the bias *B*."""
+    rank = require_rank("Conv", X, 3) - 2
+    _check_kernel(W, kernel_shape)
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides)
+    return _with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
+
+
+@operator("ConvTranspose", example=("N, 8, H; 8, M, 3", "strides=(2,)", "(N, M, 2*H + 1)"), kinds=_KINDS)
+def conv_transpose(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    auto_pad: Any = "NOTSET",
+    dilations: Any = None,
+    group: Any = 1,
+    kernel_shape: Any = None,
+    output_padding: Any = None,
+    output_shape: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Tensor:
+    """Return the transposed convolution of *X* with kernels *W*, plus the bias *B*."""
+    rank = require_rank("ConvTranspose", X, 3) - 2
+    _check_kernel(W, kernel_shape)
+    given = spatial_of(rank, "NOTSET", dilations, None, strides)
+    mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
+    extra = [0] * rank if output_padding is None else attributes.vector("output_padding", output_padding, rank)
+    if output_shape is None and mode in ("NOTSET", "VALID"):
+        around = list(_pairs(pads if mode == "NOTSET" else None, rank))
+    else:
+        around = []
+        sizes = None if output_shape is None else attributes.vector("output_shape", output_shape)[-rank:]
+        for k, (n, s, d) in enumerate(zip(X.shape[2:], given.strides, given.dilations, strict=True)):
+            whole = s * (n - 1) + extra[k] + (W.shape[2 + k] - 1) * d + 1
+            removed = whole - (n * s if sizes is None else sizes[k])
+            less = _at_least_0(removed) // 2
+            begin = less if mode == "SAME_UPPER" else _at_least_0(removed) - less
+            around.append((begin, removed - begin))
+    groups = attributes.constant("group", group)
+    made = contractions.conv_transpose(X, W, groups, given.strides, given.dilations, around, extra)
+    return _with_bias(made, B)
+
+
+def _at_least_0(value: Any) -> Any:
+    return max(value, 0) if isinstance(value, int) else value
+
+
+def _pool_window(rank: int, kernel_shape: Any) -> list[Any]:
+    if kernel_shape is None:
+        raise ShapeError("kernel_shape is missing", "length_mismatch")
+    return attributes.fill("kernel_shape", attributes.vector("kernel_shape", kernel_shape, rank), 1)
+
+
+@operator(
+    "MaxPool",
+    example=("N, C, 2*h, 2*w", "kernel_shape=(2, 2), strides=(2, 2)", "(N, C, h, w)"),
+    kinds=_KINDS,
+    about={"storage_order": "0: *Indices* count in row-major order; 1: in column-major order."},
+)
+def max_pool(
+    X: Tensor,
+    kernel_shape: Any,
+    auto_pad: Any = "NOTSET",
+    ceil_mode: Any = 0,
+    dilations: Any = None,
+    pads: Any = None,
+    storage_order: Any = 0,
+    strides: Any = None,
+    outputs: int = 1,
+) -> Tensor | list[Tensor]:
+    """Return the maximum of each window; with two *outputs* also its position in the flattened input."""
+    rank = require_rank("MaxPool", X, 3) - 2
+    window = _pool_window(rank, kernel_shape)
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
+    columns = attributes.flag("storage_order", storage_order)
+    if outputs == 1:
+        return pooling.max_pool(X, window, spatial)
+    count = pooling.column_major_numbers if columns else pooling.row_major_numbers
+    return [pooling.max_pool(X, window, spatial), pooling.max_pool_numbers(X, window, spatial, count)]
+
+
+@operator(
+    "AveragePool",
+    example=("N, C, 2*h, 2*w", "kernel_shape=(2, 2), strides=(2, 2)", "(N, C, h, w)"),
+    kinds=_KINDS,
+)
+def average_pool(
+    X: Tensor,
+    kernel_shape: Any,
+    auto_pad: Any = "NOTSET",
+    ceil_mode: Any = 0,
+    count_include_pad: Any = 0,
+    dilations: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Tensor:
+    """Return the mean of each window."""
+    rank = require_rank("AveragePool", X, 3) - 2
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
+    count = attributes.flag("count_include_pad", count_include_pad)
+    return pooling.average_pool(X, _pool_window(rank, kernel_shape), spatial, count_pads=count)
+
+
+@operator("LpPool", example=("N, C, 2*h, 2*w", "kernel_shape=(2, 2), strides=(2, 2)", "(N, C, h, w)"), kinds=_KINDS)
+def lp_pool(
+    X: Tensor,
+    kernel_shape: Any,
+    auto_pad: Any = "NOTSET",
+    ceil_mode: Any = 0,
+    dilations: Any = None,
+    p: Any = 2,
+    pads: Any = None,
+    strides: Any = None,
+) -> Tensor:
+    """Return the norm of each window."""
+    rank = require_rank("LpPool", X, 3) - 2
+    spatial = spatial_of(rank, auto_pad, dilations, pads, strides, ceil_mode)
+    return pooling.lp_pool(X, _pool_window(rank, kernel_shape), spatial, python.index(p))
+
+
+def _spatial_axes(name: str, X: Tensor) -> Sequence[int]:
+    return range(2, require_rank(name, X, 3))
+
+
+@operator("GlobalMaxPool", example=("N, C, H, W", "", "(N, C, 1, 1)"), kinds="rank")
+def global_max_pool(X: Tensor) -> Tensor:
+    """Return the maximum over the spatial axes."""
+    axes = _spatial_axes("GlobalMaxPool", X)
+    return reductions.reduced(X, axes, reductions.greatest, keepdims=True, exact=True)
+
+
+@operator("GlobalAveragePool", example=("N, C, H, W", "", "(N, C, 1, 1)"), kinds="rank")
+def global_average_pool(X: Tensor) -> Tensor:
+    """Return the mean over the spatial axes."""
+    return reductions.reduced(X, _spatial_axes("GlobalAveragePool", X), reductions.mean, keepdims=True)
+
+
+@operator("GlobalLpPool", example=("N, C, H, W", "", "(N, C, 1, 1)"), kinds="rank")
+def global_lp_pool(X: Tensor, p: Any = 2) -> Tensor:
+    """Return the norm over the spatial axes."""
+    axes = _spatial_axes("GlobalLpPool", X)
+    return reductions.reduced(X, axes, reductions.norm, keepdims=True, attributes=(("p", python.index(p)),))
