@@ -31,12 +31,15 @@ MODULES: dict[str, tuple[ModuleType, ...]] = {
 }
 
 
+OPERATIONS = {find(name) for name in names() if "-" not in name or not name.startswith("onnx:")}
+
+
 def defined(modules: tuple[ModuleType, ...]) -> dict[str, ModuleType]:
     return {
         name: module
         for module in modules
         for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+        if inspect.isfunction(value) and value in OPERATIONS and value.__module__ == module.__name__
     }
 
 

@@ -1,4 +1,4 @@
-"""ONNX's own tests of the operations that we have, run as its package makes or keeps them through our frontend.
+"""ONNX's own tests of the operations that move elements, run as its package makes or keeps them through our frontend.
 
 These are the node tests, and the models among the others ("simple", and what PyTorch exported) that have no other
 operation.  Each runs with the shapes known, and again with none of the extents known before the operation.
@@ -20,8 +20,14 @@ import pytest
 
 import symlayout as sl
 from symlayout.frontends import is_joint, names
+from symlayout.frontends.onnx import blocks, bounds, shapes
 
-OPS = {name.partition(":")[2] for name in names() if name.startswith("onnx:")}
+MOVEMENT = {blocks.__name__, bounds.__name__, shapes.__name__, "symlayout.frontends.common"}
+OPS = {
+    name.partition(":")[2]
+    for name in names()
+    if name.startswith("onnx:") and inspect.unwrap(sl.op(name)).__module__ in MOVEMENT
+}
 OTHER_TYPES = {"test_identity_opt", "test_identity_sequence"}  # of an optional and of a sequence of tensors
 KINDS = ("simple", "pytorch-operator", "pytorch-converted")
 EXPANDED = {"clip"}  # modules of other operations, whose tests are also written in operations of ours

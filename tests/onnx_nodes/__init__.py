@@ -198,9 +198,8 @@ def check(case: Any, *, late: bool = False) -> bool:
             shape, dims = shape_of(value, array.shape)
             assert late or shape == array.shape, f"{name} has shape {shape}, expected {array.shape}"
             if isinstance(value, sl.Tensor):
-                if any(
-                    node.body is not None and (node.body.function is None or node.body.random) for node in value.graph()
-                ):
+                bodies = [node.body for node in value.graph() if node.body is not None]
+                if any(body.function is None or body.random for body in bodies):
                     declared = False
                     continue
                 inputs = {x.name: made.arrays[x.name] for x in value.arguments()}

@@ -28,6 +28,7 @@ _SHOWN = {
     "sized_part": "split",
     "ceil_part": "split",
     "near_part": "array_split",
+    "broadcast_jointly": "broadcast_to",
     "constant": "full",
     "updated_slice": "update_slice",
 }
@@ -166,7 +167,7 @@ class _Entry:
     def core(self) -> list[str]:
         """The core operations that were applied."""
         nodes = [node for node in self.result.graph() if node.declared is not None]
-        return list(dict.fromkeys(_SHOWN.get(node.name, node.name) for node in nodes))
+        return list(dict.fromkeys(_SHOWN.get(node.name, node.name) for node in nodes if node.name[0] != "_"))
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -199,8 +200,9 @@ def _head(core: list[_Entry], framework: list[_Entry]) -> Iterator[str]:
         f"| core | NumPy | {' | '.join(FRAMEWORKS)} |",
         f"|---|---|{'---|' * len(FRAMEWORKS)}",
     )
+    moving = [entry for entry in framework if all(node.body is None for node in entry.result.graph())]
     for entry in core:
-        named = [other.name.split(":") for other in framework if entry.name in other.core]
+        named = [other.name.split(":") for other in moving if entry.name in other.core]
         cells = [", ".join(f"`{title}`" for owner, title in named if owner == name) for name in FRAMEWORKS]
         yield f"| `{entry.name}` | {f'`{entry.numpy}`' if entry.numpy else ''} | {' | '.join(cells)} |"
     yield ""

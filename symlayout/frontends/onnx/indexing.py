@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.compute import along_axis
 from symlayout.compute import gather as core
-from symlayout.compute import order
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
@@ -63,7 +63,7 @@ def _cumulated(name: str, x: Tensor, axis: Any, exclusive: Any, reverse: Any) ->
         ("exclusive", attributes.flag("exclusive", exclusive)),
         ("reverse", attributes.flag("reverse", reverse)),
     ]
-    return order.along(x, [along], order.cumulated, tuple(given))
+    return along_axis.along(x, [along], along_axis.cumulated, tuple(given))
 
 
 @operator("CumSum", example=("N, C", "axis=1", "(N, C)"), kinds="bad_axis, attr_dtype", about=_SCAN)
@@ -102,4 +102,4 @@ def top_k(
         number = fresh("k", 0)
     else:
         number = attributes.listed("K", count, 1)[0]
-    return order.top_k(X, number, along, largest=attributes.flag("largest", largest))
+    return along_axis.top_k(X, number, along, largest=attributes.flag("largest", largest))

@@ -6,7 +6,7 @@ import operator as python
 from collections.abc import Callable
 from typing import Any
 
-from symlayout.compute import normalization, order, reductions
+from symlayout.compute import along_axis, normalization, reductions
 from symlayout.compute.normalization import normalized
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -25,61 +25,61 @@ _SIZES = "rank, size_mismatch, bad_axis"
 
 def _along(name: str, x: Tensor, axis: Any, function: Callable[..., Any], attributes_: Any = ()) -> Tensor:
     rank = require_rank(name, x, 0)
-    return order.along(x, attributes.axes("axis", axis, rank), function, attributes_)
+    return along_axis.along(x, attributes.axes("axis", axis, rank), function, attributes_)
 
 
 @operator("Softmax", "Softmax-13", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS)
 def softmax(input: Tensor, axis: Any = -1) -> Tensor:
     """Return exponentials divided by their sum along *axis*."""
-    return _along("Softmax", input, axis, order.softmax)
+    return _along("Softmax", input, axis, along_axis.softmax)
 
 
 @operator("LogSoftmax", "LogSoftmax-13", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS)
 def log_softmax(input: Tensor, axis: Any = -1) -> Tensor:
     """Return the logarithm of the softmax along *axis*."""
-    return _along("LogSoftmax", input, axis, order.log_softmax)
+    return _along("LogSoftmax", input, axis, along_axis.log_softmax)
 
 
 @operator("Hardmax", "Hardmax-13", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS)
 def hardmax(input: Tensor, axis: Any = -1) -> Tensor:
     """Return 1 at the first of the largest elements along *axis*, and 0 elsewhere."""
-    return _along("Hardmax", input, axis, order.hardmax)
+    return _along("Hardmax", input, axis, along_axis.hardmax)
 
 
 def _flat(name: str, x: Tensor, axis: Any, function: Callable[..., Any]) -> Tensor:
     (along,) = attributes.axes("axis", axis, require_rank(name, x, 1))
-    return order.along(x, range(along, x.rank), function)
+    return along_axis.along(x, range(along, x.rank), function)
 
 
 @operator("Softmax-11", "Softmax-1", example=("N, C, H", "", "(N, C, H)"), kinds=_AXIS)
 def softmax_11(input: Tensor, axis: Any = 1) -> Tensor:
     """Return exponentials divided by their sum over all axes from *axis* on, as until opset 12."""
-    return _flat("Softmax", input, axis, order.softmax)
+    return _flat("Softmax", input, axis, along_axis.softmax)
 
 
 @operator("LogSoftmax-11", "LogSoftmax-1", example=("N, C, H", "", "(N, C, H)"), kinds=_AXIS)
 def log_softmax_11(input: Tensor, axis: Any = 1) -> Tensor:
     """Return the logarithm of the softmax over all axes from *axis* on, as until opset 12."""
-    return _flat("LogSoftmax", input, axis, order.log_softmax)
+    return _flat("LogSoftmax", input, axis, along_axis.log_softmax)
 
 
 @operator("Hardmax-11", "Hardmax-1", example=("N, C, H", "", "(N, C, H)"), kinds=_AXIS)
 def hardmax_11(input: Tensor, axis: Any = 1) -> Tensor:
     """Return 1 at the first of the largest elements of all axes from *axis* on, as until opset 12."""
-    return _flat("Hardmax", input, axis, order.hardmax)
+    return _flat("Hardmax", input, axis, along_axis.hardmax)
 
 
 @operator("LpNormalization", example=("N, C", "axis=1", "(N, C)"), kinds=_AXIS)
 def lp_normalization(input: Tensor, axis: Any = -1, p: Any = 2) -> Tensor:
     """Return elements divided by the norm along *axis*."""
-    return _along("LpNormalization", input, axis, order.lp_normalized, (("p", python.index(p)),))
+    return _along("LpNormalization", input, axis, along_axis.lp_normalized, (("p", python.index(p)),))
 
 
 @operator("MeanVarianceNormalization", example=("N, C, H, W", "", "(N, C, H, W)"), kinds=_AXIS)
 def mean_variance_normalization(X: Tensor, axes: Any = (0, 2, 3)) -> Tensor:
     """Return elements minus their mean along *axes*, divided by their standard deviation."""
     along = attributes.axes("axes", axes, require_rank("MeanVarianceNormalization", X, 1))
-    return order.along(X, along, order.standardized)
+    return along_axis.along(X, along, along_axis.standardized)
 
 
 @operator(
@@ -129,7 +129,7 @@ def _blend(old: Tensor, new: Tensor, momentum: float) -> Tensor:
 def instance_normalization(input: Tensor, scale: Tensor, B: Tensor, epsilon: float = 1e-5) -> Tensor:
     """Return each channel of each image minus its mean, divided by its deviation; then *scale* and *B*."""
     rank = require_rank("InstanceNormalization", input, 3)
-    made = order.along(input, range(2, rank), normalized, (("epsilon", float(epsilon)),))
+    made = along_axis.along(input, range(2, rank), normalized, (("epsilon", float(epsilon)),))
     inner = list(range(1, rank - 1))
     return apply("Add", apply("Mul", made, expand_dims(scale, inner)), expand_dims(B, inner))
 
@@ -146,7 +146,7 @@ def _grouped(X: Tensor, num_groups: Any, epsilon: float) -> tuple[Tensor, int]:
     n, c, *spatial = X.shape
     each = c // groups if isinstance(c, int) and c % groups == 0 else c / groups
     split = reshape(X, (n, groups, each, *spatial))
-    made = order.along(split, range(2, rank + 1), normalized, (("epsilon", float(epsilon)),))
+    made = along_axis.along(split, range(2, rank + 1), normalized, (("epsilon", float(epsilon)),))
     return made, groups
 
 
@@ -190,7 +190,7 @@ def layer_normalization(
     rank = require_rank("LayerNormalization", X, 1)
     (first,) = attributes.axes("axis", axis, rank)
     axes, given = range(first, rank), (("epsilon", float(epsilon)),)
-    y = apply("Mul", order.along(X, axes, normalized, given), Scale)
+    y = apply("Mul", along_axis.along(X, axes, normalized, given), Scale)
     if B is not None:
         y = apply("Add", y, B)
     if outputs == 1:
@@ -208,7 +208,7 @@ def rms_normalization(X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float =
     rank = require_rank("RMSNormalization", X, 1)
     (first,) = attributes.axes("axis", axis, rank)
     given = (("epsilon", float(epsilon)),)
-    made = order.along(X, range(first, rank), normalization.root_mean_square_normalized, given)
+    made = along_axis.along(X, range(first, rank), normalization.root_mean_square_normalized, given)
     return apply("Mul", made, scale)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symlayout.compute import reductions
-from symlayout.compute.order import arg_extreme
+from symlayout.compute.along_axis import arg_extreme
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import known, operator, snake_case
 from symlayout.frontends.rank import require_rank

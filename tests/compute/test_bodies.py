@@ -1,0 +1,181 @@
+"""Operations that compute do what NumPy does, at sizes that are known only when arrays come."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.compute import (
+    along_axis,
+    contractions,
+    elementwise,
+    gather,
+    normalization,
+    pooling,
+    quantization,
+    reductions,
+    scalars,
+)
+from symlayout.compute.contractions import Spatial
+from symlayout.frontends.onnx import (
+    element_types,
+    indexing,
+    operator,
+    products,
+    types,
+    windows,
+)
+from symlayout.frontends.onnx import (
+    elementwise as onnx_elementwise,
+)
+from symlayout.frontends.onnx import (
+    normalization as onnx_normalization,
+)
+from symlayout.frontends.onnx import (
+    reductions as onnx_reductions,
+)
+from tests.support.paths import ROOT
+
+Array = np.ndarray[Any, Any]
+RNG = np.random.default_rng(1)
+A, B = RNG.random((3, 1, 4)), RNG.random((5, 4))
+
+
+def softmax(a: Array) -> Array:
+    e = np.exp(a - a.max(1, keepdims=True))
+    return np.asarray(e / e.sum(1, keepdims=True))
+
+
+def body(function: Callable[..., Any]) -> sl.Body:
+    return sl.Body(function.__name__, function)
+
+
+ROWS: dict[ModuleType, tuple[Callable[..., sl.Tensor], Callable[..., Array]]] = {
+    contractions: (lambda x, y: contractions.matmul(x, sl.transpose(y)), lambda a, b: a @ b.T),
+    elementwise: (lambda x, y: elementwise.elementwise(body(np.add), x, y), np.add),
+    gather: (lambda x, y: gather.take(x, np.array([2, 0]), 0) or x, lambda a, b: a[[2, 0]]),
+    normalization: (
+        lambda x, y: along_axis.along(x, [2], normalization.normalized, (("epsilon", 1e-5),)),
+        lambda a, b: (a - a.mean(2, keepdims=True)) / np.sqrt(a.var(2, keepdims=True) + 1e-5),
+    ),
+    along_axis: (lambda x, y: along_axis.along(y, [1], along_axis.softmax), lambda a, b: softmax(b)),
+    pooling: (
+        lambda x, y: pooling.max_pool(x, (2,), Spatial((1,), (1,), ((0, 0),))),
+        lambda a, b: np.maximum(a[..., 1:], a[..., :-1]),
+    ),
+    quantization: (
+        lambda x, y: elementwise.elementwise(
+            sl.Body("cast", quantization.cast, (("to", np.dtype("float32")),)), x, dtype=np.float32
+        ),
+        lambda a, b: a.astype(np.float32),
+    ),
+    reductions: (
+        lambda x, y: reductions.reduced(x, [0, 2], reductions.total, keepdims=True),
+        lambda a, b: a.sum((0, 2), keepdims=True),
+    ),
+    scalars: (lambda x, y: elementwise.elementwise(body(scalars.sigmoid), x), lambda a, b: 1 / (1 + np.exp(-a))),
+}
+
+
+def test_every_module_has_a_row() -> None:
+    files = {file.stem for file in (ROOT / "symlayout" / "compute").glob("*.py")} - {"__init__"}
+    assert {module.__name__.rpartition(".")[2] for module in ROWS} == files
+
+
+@pytest.mark.parametrize("module", ROWS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_it_does_what_numpy_does(module: ModuleType) -> None:
+    operation, expected = ROWS[module]
+    y = operation(sl.tensor("N, 1, C", name="x"), sl.tensor("M, C", name="y"))
+    arrays: dict[str, Any] = {x.name: {"x": A, "y": B}[x.name] for x in y.arguments()}
+    for made in (y, pickle.loads(pickle.dumps(y))):
+        found = sl.interpret(made, **arrays)
+        np.testing.assert_allclose(found, expected(A, B), rtol=1e-6)
+
+
+def test_half_precision_adds_in_float32_and_rounds_once() -> None:
+    a = np.full((1, 5000), 0.1, np.float16)
+    y = sl.onnx.reduce_sum(sl.tensor("N, C", "float16", "x"), axes=[1])
+    assert sl.interpret(y, a) == np.float16(a.astype(np.float32).sum())
+    y = sl.onnx.mat_mul(sl.tensor("N, C", "float16", "x"), sl.tensor("C, M", "float16", "w"))
+    assert sl.interpret(y, a, np.ones((5000, 1), np.float16)) == np.float16(a.astype(np.float32).sum())
+
+
+def test_arrays_are_constants_and_constants_are_attributes() -> None:
+    x = sl.tensor("N, C", "float32", "x")
+    y = sl.onnx.add(x, np.float32(1))
+    assert [leaf.name for leaf in y.arguments()] == ["x"]
+    assert sl.onnx.reduce_max(x, sl.constant(np.array([1])), keepdims=0).shape == x.shape[:1]
+    with pytest.raises(sl.ShapeError) as error:
+        sl.onnx.reduce_max(x, sl.tensor("1", "int64", "axes"))
+    assert error.value.kind == "attr_dtype"
+    with pytest.raises(TypeError):
+        sl.onnx.add(x, None)
+
+
+def test_names_may_lack_underscores() -> None:
+    assert sl.onnx.matmul is sl.onnx.mat_mul is sl.op("onnx:MatMul")
+    with pytest.raises(AttributeError):
+        _ = sl.onnx.no_operator
+
+
+def test_an_attribute_that_an_operator_lacks_is_refused() -> None:
+    with pytest.raises(sl.ShapeError) as error:
+        sl.onnx.leaky_relu(sl.tensor("N", name="x"), beta=1.0)
+    assert error.value.kind == "attr_unknown"
+
+
+def test_element_types_have_numbers() -> None:
+    assert element_types.of_number("to", 11) == np.float64
+    with pytest.raises(sl.ShapeError):
+        element_types.of_number("to", 999)
+
+
+def test_an_index_that_is_constant_is_movement() -> None:
+    x = sl.tensor("N, C", name="x")
+    y = indexing.gather(x, np.array([3, 1]), axis=1)
+    assert sl.prove_equal(y, x[:, 3:0:-2]).verdict is not sl.Verdict.REFUTED
+    assert not y.computes
+    assert indexing.gather(x, sl.tensor("K", "int64", "i"), axis=1).computes
+
+
+@pytest.mark.parametrize("kind", ["bad_axis", "size_mismatch", "infeasible"])
+def test_errors_have_the_same_kind_early_and_late(kind: str) -> None:
+    def made(h: Any) -> sl.Tensor:
+        x = sl.tensor((1, 3, h), name="x")
+        if kind == "bad_axis":
+            return products.mat_mul(x, sl.onnx.softmax(sl.tensor((3, 4), name="y"), axis=5 if h == 4 else 1))
+        if kind == "size_mismatch":
+            return products.mat_mul(x, sl.tensor((5, 4), name="y"))
+        return windows.conv(x, sl.tensor((1, 3, 5), name="w"))
+
+    with pytest.raises(sl.ShapeError) as early:
+        made(4)
+    assert early.value.kind == kind
+    if kind != "bad_axis":
+        with pytest.raises(sl.ShapeError) as late:
+            made(sl.dim("h")).subs({"h": 4})
+        assert late.value.kind == kind
+
+
+def test_a_cast_to_its_own_type_is_nothing() -> None:
+    x = sl.tensor("N", "float32", "x")
+    assert types.cast(x, to=1) is x
+    assert operator.snake_case("ReduceL1") == "reduce_l1"
+
+
+def test_a_row_of_a_table_is_an_operator() -> None:
+    for name in (*onnx_elementwise.ROWS, *onnx_reductions.ROWS):
+        assert sl.op(f"onnx:{name}") is getattr(sl.onnx, operator.snake_case(name))
+
+
+def test_softmax_before_opset_13_is_over_all_axes_that_follow() -> None:
+    x = sl.tensor("N, C, H", name="x")
+    flat = sl.reshape(sl.onnx.softmax(sl.reshape(x, (sl.dim("N"), -1)), axis=1), x.shape)
+    a = RNG.random((2, 3, 4))
+    np.testing.assert_allclose(sl.interpret(onnx_normalization.softmax_11(x), a), sl.interpret(flat, a))
