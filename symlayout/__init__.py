@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout import moved as _moved
 from symlayout.budgets import Limits, limits
+from symlayout.equivalence.check import check
 from symlayout.equivalence.verify_models import ModelWitness, Verification, assert_same_model, verify
 from symlayout.errors import (
     ArrayError,
@@ -50,7 +51,6 @@ from symlayout.ops.take import take
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
-from symlayout.proof.certificate.checker import check
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.run.kernel import Kernel, compile

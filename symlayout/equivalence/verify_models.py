@@ -12,11 +12,13 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
-from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.errors import FormatError, InconclusiveError, ShapeError, shown
+from symlayout.proof.certificate.computed import certify_computed, refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample
 from symlayout.proof.prove import DEFAULT_BUDGET, LAWS, Proof, Verdict, decide, pairs_known
 from symlayout.tensors.chain import Tensor
+from symlayout_codegen.forks import cached_property
 
 
 class Values(Protocol):
@@ -54,6 +56,17 @@ class ModelWitness:
         What each model computes there, or the two shapes or types.
     inputs : dict
         The arrays of the inputs, by name; none if *coord* is None.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> def model(y):
+    ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
+    >>> witness = sl.verify(model(x), model(sl.flip(x))).witness
+    >>> witness.output, witness.coord, witness.left, witness.right
+    ('y', (0,), ('x', (0,)), ('x', (1,)))
     """
 
     dims: dict[Any, int]
@@ -76,6 +89,16 @@ class ModelWitness:
         return path / "inputs.npz"
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What was proved of two models: their outputs over one set of inputs, and what is known of pairs of values."""
+
+    left: dict[str, Tensor]
+    right: dict[str, Tensor]
+    facts: Facts
+    known: tuple[Congruence, Congruence]
+
+
 @dataclass(frozen=True)
 class Verification:
     """What was found out about two models.
@@ -90,19 +113,46 @@ class Verification:
         With REFUTED, where the models differ.
     region : tuple of (str, str) or None
         The first values that differ or were not decided: their names before and after.
-    missing : str
-        With REFUTED and no witness, what one of the models has and the other has not.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", name="x")
+    >>> def model(y):
+    ...     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
+    >>> print(sl.verify(model(sl.flip(sl.flip(x))), model(x)))
+    PROVED: both models compute the same for all sizes and all inputs.
     """
 
     outputs: dict[str, Proof]
     laws: tuple[str, ...] = ()
     witness: ModelWitness | None = None
     region: tuple[str, str] | None = None
+    claim: _Claim | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> Verdict:
         """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
         return min((p.verdict for p in self.outputs.values()), key=_CERTAINTY.index, default=Verdict.PROVED)
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """With PROVED, the proof as data, which `check` verifies with the two models; None otherwise.
+
+        Raises
+        ------
+        InconclusiveError
+            The proof has no certificate: it compares values at some coordinates only, an extent depends on data, or a
+            claim of movement uses a step for which `check` has no rule.
+        """
+        if self.claim is None:
+            return None
+        c = self.claim
+        if not _origins(c.left.values()).keys().isdisjoint(_origins(c.right.values())):
+            raise InconclusiveError("the proof has a certificate: an extent depends on data")
+        last = any(p.searched for p in self.outputs.values())  # whether an output needed the last attempt
+        return certify_computed(c.left, c.right, c.facts, c.known[last])
 
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""
@@ -177,14 +227,7 @@ def verify(
         raise ShapeError(
             f"law {shown(laws if isinstance(laws, str) else unknown[0])} is none of {', '.join(LAWS)}", "bad_mode"
         )
-    pairs = _matched("output", before.outputs, after.outputs, by_position)
-    inputs = _matched("input", before.inputs, after.inputs, by_position)
-    left = {name: before.outputs[name] for name, _ in pairs}
-    right = {name: after.outputs[other] for name, other in pairs}
-    left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
-    facts = next(iter(left.values())).facts.fork()
-    for t in (*left.values(), *right.values()):
-        facts.merge(t.facts)
+    left, right, facts, again = _joined(before, after, by_position)
     known = pairs_known(facts, laws)
     proofs: dict[str, Proof] = {}
     witness: ModelWitness | None = None
@@ -199,8 +242,54 @@ def verify(
             witness = _model_witness(found, name, t, right[name], facts)
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     verdicts = {p.verdict for p in proofs.values()}
-    region = None if verdicts <= {Verdict.PROVED} else _region(known, before, after, again, left, right, proofs)
-    return Verification(proofs, used, witness, region)
+    if verdicts <= {Verdict.PROVED}:
+        return Verification(proofs, used, claim=_Claim(left, right, facts, known))
+    return Verification(proofs, used, witness, _region(known, before, after, again, left, right, proofs))
+
+
+def _joined(
+    before: Values, after: Values, by_position: bool
+) -> tuple[dict[str, Tensor], dict[str, Tensor], Facts, tuple[dict[int, Tensor], dict[int, Tensor]]]:
+    """Return the outputs of both models over one set of inputs, by the names before, and what holds for both.
+
+    The last are the values that had to be made again for that, by ``id`` of the values of the models.
+    """
+    pairs = _matched("output", before.outputs, after.outputs, by_position)
+    inputs = _matched("input", before.inputs, after.inputs, by_position)
+    left = {name: before.outputs[name] for name, _ in pairs}
+    right = {name: after.outputs[other] for name, other in pairs}
+    left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
+    facts = next(iter(left.values())).facts.fork()
+    for t in (*left.values(), *right.values()):
+        facts.merge(t.facts)
+    return left, right, facts, again
+
+
+def check_models(
+    certificate: Any, before: Values | str | os.PathLike[str], after: Values | str | os.PathLike[str]
+) -> str:
+    """Return why *certificate* does not prove that the models are one; an empty text if it does.
+
+    The models are read again, and the claims are made again from them.  Nothing of the prover is used.
+
+    Parameters
+    ----------
+    certificate : dict
+        The value of `Verification.certificate`, or the same data read back from JSON.
+    before, after : Model, or path
+        The two models, or their files.
+
+    Raises
+    ------
+    FormatError
+        A file is no model.
+    """
+    before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
+    left, right, facts, _ = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
+    made = _origins(left.values()), _origins(right.values())
+    if not made[0].keys().isdisjoint(made[1]):
+        return "an extent depends on data"
+    return refusal_of_computed(certificate, left, right, facts)
 
 
 def assert_same_model(

@@ -88,10 +88,11 @@ class Proof:
         obligation: str = "",
         searched: int = 0,
         laws: tuple[str, ...] = (),
+        known: Congruence | None = None,
     ) -> None:
         self._sides, self._facts = (left, right), facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
-        self.laws = laws
+        self.laws, self._known = laws, known
 
     @cached_property
     def requires(self) -> tuple[Any, ...]:
@@ -110,8 +111,11 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
-        if any(side.computes for side in self._sides):
-            raise InconclusiveError("the proof has a certificate\n  known: those of computed values have none yet")
+        if self._known is not None and any(side.computes for side in self._sides):
+            from symlayout.proof.certificate.computed import certify_computed
+
+            left, right = self._sides
+            return certify_computed({"": left}, {"": right}, self._facts, self._known)
         from symlayout.proof.certificate.write import certify
 
         return certify(*self._sides, self._facts, _dtype(*self._sides))
@@ -244,7 +248,7 @@ def decide(
     first, last = known
     obligation = _obligation(left, right, facts, first, finite=False)
     if not obligation:
-        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)))
+        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first)
     if first.wanted:
         granted = Congruence(facts, FIRST_EFFORT, frozenset(LAWS))
         if not _obligation(left, right, facts, granted, finite=False):
@@ -256,7 +260,7 @@ def decide(
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     # without dims, the search has compared every element
     if complete or not (obligation := _obligation(left, right, facts, last, finite=True)):
-        return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=tuple(sorted(last.used)))
+        return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=tuple(sorted(last.used)), known=last)
     if judge is not None:
         return _judged(search, obligation, searched)
     return Proof(left, right, facts, Verdict.UNKNOWN, None, obligation, searched)

@@ -480,9 +480,15 @@ def operation(
     Returns
     -------
     function
-        Takes a tensor and the attributes, and returns a tensor.  It raises `TypeError` if the first argument is not a
-        tensor or the other arguments do not match; `ShapeError` ``overflow`` if the number of elements exceeds int64;
-        and the errors of the declaration's requirements.
+        Takes a tensor and the attributes, and returns a tensor.
+
+    Raises
+    ------
+    TypeError
+        The function: its first argument is not a tensor, or the other arguments do not match.
+    ShapeError
+        The function: ``overflow`` if the number of elements exceeds int64, and the kinds of the declaration's
+        requirements.
 
     Examples
     --------

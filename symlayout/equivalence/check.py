@@ -1,0 +1,55 @@
+"""Check a certificate of either kind: of two chains of movement, or of two models."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from symlayout.equivalence.verify_models import Values, check_models
+from symlayout.proof.certificate.checker import check as check_movement
+from symlayout.proof.certificate.computed import refusal_alone
+
+
+def check(
+    certificate: Any,
+    *,
+    before: Values | str | os.PathLike[str] | None = None,
+    after: Values | str | os.PathLike[str] | None = None,
+) -> bool:
+    """Return whether *certificate* proves its claim.
+
+    Parameters
+    ----------
+    certificate : dict
+        The value of `Proof.certificate` or `Verification.certificate`, or the same data read back from JSON.  Any other
+        object gives False; no object raises an error.
+    before, after : Model, or path, optional
+        The two models that the certificate of a `Verification` is about.  Without them, only the steps are checked, not
+        whether they are about these models.
+
+    Returns
+    -------
+    bool
+        True if the claim is proved.  False says nothing about the claim.
+
+    Raises
+    ------
+    FormatError
+        A file is no model.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N, C", name="x")
+    >>> certificate = sl.prove_equal(sl.transpose(sl.transpose(x)), x).certificate
+    >>> sl.check(certificate)
+    True
+    >>> certificate["claim"]["dims"][0][1] = -1  # altered: N may be negative
+    >>> sl.check(certificate)
+    False
+    """
+    if before is not None and after is not None:
+        return check_models(certificate, before, after) == ""
+    if isinstance(certificate, dict) and "pairs" in certificate:
+        return refusal_alone(certificate) == ""
+    return check_movement(certificate)

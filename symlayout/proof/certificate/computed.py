@@ -1,0 +1,252 @@
+"""The certificate that computed values are equal: a certificate of movement for each view of each pair of them.
+
+Two computed values are one if their function is one and each view of the first is that view of the second.  Views are
+movement, from inputs and from other computed values.  In the claims each computed value after stands as an input of
+its own, ``value k`` for pair number k, and the value before that equals it stands as that input with its axes permuted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise, permutations
+from json import dumps
+from typing import Any
+
+from symlayout.algebra.facts import Facts
+from symlayout.errors import InconclusiveError, SymlayoutError
+from symlayout.ops.reshape import reshape
+from symlayout.ops.transpose import transpose
+from symlayout.proof.certificate.checker import refusal
+from symlayout.proof.certificate.claim import Claim
+from symlayout.proof.certificate.write import certify
+from symlayout.proof.congruence import Congruence, Pair, Way
+from symlayout.tensors.chain import Tensor
+
+_MOST_AXES = 5  # of a constant whose permutations are tried
+
+
+def certify_computed(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: Congruence
+) -> dict[str, Any]:
+    """Return the certificate that each tensor of *left* equals that of *right* of the same name.
+
+    Raises
+    ------
+    InconclusiveError
+        The proof compared more than pairs of whole values, or a claim of movement has no certificate.
+    """
+    if known.direct:
+        raise InconclusiveError("the proof has a certificate: it compares values at some coordinates only")
+    places = [{id(node): k for k, node in enumerate(_nodes(side.values()))} for side in (left, right)]
+    claims = _Claims(facts)
+    pairs: list[dict[str, Any]] = []
+    for (_, _, order), why in known.known.items():
+        if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.has(why.a):
+            continue
+        views = [certify(*sides) for sides in claims.views(why, order)]
+        claims.add(len(pairs), why, order)
+        groups = None if why.way.groups is None else [list(group) for group in why.way.groups]
+        pairs.append(
+            {
+                "before": places[0][id(why.a)],
+                "after": places[1][id(why.b)],
+                "function": _function(why.a),
+                "order": list(order),
+                "swapped": why.swapped,
+                "box": [list(why.way.order), groups],
+                "law": why.way.law,
+                "views": views,
+            }
+        )
+    outputs = {name: certify(*claims.movement(t, right[name])) for name, t in left.items()}
+    body = {"pairs": pairs, "outputs": outputs, "laws": sorted({p["law"] for p in pairs} - {""})}
+    return {**body, "seal": _seal(body)}
+
+
+def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts) -> str:
+    """Return why *certificate* does not prove that the tensors are equal; an empty text if it does.
+
+    The claims are made again from the models, and compared with those of the certificate.  The proofs are checked by
+    the checker, which imports nothing of the project.
+    """
+    try:
+        if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
+            return "the seal does not match: the certificate was altered"
+        nodes = _nodes(left.values()), _nodes(right.values())
+        claims = _Claims(facts)
+        for number, pair in enumerate(certificate["pairs"]):
+            a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
+            order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
+            why = Pair(a, b, way, pair["swapped"])
+            if reason := _is_no_pair(why, order, certificate["laws"]):
+                return f"pair {number}: {reason}"
+            for sides, shown in zip(claims.views(why, order), pair["views"], strict=True):
+                if reason := _other(sides, shown):
+                    return f"pair {number}: {reason}"
+            claims.add(number, why, order)
+        if certificate["outputs"].keys() != left.keys():
+            return "the outputs are not those of the models"
+        for name, t in left.items():
+            if reason := _other(claims.movement(t, right[name]), certificate["outputs"][name]):
+                return f"output {name}: {reason}"
+    except SymlayoutError as error:
+        return str(error).splitlines()[0]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    return ""
+
+
+def refusal_alone(certificate: Any) -> str:
+    """Return why the claims of *certificate* are not all proved; an empty text if they are.
+
+    Whether they are claims about two given chains or models, only `refusal_of_computed` tells.
+    """
+    try:
+        if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
+            return "the seal does not match: the certificate was altered"
+        claims = [view for pair in certificate["pairs"] for view in pair["views"]]
+        for shown in (*claims, *certificate["outputs"].values()):
+            if reason := refusal(shown):
+                return reason
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    return ""
+
+
+class _Claims:
+    """The claims of movement that make up a claim about computed values."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._stand_ins: dict[int, Tensor] = {}  # for values of either side
+        self._kept: list[Tensor] = []  # whose ids are in use
+
+    def has(self, t: Tensor) -> bool:
+        """Return whether something stands for *t* already."""
+        return id(t) in self._stand_ins
+
+    def add(self, number: int, why: Pair, order: tuple[int, ...]) -> None:
+        """Let pair *number* stand for both of its values in the claims that follow."""
+        a, b = why.a, why.b
+        if not self.has(b):
+            self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"value {number}"))
+        self._stand(a, transpose(self._stand_ins[id(b)], (*_inverse(order), *range(a.batch, a.rank))))
+
+    def views(self, why: Pair, order: tuple[int, ...]) -> Iterable[tuple[Tensor, Tensor, Facts, Any]]:
+        """Yield the claims that each view of the one value is that view of the other."""
+        a, b = why.a, why.b
+        for v, w in zip(a.inputs[::-1] if why.swapped else a.inputs, b.inputs, strict=True):
+            yield self.movement(v, _as_read_by(v, w, a.batch, order, why.way))
+
+    def movement(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor, Facts, Any]:
+        """Return the claim that two movements are equal: both sides, facts and element type."""
+        constants = [x for x in left.leaves() if x.values is not None]
+        for b in right.leaves():
+            if b.values is not None:
+                self._add_constant(b, constants)
+        sides = [self._substituted(t) for t in (left, right)]
+        facts = self._facts.fork()
+        for side in sides:
+            facts.merge(side.facts)
+        if len(facts.requirements) > len(self._facts.requirements):
+            raise InconclusiveError("the proof has a certificate: a claim demands more than the models do")
+        return sides[0], sides[1], facts, left.dtype if left.dtype is not None else right.dtype
+
+    def _substituted(self, t: Tensor) -> Tensor:
+        found = {}
+        for x in t.leaves():
+            if x.body is not None or x.values is not None:
+                if not self.has(x):  # on one side only, or the same value on both
+                    self._stand(x, Tensor(x.name, x.dtype, x.extents, x.facts, key=f"alone {len(self._kept)}"))
+                found[x.key] = self._stand_ins[id(x)]
+        return t.replace(found) if found else t
+
+    def _stand(self, x: Tensor, stand_in: Tensor) -> None:
+        self._stand_ins[id(x)] = stand_in
+        self._kept.append(x)
+
+    def _add_constant(self, b: Tensor, constants: list[Tensor]) -> None:
+        """Let a constant before that is *b* with its axes permuted stand for it."""
+        if not self.has(b):
+            assert b.values is not None
+            digest = sha256(b.values.tobytes()).hexdigest()
+            self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"constant {digest}"))
+        for a in constants:
+            if not self.has(a) and (order := _permutation(a, b)) is not None:
+                self._stand(a, transpose(self._stand_ins[id(b)], order))
+
+
+def _as_read_by(v: Tensor, w: Tensor, batch: int, order: tuple[int, ...], way: Way) -> Tensor:
+    """Return the view *w* over the coordinates of the view *v*: its batch in that order, then its box."""
+    turned = transpose(w, (*_inverse(order), *range(batch, w.rank)))
+    if way.groups is None:
+        return turned
+    split = reshape(turned, (*turned.shape[:batch], *(v.shape[batch + k] for k in way.order)))
+    return transpose(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    return [list(order).index(k) for k in range(len(order))]
+
+
+def _permutation(a: Tensor, b: Tensor) -> tuple[int, ...] | None:
+    """Return the permutation that makes the constant *a* of the constant *b*, bit for bit; None if there is none."""
+    if a.values is None or b.values is None or a.dtype != b.dtype or a.rank != b.rank or a.rank > _MOST_AXES:
+        return None
+    for order in permutations(range(a.rank)):
+        turned = b.values.transpose(order)
+        if turned.shape == a.values.shape and turned.tobytes() == a.values.tobytes():
+            return order
+    return None
+
+
+def _function(t: Tensor) -> list[str]:
+    return [] if t.body is None else [t.body.name, repr(t.body.attributes)]
+
+
+def _way(box: Any, law: str) -> Way:
+    order, groups = box
+    return Way(tuple(order), None if groups is None else tuple((first, last) for first, last in groups), law)
+
+
+def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
+    """Return why two values are no pair that views can decide; an empty text if they are."""
+    a, b, way = why.a, why.b, why.way
+    if a.body is None or b.body is None or a.body != b.body or a.dtype != b.dtype:
+        return "the functions differ"
+    if a.body.random and a is not b:
+        return "the function is random"
+    if a.batch != b.batch or a.rank != b.rank or len(a.inputs) != len(b.inputs):
+        return "the functions are applied to other boxes"
+    if sorted(order) != list(range(a.batch)):
+        return "the order is no permutation"
+    if why.swapped and not (a.body.symmetric and len(a.inputs) == 2):
+        return "the operands do not change places"
+    if way.groups is None:
+        return ""
+    if not a.body.commutative or sorted(way.order) != list(range(a.inputs[0].rank - a.batch)):
+        return "the terms are in an order of their own"
+    ends = [0, *(last for _, last in way.groups)]
+    if [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
+        return "the groups of axes do not follow each other"
+    exact = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
+    if not exact and list(way.order) != sorted(way.order) and "reassociate" not in laws:
+        return "the order of a float sum is another, and no law allows it"
+    return ""
+
+
+def _other(sides: tuple[Tensor, Tensor, Facts, Any], shown: Any) -> str:
+    """Return why *shown* is no proof of this claim; an empty text if it is."""
+    if dumps(Claim(*sides).data, sort_keys=True) != dumps(shown["claim"], sort_keys=True):
+        return "the claim is another"
+    return refusal(shown)
+
+
+def _nodes(outputs: Iterable[Tensor]) -> list[Tensor]:
+    return list({id(node): node for t in outputs for node in t.graph()}.values())
+
+
+def _seal(body: Any) -> str:
+    """Return the digest of a certificate.  It reveals only accidental changes: anybody can make it."""
+    return sha256(dumps(body, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
