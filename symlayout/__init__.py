@@ -31,7 +31,7 @@ from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
 from symlayout.maps.sympy_maps import from_sympy, index_map
-from symlayout.models.load_outputs import load
+from symlayout.models.read_model import load, read_model
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
@@ -148,6 +148,7 @@ __all__ = [
     "pad",
     "prove_equal",
     "ravel",
+    "read_model",
     "reads_all",
     "reasons",
     "repeat",

@@ -328,7 +328,7 @@ def assert_same_model(
 
 
 def _read(path: str | os.PathLike[str]) -> Values:
-    from symlayout.models.read_model import read_model  # type: ignore[import-not-found]
+    from symlayout.models.read_model import read_model
 
     model: Values = read_model(path)
     return model

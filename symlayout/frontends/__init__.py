@@ -5,6 +5,6 @@ with every operation.
 """
 
 from symlayout.frontends import onnx, openvino, tensorflow, torch
-from symlayout.frontends.registry import find, is_joint, names, register
+from symlayout.frontends.registry import find, is_joint, is_known, names, register
 
-__all__ = ["find", "is_joint", "names", "onnx", "openvino", "register", "tensorflow", "torch"]
+__all__ = ["find", "is_joint", "is_known", "names", "onnx", "openvino", "register", "tensorflow", "torch"]

@@ -79,6 +79,11 @@ def find(name: str) -> Callable[..., Any]:
         raise UnknownOpError(_unknown(str(name)[:_LONGEST_NAME])) from None
 
 
+def is_known(name: str) -> bool:
+    """Return whether there is an operation *name*."""
+    return name in _OPS
+
+
 def is_joint(name: str) -> bool:
     """Return whether the operation *name* takes a list of tensors, as its first argument."""
     return name in _JOINT

@@ -17,21 +17,23 @@ from xml.parsers import expat
 
 from symlayout.errors import FormatError
 
-MAX_BYTES = 8 << 20
+MAX_BYTES = 32 << 20
 MAX_DEPTH = 64
-MAX_ELEMENTS = 100_000
+MAX_ELEMENTS = 250_000
+MAX_TEXT = 64  # characters of an element that are kept
 MAX_ATTRIBUTES = 64  # of one element
 MAX_NAMES = 10_000  # different tags and attribute names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Element:
-    """One element: its tag, its attributes, the line on which it starts, and the elements inside it."""
+    """One element: its tag, its attributes, the line on which it starts, the elements inside it, and its text."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """Return the children called *tag*, in order."""
@@ -60,6 +62,7 @@ def parse(data: bytes) -> Element:
         raise FormatError(f"XML is not UTF-8: {error.reason}\n  in: byte {error.start}") from None
     names: dict[str, str] = {}  # expat keeps every different name in it
     parser = expat.ParserCreate("utf-8", None, names)
+    parser.buffer_text = True
     parser.ordered_attributes = True  # a flat list: counted before it becomes a dict
     root = Element("", {}, 0)
     open_elements = [root]
@@ -81,6 +84,11 @@ def parse(data: bytes) -> Element:
         open_elements[-1].children.append(element)
         open_elements.append(element)
 
+    def characters(text: str) -> None:
+        element = open_elements[-1]
+        if len(element.text) < MAX_TEXT:
+            element.text += text[:MAX_TEXT].strip()
+
     def end(_tag: str) -> None:
         open_elements.pop()
 
@@ -89,6 +97,7 @@ def parse(data: bytes) -> Element:
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
     parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(data, True)

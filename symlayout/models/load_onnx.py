@@ -1,128 +1,564 @@
-"""Load an ONNX model: from its nodes to its outputs as tensors."""
+"""Read an ONNX model: from its nodes to its values as tensors."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout import frontends
-from symlayout.errors import FormatError, ShapeError, UnknownOpError
+from symlayout.algebra.facts import Dim
+from symlayout.errors import FormatError, ShapeError, SymlayoutError
+from symlayout.frontends.attributes import at_least
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
-from symlayout.language.sympy_bridge import dim
-from symlayout.models import onnx_model
-from symlayout.models.apply_node import Constant, Value, apply_layer, identifier
-from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of, label
-from symlayout.models.shape_arithmetic import OPS, ShapeNodes, exact_target, is_shape_node, settled
+from symlayout.language.sympy_bridge import dim, symbol_of
+from symlayout.models import onnx_model, onnx_types
+from symlayout.models.apply_node import identifier
+from symlayout.models.evaluate_graph import Evaluation, is_attribute_error
+from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
+from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
+from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
+from symlayout.models.shape_arithmetic import OPS, exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import GraphProto, NodeProto
 
-MAX_NODES = 10_000  # needed by the outputs, plus the inputs
+MAX_NODES = 50_000  # needed by the outputs, plus the inputs
+MAX_LOOP_PASSES = 3  # over the body of a loop, until no shape changes
 
 _RENAMED = {"Pad": {"value": "constant_value"}}  # attributes with another name in an older version
 _CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
+_RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
+_ONNX = ("", "ai.onnx")
 
 
-def load_onnx(file: Path) -> dict[str, Tensor]:
-    """Return the outputs of the model in *file*, an ``.onnx``: see `symlayout.models.load_outputs.load`."""
+def read_onnx(file: Path) -> Model:
+    """Return the model in *file*, an ``.onnx``: see `symlayout.models.read_model.read_model`."""
     graph = onnx_model.read(file)
-    for node in graph.nodes:
-        _require_known(node)
     if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
-    values = settled(lambda exact: _evaluated(graph, exact))
+    evaluation = settled(lambda exact: _evaluated(graph, exact))
+    inputs = {x.name: evaluation.tensor(evaluation.values[x.name], x.name) for x in graph.inputs}
     outputs: dict[str, Tensor] = {}
     for name in graph.outputs:
-        value = _value(graph, values, name)
-        if not isinstance(value, Tensor):
-            raise FormatError(f"output {name[:80]!r} is not computed from the elements of an input")
-        outputs[name] = value
-    return outputs
+        value = evaluation.value(name)
+        assert value is not None
+        outputs[name] = evaluation.tensor(value, name)
+    values: dict[str, Any] = dict(evaluation.values)
+    for name in graph.constants:
+        values.setdefault(name, lambda name=name: graph.constant(name))
+    tensors = Tensors(values, evaluation.tensor)
+    return Model(file, "ONNX", inputs, outputs, tensors, evaluation.nodes, graph.source, evaluation.demands)
 
 
-def _evaluated(graph: OnnxGraph, exact: Collection[Any]) -> tuple[dict[str, Value], set[Any]]:
-    """Return the values of the graph by name, and the rounded quotients that some node requires to be exact.
+def _evaluated(graph: OnnxGraph, exact: Collection[Any]) -> tuple[OnnxEvaluation, set[Any]]:
+    """Return the values of the graph, and the rounded quotients that some node requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier nodes use them, too.
     """
-    values: dict[str, Value] = {x.name: leaf for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True)}
-    shapes, found = ShapeNodes(exact), set(exact)
-    for node in graph.nodes:
-        inputs = [_value(graph, values, name) for name in node.input]
-        if node.op_type == "Reshape" and len(inputs) == 2:
-            inputs[1], quotients = exact_target(*inputs)
-            found |= quotients
-        results = _computed(node, inputs, onnx_model.attributes(node), shapes)
-        if len(results) < len(node.output):
-            expected, got = len(node.output), len(results)
-            raise FormatError(f"node has {expected} outputs, its operation has {got}\n  in: {label(node)}")
-        values.update(zip(node.output, results, strict=False))
-    return values, found
+    evaluation = OnnxEvaluation(graph, exact)
+    for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True):
+        evaluation.define(x.name, leaf)
+    evaluation.nodes = tuple(evaluation.run(graph.nodes))
+    return evaluation, evaluation.exact
 
 
-def _require_known(node: NodeProto) -> None:
-    """Raise `UnknownOpError` for an operation that is not in the catalogue."""
-    domain = "onnx" if node.domain in ("", "ai.onnx") else node.domain
-    title = f"{domain}:{node.op_type}"
-    if domain != "onnx" or (node.op_type not in OPS and node.op_type != "Constant"):
+class OnnxEvaluation(Evaluation):
+    """The values of an ONNX graph."""
+
+    def __init__(self, graph: OnnxGraph, exact: Collection[Any]) -> None:
+        super().__init__({}, exact)
+        self.graph = graph
+        self.exact = set(exact)
+        self.nodes: tuple[ModelNode, ...] = ()
+        self._producers: dict[str, ModelNode] = {}
+        self._digests: dict[str, str] = {}
+        self._inner = 0  # how many subgraphs the evaluation is inside
+
+    def value(self, name: str) -> Value | None:
+        """Return what is called *name*; constants are read when they are first asked for."""
+        if not name:
+            return None
+        if name not in self.values:
+            if name not in self.graph.constants:
+                raise FormatError(f"{name[:80]!r} is read before it is defined")
+            self.values[name] = self.graph.constant(name)
+        return self.values[name]
+
+    def run(self, nodes: Iterable[NodeProto]) -> list[ModelNode]:
+        """Compute the values of *nodes*, which are in order, and return the nodes."""
+        made = []
+        for proto in nodes:
+            domain = "" if proto.domain in _ONNX else proto.domain
+            version = self.graph.opsets.get(domain, 1)
+            node = ModelNode(proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), version, proto)
+            made.append(node)
+            if not self._inner:
+                for name in node.outputs:
+                    self._producers[name] = node
+            results = self.computed(node)
+            if len(results) < len(node.outputs):
+                expected, got = len(node.outputs), len(results)
+                raise FormatError(f"node has {expected} outputs, its operation has {got}\n  in: {node}")
+            for name, value in zip(node.outputs, results, strict=False):
+                if name and value is not None:
+                    self.define(name, value)
+        return made
+
+    # ------------------------------------------------------------------ one node
+
+    def computed(self, node: ModelNode) -> Sequence[Value | None]:
+        """Return the outputs of a node."""
+        inputs = [self.value(name) for name in node.inputs]
+        op = node.op_type if not node.domain else ""
+        if op == "Constant" and any(a.name in _CONSTANTS for a in node.source.attribute):
+            return [_constant(node)]
+        if op in _CONTROL:
+            return _CONTROL[op](self, node, inputs)
+        if op in _SEQUENCES and (made := _SEQUENCES[op](self, node, inputs)) is not None:
+            return made
+        if op == "Reshape" and len(inputs) == 2:
+            inputs[1], quotients = exact_target(*inputs)  # type: ignore[arg-type]
+            self.exact |= quotients
+        results = self._declared(node, op, inputs)
+        if results is None:
+            return self.opaque(node, inputs)
+        if len(results) < len(node.outputs) and onnx_types.is_standard(node) and _may_have(node, len(node.outputs)):
+            return [*results, *self.opaque(node, inputs)[len(results) :]]
+        return results
+
+    def _declared(self, node: ModelNode, op: str, inputs: list[Value | None]) -> list[Value] | None:
+        """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
+        titles = [f"{node.title}-{onnx_types.since_version(node)}", node.title] if op else [node.title]
+        on_shape = is_shape_node(op, inputs) if op else False  # type: ignore[arg-type]
+        known = any(_is_known(t) for t in titles)
+        if op in _RANDOM or not (known or (on_shape and op in OPS)):
+            return None
+        attributes = self._attributes(node)
+        if on_shape:
+            title = op if op in OPS else node.title
+            if title in OPS or title in _MOVING:
+                made = self.shape_values(title, inputs, attributes, str(node))
+                if made is not None:
+                    return made
+                if op in ("Shape", "Size"):
+                    return None
+        if "to" in attributes and op == "Cast":
+            attributes["to"] = self._attributes(node, raw=True)["to"]
         try:
-            frontends.find(title)
-        except UnknownOpError as error:
-            raise UnknownOpError(f"{error}\n  in: {label(node)}") from None
+            results = self.declared(titles, inputs, attributes, str(node))
+        except SymlayoutError as error:
+            if is_attribute_error(error) and all(onnx_types.knows_attribute(node, name) for name in attributes):
+                return None
+            raise
+        return results if results is None else self.folded(results, inputs)
+
+    def _attributes(self, node: ModelNode, *, raw: bool = False) -> dict[str, Any]:
+        found: dict[str, Any] = onnx_model.attributes(node.source)
+        found = {_RENAMED.get(node.op_type, {}).get(name, name): value for name, value in found.items()}
+        if raw or node.domain:
+            return found
+        if node.op_type == "Cast" and "to" in found:
+            found["to"] = dtype_of(found["to"], str(node))
+        if node.op_type == "Split" and len(node.inputs) < 2 and not {"split", "num_outputs"} & found.keys():
+            found["split"] = self._equal_parts(node, found)
+        return found
+
+    def _equal_parts(self, node: ModelNode, attributes: Mapping[str, Any]) -> list[Any]:
+        """Return the extents of parts that are equal, as `Split` has them before version 18 where none are given."""
+        axis, data = attributes.get("axis", 0), self.value(node.inputs[0]) if node.inputs else None
+        if not isinstance(data, Tensor | np.ndarray):
+            raise FormatError(f"input or axis is not there\n  in: {node}")
+        if not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape):
+            raise FormatError(f"input or axis is not there\n  in: {node}")
+        extent, count = data.shape[axis], len(node.outputs)
+        if isinstance(extent, int) and extent % count:
+            raise ShapeError(f"{extent} is no {count} equal parts\n  in: {node}", "size_mismatch")
+        return [extent // count if isinstance(extent, int) else extent / count] * count
+
+    # ------------------------------------------------------------------ opaque operations
+
+    def opaque(
+        self, node: ModelNode, inputs: Sequence[Value | None], types: Sequence[OutputType | None] | None = None
+    ) -> list[Value | None]:
+        """Return the outputs of a node as functions of whole operands, those of its subgraphs too."""
+        operands: list[Tensor | None] = []
+        for name, value in zip(node.inputs, inputs, strict=True):
+            if isinstance(value, Items):
+                operands.extend(self.tensor(v, name) for v in value.elements)
+            else:
+                operands.append(None if value is None else self.tensor(value, name))
+        count = len(inputs) if len(operands) == len(inputs) else 0  # `SameAs` counts inputs
+        outer = [self.value(name) for name in onnx_model.outer_names(node.source)]
+        operands += [self.tensor(v) for v in outer if v is not None and not isinstance(v, Items)]
+        if types is None:
+            hints = self.graph.types
+            types = onnx_types.output_types(node, inputs, operands[:count], hints)
+            types = self._by_shape_inputs(node, inputs, list(types))
+        digest = self._digest(node)
+        attributes = (("version", onnx_types.since_version(node)), *onnx_model.attribute_key(node.source))
+        return list(
+            opaque(
+                node.title,
+                operands,
+                attributes,
+                types,
+                stem=f"{_stem(node.op_type)}_{digest[:6]}",
+                identity=digest,
+                random=node.op_type in _RANDOM or _draws(node),
+            )
+        )
+
+    def _by_shape_inputs(
+        self, node: ModelNode, inputs: Sequence[Value | None], types: list[OutputType | None]
+    ) -> list[OutputType | None]:
+        """Give the output the shape that an input holds as expressions in dims."""
+        known = types[0] if types else None
+        if known is None or node.domain:
+            return types
+        shape: tuple[Any, ...] | None = None
+        first = inputs[0] if inputs else None
+        if node.op_type == "ConstantOfShape" and isinstance(first, np.ndarray):
+            shape = tuple(first)
+        elif node.op_type == "Range" and all(isinstance(v, np.ndarray) and v.dtype == object for v in inputs):
+            start, limit, delta = (v.reshape(()).item() for v in inputs if isinstance(v, np.ndarray))
+            if isinstance(delta, int) and delta > 0 and at_least(limit - start, 0):
+                shape = (-((start - limit) // delta),)
+        return types if shape is None else [OutputType(known.dtype, shape), *types[1:]]
+
+    def _digest(self, node: ModelNode) -> str:
+        """Return text that two nodes share only if they compute equal values, in this and in other models."""
+        if self._inner:
+            return _hash(f"{id(self)}.{len(self.values)}.{next(onnx_model.COUNT)}")
+        waiting = [node]
+        while waiting:
+            at = waiting[-1]
+            key = at.outputs[0] if at.outputs else ""
+            if key in self._digests:
+                waiting.pop()
+                continue
+            names = [*at.inputs, *onnx_model.outer_names(at.source)]
+            before = [self._producers[n] for n in names if n in self._producers]
+            missing = [n for n in before if n.outputs[0] not in self._digests and n is not at]
+            if missing:
+                waiting.extend(missing)
+                continue
+            parts = [at.title, str(at.version), repr(onnx_model.attribute_key(at.source))]
+            parts += [self._digest_of(n) for n in names]
+            if at.op_type in _RANDOM:
+                parts.append(f"{next(onnx_model.COUNT)}.{id(self)}")
+            self._digests[key] = _hash("\n".join(parts))
+            waiting.pop()
+        return self._digests[node.outputs[0]]
+
+    def _digest_of(self, name: str) -> str:
+        if name in self._producers:
+            node = self._producers[name]
+            return f"{self._digests[node.outputs[0]]}.{node.outputs.index(name)}"
+        if name in self.graph.constants:
+            array = self.graph.constant(name)
+            return _hash(f"{array.dtype} {array.shape} {hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()}")
+        return f"input {name}"
+
+    # ------------------------------------------------------------------ subgraphs
+
+    def inside(self, graph: GraphProto, known: Mapping[str, Value]) -> list[Value]:
+        """Return the outputs of a subgraph, with *known* for its inputs."""
+        outer, outer_graph = self.values, self.graph
+        self.values = ChainMap(dict(known), outer)
+        self._inner += 1
+        self.graph = onnx_model.inner(outer_graph, graph)
+        try:
+            self.run(self.graph.nodes)
+            found = [self.value(name) for name in self.graph.outputs]
+        finally:
+            self.values, self.graph = outer, outer_graph
+            self._inner -= 1
+        if any(v is None for v in found):
+            raise FormatError("an output of a subgraph is left out")
+        return [v for v in found if v is not None]
+
+    def joined(self, a: Value, b: Value) -> OutputType:
+        """Return what two values have in common, of which one is taken."""
+        if isinstance(a, Unshaped | Items) or isinstance(b, Unshaped | Items):
+            return OutputType(None, None)
+        left, right = self.tensor(a), self.tensor(b)
+        dtype = left.dtype if left.dtype == right.dtype else None
+        if left.rank != right.rank:
+            return OutputType(dtype, None)
+        entries = []
+        for m, n, (lo, hi), (low, high) in zip(left.shape, right.shape, left.bounds(), right.bounds(), strict=True):
+            if m == n:
+                entries.append(m)
+            else:
+                most = (max(hi, high),) if hi is not None and high is not None else None
+                entries.append(Unknown(max(min(lo or 0, low or 0), 0), most))
+        return OutputType(dtype, tuple(entries))
 
 
-def _value(graph: OnnxGraph, values: dict[str, Value], name: str) -> Value | None:
-    """Return what is called *name*; constants are read when they are first asked for."""
-    if not name:
+def _is_known(title: str) -> bool:
+    from symlayout import frontends
+
+    return frontends.is_known(title)
+
+
+_MOVING = frozenset(
+    f"onnx:{op}"
+    for op in (
+        "Concat", "Unsqueeze", "Squeeze", "Reshape", "Slice", "Split", "Transpose", "Expand", "Tile", "Flatten",
+        "Identity", "Pad", "DepthToSpace", "SpaceToDepth",
+    )
+)  # fmt: skip
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _stem(op: str) -> str:
+    return re.sub(r"\W", "_", op[:40], flags=re.ASCII) if op[:1].isalpha() else f"op_{len(op)}"
+
+
+def _may_have(node: ModelNode, count: int) -> bool:
+    return onnx_types.most_outputs(node) >= count
+
+
+def _draws(node: ModelNode) -> bool:
+    """Return whether a node with subgraphs contains a random operation."""
+    return any(inner.op_type in _RANDOM for inner in onnx_model.inner_nodes(node.source))
+
+
+# ---------------------------------------------------------------------- control flow
+
+
+def _if(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
+    branches = {a.name: a.g for a in node.source.attribute if a.name in ("then_branch", "else_branch")}
+    if len(branches) != 2 or len(inputs) != 1:
+        raise FormatError(f"If has not a condition and two branches\n  in: {node}")
+    condition = inputs[0]
+    if isinstance(condition, np.ndarray) and condition.size == 1 and not hasattr(condition.item(), "free_symbols"):
+        return self.inside(branches["then_branch" if condition.item() else "else_branch"], {})
+    then, otherwise = (self.inside(branches[name], {}) for name in ("then_branch", "else_branch"))
+    if len(then) != len(otherwise):
+        raise FormatError(f"the branches have {len(then)} and {len(otherwise)} outputs\n  in: {node}")
+    return self.opaque(node, inputs, [self.joined(a, b) for a, b in zip(then, otherwise, strict=True)])
+
+
+def _loop(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
+    body = next((a.g for a in node.source.attribute if a.name == "body"), None)
+    carried = inputs[2:]
+    if body is None or len(body.input) != len(inputs) or len(body.output) < 1 + len(carried):
+        raise FormatError(f"the body of the loop does not fit its inputs\n  in: {node}")
+    state, results = _fixed_point(self, node, [v for v in carried if v is not None], lambda leaves: {
+        body.input[0].name: tensor((), np.int64, "iteration"),
+        body.input[1].name: tensor((), np.bool_, "condition"),
+        **{x.name: leaf for x, leaf in zip(list(body.input)[2:], leaves, strict=True)},
+    }, body, 1)  # fmt: skip
+    trips = inputs[0]
+    most = (trips.item(),) if isinstance(trips, np.ndarray) and trips.size == 1 and at_least(trips.item(), 0) else None
+    count = Unknown(0, most)
+    return self.opaque(node, inputs, [*state, *(_stacked(self, v, count) for v in results)])
+
+
+def _scan(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
+    body = next((a.g for a in node.source.attribute if a.name == "body"), None)
+    scanned = next((int(a.i) for a in node.source.attribute if a.name == "num_scan_inputs"), 0)
+    simple = not any(any(a.ints) for a in node.source.attribute if a.name in ("scan_input_axes", "scan_output_axes"))
+    values = [v for v in inputs if v is not None]
+    if body is None or not simple or node.version < 9 or len(body.input) != len(values) or not scanned:
+        return self.opaque(node, inputs)
+    count = len(values) - scanned
+    rows = [self.tensor(v) for v in values[count:] if not isinstance(v, Items)]
+    if any(t.rank < 1 for t in rows) or len(rows) != scanned:
+        return self.opaque(node, inputs)
+    slices = {
+        x.name: tensor(t.shape[1:], t.dtype, "slice") for x, t in zip(list(body.input)[count:], rows, strict=True)
+    }
+    state, results = _fixed_point(self, node, values[:count], lambda leaves: {
+        **{x.name: leaf for x, leaf in zip(body.input, leaves, strict=False)}, **slices,
+    }, body, 0)  # fmt: skip
+    return self.opaque(node, inputs, [*state, *(_stacked(self, v, SameAs(count, 0)) for v in results)])
+
+
+def _fixed_point(
+    self: OnnxEvaluation, node: ModelNode, first: list[Value], known: Any, body: GraphProto, skipped: int
+) -> tuple[list[OutputType], list[Value]]:
+    """Return the types of what a loop carries, which each pass keeps, and the values that one pass adds."""
+    kinds: list[OutputType] = []
+    for v in first:
+        kinds.append(OutputType(None, None) if isinstance(v, Items | Unshaped) else _type(self.tensor(v)))
+    for _ in range(MAX_LOOP_PASSES):
+        leaves = [_leaf(kind, f"carried_{k}", node) for k, kind in enumerate(kinds)]
+        found = self.inside(body, known(leaves))
+        after = found[skipped : skipped + len(first)]
+        joined = [
+            OutputType(None, None) if kind.shape is None else self.joined(leaf, v)
+            for kind, leaf, v in zip(kinds, leaves, after, strict=True)
+        ]
+        changed = False
+        news = []
+        for kind, leaf, new in zip(kinds, leaves, joined, strict=True):
+            same = kind.shape is None or _kept(kind.shape, self.tensor(leaf).shape, new.shape)
+            changed |= not same
+            news.append(kind if same else _widened(kind, new))
+        kinds = news
+        if not changed:
+            return kinds, found[skipped + len(first) :]
+    kinds = [OutputType(kind.dtype, None) for kind in kinds]
+    return kinds, [Unshaped(self.tensor(np.zeros(0))) for _ in found[skipped + len(first) :]]
+
+
+def _kept(kind: tuple[Any, ...], before: tuple[Any, ...], after: tuple[Any, ...] | None) -> bool:
+    """Return whether a pass keeps each extent that is not unknown already."""
+    if after is None:
+        return False
+    return all(isinstance(e, Unknown) or a == b for e, a, b in zip(kind, before, after, strict=True))
+
+
+def _type(t: Tensor) -> OutputType:
+    return OutputType(t.dtype, tuple(t.shape))
+
+
+def _widened(kind: OutputType, new: OutputType) -> OutputType:
+    """Return the type with each extent that a pass changes unknown."""
+    if new.shape is None or kind.shape is None:
+        return OutputType(kind.dtype, None)
+    pairs = zip(kind.shape, new.shape, strict=True)
+    return OutputType(kind.dtype, tuple(a if a == b else Unknown() for a, b in pairs))
+
+
+def _leaf(kind: OutputType, name: str, node: ModelNode) -> Value:
+    if kind.shape is None:
+        return Unshaped(tensor((), kind.dtype, name))
+    unique = f"{name}.{next(onnx_model.COUNT)}"
+    entries = [
+        symbol_of(Dim(f"{name}.{axis}", e.least, None, process=unique)) if isinstance(e, Unknown) else e
+        for axis, e in enumerate(kind.shape)
+    ]
+    return tensor(entries, kind.dtype, name)
+
+
+def _stacked(self: OnnxEvaluation, value: Value, count: Any) -> OutputType:
+    """Return the type of the values of all passes, one after the other."""
+    if isinstance(value, Unshaped | Items):
+        return OutputType(None, None)
+    t = self.tensor(value)
+    inside = [any(d.process for d in _dims(e, t)) for e in t.extents]
+    return OutputType(t.dtype, (count, *(Unknown() if own else e for own, e in zip(inside, t.shape, strict=True))))
+
+
+def _dims(e: Any, t: Tensor) -> list[Dim]:
+    return [] if isinstance(e, int) else [t.facts.dims[n] for n in e.names if n in t.facts.dims]
+
+
+_CONTROL = {"If": _if, "Loop": _loop, "Scan": _scan}
+
+# ---------------------------------------------------------------------- sequences
+
+
+def _sequence_construct(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    return [Items(tuple(v for v in inputs if v is not None))]
+
+
+def _sequence_empty(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    return [Items(())]
+
+
+def _sequence_insert(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    sequence, value = inputs[0], inputs[1]
+    if not isinstance(sequence, Items) or value is None:
         return None
-    if name not in values:
-        values[name] = graph.constant(name)
-    return values[name]
+    at = _place(inputs[2], len(sequence.elements) + 1) if len(inputs) > 2 else len(sequence.elements)
+    return None if at is None else [Items((*sequence.elements[:at], value, *sequence.elements[at:]))]
 
 
-def _computed(
-    node: NodeProto, inputs: list[Value | None], attributes: dict[str, Any], shapes: ShapeNodes
-) -> list[Tensor] | list[Constant]:
-    """Return the outputs of a node."""
-    attributes = {_RENAMED.get(node.op_type, {}).get(name, name): value for name, value in attributes.items()}
-    if node.op_type == "Cast" and "to" in attributes:
-        attributes["to"] = dtype_of(attributes["to"], label(node))
-    if node.op_type == "Constant":
-        return [_constant(node, attributes)]
-    if node.op_type == "Split" and len(inputs) < 2 and not {"split", "num_outputs"} & attributes.keys():
-        attributes["split"] = _equal_parts(node, inputs, attributes)
-    if is_shape_node(node.op_type, inputs):
-        title = node.op_type if node.op_type in OPS else f"onnx:{node.op_type}"
-        return shapes.compute(title, inputs, attributes, label(node))
-    if f"onnx:{node.op_type}" not in frontends.names():
-        what = "reads the elements of a tensor, and is known on shapes only"
-        raise UnknownOpError(f"onnx:{node.op_type[:40]} {what}\n  in: {label(node)}")
-    return apply_layer(f"onnx:{node.op_type}", inputs, attributes, label(node))
+def _sequence_at(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    sequence = inputs[0]
+    if not isinstance(sequence, Items):
+        return None
+    at = _place(inputs[1], len(sequence.elements))
+    return None if at is None else [sequence.elements[at]]
 
 
-def _constant(node: NodeProto, attributes: Mapping[str, Any]) -> Constant:
+def _sequence_length(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    sequence = inputs[0]
+    return [np.array(len(sequence.elements), np.int64)] if isinstance(sequence, Items) else None
+
+
+def _split_to_sequence(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    data, split = inputs[0], inputs[1] if len(inputs) > 1 else None
+    axis = next((a.i for a in node.source.attribute if a.name == "axis"), 0)
+    keepdims = next((a.i for a in node.source.attribute if a.name == "keepdims"), 1)
+    if not isinstance(data, Tensor) or not -data.rank <= axis < data.rank:
+        return None
+    extent = data.shape[axis]
+    if isinstance(split, np.ndarray) and split.ndim == 1:
+        sizes = list(split)
+    elif not isinstance(extent, int) or extent > _MAX_PARTS:
+        return None
+    elif split is None:
+        sizes = [1] * extent
+    elif isinstance(split, np.ndarray) and isinstance(split.item(), int) and split.item() > 0:
+        step = split.item()
+        sizes = [min(step, extent - start) for start in range(0, extent, step)]
+    else:
+        return None
+    parts = self.declared(["onnx:Split"], [data, np.array(sizes, object)], {"axis": axis}, str(node))
+    if parts is not None and split is None and not keepdims:
+        parts = [_one(self.declared(["onnx:Squeeze"], [p, np.array([axis])], {}, str(node))) for p in parts]
+    return None if parts is None else [Items(tuple(parts))]
+
+
+def _concat_from_sequence(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+    sequence = inputs[0]
+    axis = next((a.i for a in node.source.attribute if a.name == "axis"), 0)
+    stacked = next((a.i for a in node.source.attribute if a.name == "new_axis"), 0)
+    if not isinstance(sequence, Items) or not sequence.elements:
+        return None
+    parts: list[Value | None] = list(sequence.elements)
+    if stacked:
+        parts = [_one(self.declared(["onnx:Unsqueeze"], [p, np.array([axis])], {}, str(node))) for p in parts]
+    return self.declared(["onnx:Concat"], parts, {"axis": axis}, str(node))
+
+
+def _one(results: list[Value] | None) -> Value:
+    assert results is not None
+    return results[0]
+
+
+def _place(value: Value | None, count: int) -> int | None:
+    if not isinstance(value, np.ndarray) or value.size != 1 or not isinstance(at := value.item(), int):
+        return None
+    return at % count if count and -count <= at < count else None
+
+
+_MAX_PARTS = 1024
+_SEQUENCES = {
+    "SequenceConstruct": _sequence_construct,
+    "SequenceEmpty": _sequence_empty,
+    "SequenceInsert": _sequence_insert,
+    "SequenceAt": _sequence_at,
+    "SequenceLength": _sequence_length,
+    "SplitToSequence": _split_to_sequence,
+    "ConcatFromSequence": _concat_from_sequence,
+}
+
+# ---------------------------------------------------------------------- constants and inputs
+
+
+def _constant(node: ModelNode) -> np.ndarray[Any, Any]:
     """Return the value of a ``Constant``."""
+    attributes = onnx_model.attributes(node.source)
     if len(attributes) != 1 or not attributes.keys() <= set(_CONSTANTS):
-        raise FormatError(f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {label(node)}")
+        raise FormatError(f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {node}")
     ((name, value),) = attributes.items()
     return np.asarray(value, np.int64 if "int" in name else np.float32 if "float" in name else None)
-
-
-def _equal_parts(node: NodeProto, inputs: list[Value | None], attributes: Mapping[str, Any]) -> list[Any]:
-    """Return the extents of parts that are equal, as `Split` has them before version 18 where none are given."""
-    axis, data = attributes.get("axis", 0), inputs[0] if inputs else None
-    if data is None or not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape):
-        raise FormatError(f"input or axis is not there\n  in: {label(node)}")
-    extent, count = data.shape[axis], len(node.output)
-    if isinstance(extent, int) and extent % count:
-        raise ShapeError(f"{extent} is no {count} equal parts\n  in: {label(node)}", "size_mismatch")
-    return [extent // count if isinstance(extent, int) else extent / count] * count
 
 
 def _leaves(inputs: tuple[Input, ...]) -> list[Tensor]:

@@ -1,7 +1,9 @@
-"""Load a model in OpenVINO's intermediate representation: from its layers to its outputs as tensors."""
+"""Read a model in OpenVINO's intermediate representation: from its layers to its values as tensors."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -12,10 +14,13 @@ import numpy as np
 from symlayout import frontends
 from symlayout.errors import FormatError
 from symlayout.models import openvino_ir
-from symlayout.models.apply_node import Constant, Value, apply_layer, identifier
-from symlayout.models.model_file import MAX_RANK
+from symlayout.models.apply_node import Constant, identifier
+from symlayout.models.evaluate_graph import Evaluation
+from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
+from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
+from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
 from symlayout.models.openvino_ir import IRGraph, Layer, Port
-from symlayout.models.shape_arithmetic import ShapeNodes, exact_target, is_shape_node, settled
+from symlayout.models.shape_arithmetic import exact_target, is_shape_node, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 # Operations that compute shapes, with ONNX's names for them.
@@ -30,63 +35,173 @@ _MOVES = (
     "Concat", "Unsqueeze", "Squeeze", "Reshape", "Slice", "StridedSlice", "Split", "Transpose", "Broadcast", "Tile",
 )  # fmt: skip
 
+_COUNT = itertools.count()  # tells values apart that are equal to no other
+_RANDOM = ("RandomUniform", "Multinomial")
 
-def load_openvino(file: Path) -> dict[str, Tensor]:
-    """Return the outputs of the IR in *file*, an ``.xml`` with its ``.bin`` beside it (see `symlayout.load`)."""
+# Operations whose result has the shape of an input of the same rank.
+_SAME_SHAPE = frozenset([
+    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BatchNormInference", "Ceiling", "Clamp", "Convert",
+    "ConvertLike", "Cos", "Cosh", "CumSum", "Elu", "Erf", "Exp", "FakeQuantize", "Floor", "Gelu", "GRN", "HSigmoid",
+    "HSwish", "HardSigmoid", "IsFinite", "IsInf", "IsNaN", "Log", "LogSoftmax", "LogicalNot", "MVN", "Mish",
+    "Negative", "NormalizeL2", "PRelu", "ReLU", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "SoftPlus",
+    "SoftSign", "Softmax", "Sqrt", "Swish", "Tan", "Tanh", "ReverseSequence", "GroupNormalization", "BitwiseNot",
+])  # fmt: skip
+
+
+def read_openvino(file: Path) -> Model:
+    """Return the model in the IR *file*, an ``.xml`` with its ``.bin`` beside it (see `symlayout.read_model`)."""
     graph = openvino_ir.read(file)
-    names, values = settled(lambda exact: _evaluated(graph, exact))
+    evaluation = settled(lambda exact: _evaluated(graph, exact))
     outputs: dict[str, Tensor] = {}
     for result in graph.results:
-        name, value = _result(result, names, values)
+        if len(result.inputs) != 1:
+            raise FormatError(f"a result is one value\n  in: {result}")
+        port = result.inputs[0]
+        name, value = evaluation.stated[port], evaluation.tensor(evaluation.values[evaluation.names[port]])
         if outputs.setdefault(name, value) is not value:
             raise FormatError(f"two outputs are called {name[:80]!r}\n  in: {result}")
-    return outputs
+    inputs = {name: t for name in evaluation.inputs if isinstance(t := evaluation.values[name], Tensor)}
+    tensors = Tensors(evaluation.values, evaluation.tensor)
+    nodes = tuple(evaluation.nodes)
+    return Model(file, "OpenVINO IR", inputs, outputs, tensors, nodes, graph, evaluation.demands)
 
 
-def _evaluated(graph: IRGraph, exact: Collection[Any]) -> tuple[tuple[dict[Port, str], dict[Port, Value]], set[Any]]:
-    """Return the names and values of the graph, and the rounded quotients that some layer requires to be exact.
+class OpenVINOEvaluation(Evaluation):
+    """The values of an IR.  A port has the name of its tensor; a name that stands twice gets the layer's number."""
+
+    def __init__(self, exact: Collection[Any]) -> None:
+        super().__init__({}, exact)
+        self.exact = set(exact)
+        self.names: dict[Port, str] = {}
+        self.stated: dict[Port, str] = {}
+        self.inputs: list[str] = []
+        self.nodes: list[ModelNode] = []
+        self.digests: dict[Port, str] = {}
+
+    def name(self, layer: Layer, number: int) -> str:
+        """Return the name of an output of *layer*, and keep it."""
+        stated = _name(layer, number)
+        name = stated if stated not in self.values else f"{stated}:{layer.id}.{number}"
+        self.names[Port(layer.id, number)], self.stated[Port(layer.id, number)] = name, stated
+        return name
+
+    def digest(self, layer: Layer, constant: np.ndarray[Any, Any] | None) -> None:
+        """Keep text for each output that two values share only if they are equal."""
+        parts = [layer.type, str(layer.opset), repr(sorted(layer.attributes.items()))]
+        if constant is not None:
+            elements = hashlib.sha256(constant.tobytes()).hexdigest() if constant.size <= MAX_CONSTANT else ""
+            parts = [f"{constant.dtype} {constant.shape} {elements or next(_COUNT)}"]
+        if layer.type == "Parameter":
+            parts = [f"input {_name(layer, 0)}"]
+        if layer.type in _RANDOM:
+            parts.append(f"{id(self)}.{next(_COUNT)}")
+        text = "\n".join([*parts, *(self.digests[port] for port in layer.inputs)])
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        for k in range(len(layer.tensor_names)):
+            self.digests[Port(layer.id, k)] = f"{digest}.{k}"
+
+
+def _evaluated(graph: IRGraph, exact: Collection[Any]) -> tuple[OpenVINOEvaluation, set[Any]]:
+    """Return the values of the graph, and the rounded quotients that some layer requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier layers use them, too.
     """
-    names: dict[Port, str] = {}
-    values: dict[Port, Value] = {}
+    evaluation = OpenVINOEvaluation(exact)
     leaves: set[str] = set()
-    shapes, found = ShapeNodes(exact), set(exact)
     for layer in graph.layers:
-        inputs: list[Value] = [values[port] for port in layer.inputs]
+        inputs: list[Value] = [evaluation.values[evaluation.names[port]] for port in layer.inputs]
         if layer.type == "Reshape" and len(inputs) == 2:
-            target, quotients = exact_target(*inputs)
+            target, quotients = exact_target(*inputs)  # type: ignore[arg-type]
             inputs = [inputs[0], inputs[1] if target is None else target]
-            found |= quotients
+            evaluation.exact |= quotients
+        read = tuple(evaluation.names[port] for port in layer.inputs)
+        constant = None
+        if layer.type == "Result":
+            continue
         if layer.type == "Parameter":
-            results: Sequence[Value] = [_parameter(layer, identifier(_name(layer, 0), leaves))]
+            results: Sequence[Value | None] = [_parameter(layer, identifier(_name(layer, 0), leaves))]
         elif layer.type == "Const":
-            results = [graph.constant(layer)]
+            constant = graph.constant(layer)
+            results = [constant]
         else:
-            results = _computed(layer, inputs, shapes)
+            results = []
+        evaluation.digest(layer, constant)
+        if not results:
+            results = _computed(evaluation, layer, inputs)
         if len(results) != len(layer.tensor_names):
             ports = len(layer.tensor_names)
             raise FormatError(f"layer has {ports} outputs, its operation has {len(results)}\n  in: {layer}")
+        written = []
         for k, value in enumerate(results):
-            names[Port(layer.id, k)], values[Port(layer.id, k)] = _name(layer, k), value
-    return (names, values), found
+            name = evaluation.name(layer, k)
+            written.append(name)
+            if value is not None:
+                evaluation.define(name, value)
+        if layer.type == "Parameter":
+            evaluation.inputs.append(written[0])
+        elif layer.type != "Const":
+            version = layer.opset or 0
+            evaluation.nodes.append(ModelNode(layer.name, layer.type, "openvino", read, tuple(written), version, layer))
+    return evaluation, evaluation.exact
 
 
-def _computed(layer: Layer, inputs: list[Value], shapes: ShapeNodes) -> Sequence[Value]:
+def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value]) -> list[Value | None]:
+    """Return the outputs of a layer as functions of whole operands, with the shapes that the file states.
+
+    An extent that the file does not know is that of the first input's axis where the file gives both the same rank and
+    the operation keeps the shape of its input; it depends on data otherwise.
+    """
+    operands = [evaluation.tensor(value) for value in inputs if not isinstance(value, Items)]
+    types: list[OutputType | None] = []
+    for extents, precision in layer.stated:
+        dtype = openvino_ir.dtype_of(precision)
+        types.append(OutputType(dtype, _entries(layer, operands, extents) if precision else None))
+    digest = evaluation.digests.get(Port(layer.id, 0), f"{id(evaluation)}.{layer.id}")
+    attributes = (("version", layer.opset), *sorted(layer.attributes.items()))
+    stem = f"{identifier(layer.type[:40], set())}_{digest[:6]}"
+    title = f"openvino:{layer.type}"
+    random = layer.type in _RANDOM
+    return list(opaque(title, operands, attributes, types, stem=stem, identity=digest, random=random))
+
+
+def _entries(layer: Layer, operands: Sequence[Tensor], extents: Sequence[int | None]) -> tuple[Any, ...]:
+    entries: list[Any] = []
+    for axis, n in enumerate(extents):
+        if n is not None:
+            entries.append(n)
+            continue
+        same = [k for k, t in enumerate(operands) if t.rank == len(extents)] if layer.type in _SAME_SHAPE else []
+        entries.append(SameAs(same[0], axis) if same else Unknown())
+    return tuple(entries)
+
+
+def _computed(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value]) -> Sequence[Value | None]:
     """Return the outputs of a layer that has inputs."""
+    if any(isinstance(v, Unshaped | Items) for v in inputs):
+        return _opaque(evaluation, layer, inputs)
+    made = _by_declaration(evaluation, layer, inputs)
+    return _opaque(evaluation, layer, inputs) if made is None else made
+
+
+def _by_declaration(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value]) -> Sequence[Value | None] | None:
+    """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
     attributes = {name: _attribute(text) for name, text in layer.attributes.items()}
     title = _operation(layer)
     if layer.type == "StridedSlice":  # which is TensorFlow's, with lists of 0 and 1 for its masks
         title, attributes = "tensorflow:StridedSlice", {name: _mask(layer, name) for name in layer.attributes}
     op = "FloorDiv" if layer.type == "Divide" and attributes.get("m_pythondiv", True) else _SHAPE_LAYERS.get(layer.type)
-    if op is None or not is_shape_node(op, inputs):
-        if layer.type in _MOVES and inputs and is_shape_node("", inputs):
-            return shapes.compute(title, inputs, attributes, str(layer))
-        return apply_layer(title, inputs, attributes, str(layer))
+    if op is None or not is_shape_node(op, inputs):  # type: ignore[arg-type]
+        if layer.type in _MOVES and inputs and is_shape_node("", inputs):  # type: ignore[arg-type]
+            made = evaluation.shape_values(title, inputs, attributes, str(layer))
+            if made is not None:
+                return made
+        results = evaluation.declared([title], inputs, attributes, str(layer))
+        return results if results is None else evaluation.folded(results, inputs)
     kept: dict[str, Any] = {}
     if layer.type == "Convert":
         if len(inputs) == 1 and isinstance(value := inputs[0], np.ndarray) and value.dtype != object:
-            return [_converted(value, layer)]
+            converted = _converted(value, layer)
+            return None if converted is None else [converted]
         kept = {"to": openvino_ir.element_type(layer, "destination_type")}
     elif layer.type == "ReduceProd":
         kept = {"keepdims": attributes.get("keep_dims", False)}
@@ -94,7 +209,7 @@ def _computed(layer: Layer, inputs: list[Value], shapes: ShapeNodes) -> Sequence
         if attributes.get("batch_dims", 0) != 0:
             raise FormatError(f"values are gathered in batches\n  in: {layer}")
         kept = {"axis": inputs.pop()}
-    return shapes.compute(op, inputs, kept, str(layer))
+    return evaluation.shape_values(op, inputs, kept, str(layer))
 
 
 def _mask(layer: Layer, name: str) -> int:
@@ -119,19 +234,12 @@ def _parameter(layer: Layer, name: str) -> Tensor:
     return tensor(openvino_ir.parameter_shape(layer), openvino_ir.element_type(layer), name)
 
 
-def _result(layer: Layer, names: dict[Port, str], values: dict[Port, Value]) -> tuple[str, Tensor]:
-    sources = layer.inputs
-    if len(sources) != 1 or not isinstance(value := values[sources[0]], Tensor):
-        raise FormatError(f"a result is one tensor that is computed from an input\n  in: {layer}")
-    return names[sources[0]], value
-
-
-def _converted(value: Constant, layer: Layer) -> Constant:
-    """Return an integer constant in another integer type, in which it has to fit."""
+def _converted(value: Constant, layer: Layer) -> Constant | None:
+    """Return an integer constant in another integer type; None if it has other elements there."""
     dtype = openvino_ir.element_type(layer, "destination_type")
     made = value.astype(dtype) if value.dtype.kind in "iu" and dtype.kind in "iu" else None
     if made is None or not np.array_equal(made, value):
-        raise FormatError(f"constant of {value.dtype} cannot be converted to {dtype} exactly\n  in: {layer}")
+        return None
     return made
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from symlayout.errors import FormatError, MissingFileError
 
@@ -28,3 +31,23 @@ def open_model(path: Path) -> BinaryIO:
     if not path.is_file():
         raise FormatError(f"{path.name[:80]!r} is not a regular file")
     return path.open("rb")
+
+
+def map_bytes(path: Path, start: int, size: int, where: str) -> np.ndarray[Any, Any]:
+    """Return bytes of a file without reading them: they are mapped into memory, read-only.
+
+    Raises
+    ------
+    FormatError
+        The file is not regular, or ends before.
+    MissingFileError
+        There is no such file.
+    """
+    with open_model(path) as file:
+        end = os.fstat(file.fileno()).st_size
+        if start + size > end:
+            text = f"constant is at bytes {start} to {start + size}, {path.name[:80]!r} has {end}"
+            raise FormatError(f"{text}\n  in: {where}")
+        if size == 0:
+            return np.zeros(0, np.uint8)
+        return np.memmap(file, np.uint8, "r", start, (size,))

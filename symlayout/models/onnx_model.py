@@ -4,16 +4,16 @@ The file is not trusted.  Its fields are counted before the package makes messag
 hundred times the memory of its two bytes in the file.  An inconsistent file is a `FormatError`.  Attributes and
 constants are converted when a node needs them.  `symlayout.models.load_onnx` knows what operations mean.
 
-Left out: the shapes between the nodes (``value_info``), which are another program's inference; local functions,
-whose nodes have a domain; sequences, maps, optionals and sparse tensors.  Format: ONNX, ``onnx.proto``, IR
-versions 3 to 14.
+Local functions are inlined.  Constants in other files are mapped, not read.  Left out: inputs that are sequences, maps
+or optionals, and sparse tensors.  Format: ONNX, ``onnx.proto``, IR versions 3 to 14.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,18 +22,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import FormatError, MissingPackageError, printable
-from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
+from symlayout.models.model_file import MAX_RANK, map_bytes, open_model
 from symlayout.tensors.element_types import element_type
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
-MAX_BYTES = 256 << 20
-MAX_FIELDS = 1_000_000  # of one file, including numbers packed into one field
+MAX_BYTES = 2 << 30  # what protobuf itself can read
+MAX_FIELDS = 2_000_000  # of one file, including numbers packed into one field
+MAX_INLINED = 200_000  # nodes, once local functions are inlined
 IR_VERSIONS = range(3, 15)
 OPSETS = range(1, 29)  # newer ones may give a name another meaning
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
+
+COUNT = itertools.count()  # tells values apart that are equal to no other
 
 Constant = np.ndarray[Any, Any]
 Attribute = int | float | str | list[int] | list[float] | list[str] | Constant
@@ -62,16 +65,28 @@ class OnnxGraph:
         Their names.
     constants : mapping
         The initializers by name.
+    opsets : mapping
+        The version of each domain's operation set.
+    types : mapping
+        The types that the file states for values.
+    source : ModelProto or None
+        The file; None for a subgraph.
+    folder : Path
+        Where the files with constants are.
     """
 
     inputs: tuple[Input, ...]
     nodes: tuple[NodeProto, ...]
     outputs: tuple[str, ...]
     constants: Mapping[str, TensorProto]
+    opsets: Mapping[str, int]
+    types: Mapping[str, TypeProto]
+    source: ModelProto | None
+    folder: Path
 
     def constant(self, name: str) -> Constant:
         """Return the value of an initializer (see `array`)."""
-        return array(self.constants[name], f"initializer {name[:80]!r}")
+        return array(self.constants[name], f"initializer {name[:80]!r}", self.folder)
 
 
 def read(path: Path) -> OnnxGraph:
@@ -88,11 +103,10 @@ def read(path: Path) -> OnnxGraph:
     MissingPackageError
         If the package ``onnx`` cannot be imported.
     """
-    model = _message(path)
+    source = _message(path)
+    model = _inlined(source) if source.functions else source
     graph = model.graph
-    constants: dict[str, TensorProto] = {}
-    for tensor in graph.initializer:
-        constants[_new(tensor.name, constants)] = tensor
+    constants = _constants(graph)
     inputs: dict[str, Input] = {}
     for value in graph.input:
         if value.name not in constants:
@@ -102,7 +116,104 @@ def read(path: Path) -> OnnxGraph:
         raise FormatError("model has no output")
     nodes = _needed(outputs, graph.node, {*constants, *inputs})
     _check_opset(model)
-    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants)
+    opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in model.opset_import}
+    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants, opsets, _types(graph), source, path.parent)
+
+
+def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:
+    """Return a subgraph, which also reads the constants of the graph around it."""
+    constants = {**outer.constants, **_constants(graph)} if graph.initializer else outer.constants
+    outputs = tuple(value.name for value in graph.output)
+    nodes = tuple(graph.node)
+    return OnnxGraph((), nodes, outputs, constants, outer.opsets, _types(graph), None, outer.folder)
+
+
+def inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
+    """Yield the nodes of the subgraphs of *node*, and of theirs."""
+    waiting = [g for a in node.attribute for g in ([a.g] if a.HasField("g") else a.graphs)]
+    while waiting:
+        graph = waiting.pop()
+        for found in graph.node:
+            yield found
+            waiting.extend(g for a in found.attribute for g in ([a.g] if a.HasField("g") else a.graphs))
+
+
+def outer_names(node: NodeProto) -> list[str]:
+    """Return the names that the subgraphs of *node* read from the graph around it, in order of first use."""
+    found: dict[str, None] = {}
+    waiting = [(g, frozenset[str]()) for a in node.attribute for g in ([a.g] if a.HasField("g") else a.graphs)]
+    while waiting:
+        graph, around = waiting.pop()
+        own = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+        own |= {name for made in graph.node for name in made.output}
+        known = around | own
+        for reader in graph.node:
+            found.update((name, None) for name in reader.input if name and name not in known)
+            waiting.extend((g, known) for a in reader.attribute for g in ([a.g] if a.HasField("g") else a.graphs))
+        found.update((value.name, None) for value in graph.output if value.name not in known)
+    return list(found)
+
+
+def attribute_key(node: NodeProto) -> tuple[tuple[str, Any], ...]:
+    """Return the attributes of *node* as plain values, sorted by name: equal for nodes with equal attributes."""
+    found: list[tuple[str, Any]] = []
+    for a in node.attribute:
+        if a.type == a.INT:
+            value: Any = a.i
+        elif a.type == a.INTS:
+            value = tuple(a.ints)
+        elif a.type == a.STRING:
+            value = a.s
+        elif a.type == a.FLOAT:
+            value = a.f.hex()
+        else:
+            value = a.SerializeToString(deterministic=True)
+        found.append((a.name, (int(a.type), value)))
+    return tuple(sorted(found, key=lambda pair: pair[0]))
+
+
+def _constants(graph: GraphProto) -> dict[str, TensorProto]:
+    constants: dict[str, TensorProto] = {}
+    for tensor in graph.initializer:
+        constants[_new(tensor.name, constants)] = tensor
+    return constants
+
+
+def _types(graph: GraphProto) -> dict[str, TypeProto]:
+    return {value.name: value.type for values in (graph.value_info, graph.output) for value in values}
+
+
+def _inlined(model: ModelProto) -> ModelProto:
+    """Return the model without local functions: their bodies stand where they are called."""
+    functions = {(f.domain, f.name, f.overload): f for f in model.functions}
+    sizes: dict[tuple[str, str, str], int] = {}
+
+    def size(nodes: Sequence[NodeProto], calls: tuple[tuple[str, str, str], ...]) -> int:
+        total = 0
+        for node in itertools.chain(nodes, *(inner_nodes(node) for node in nodes)):
+            key = (node.domain, node.op_type, node.overload)
+            if key in calls:
+                raise FormatError(f"function {node.op_type[:80]!r} calls itself")
+            if key in functions and key not in sizes:
+                if len(calls) > _MAX_CALLS:
+                    raise FormatError(f"functions call each other more than {_MAX_CALLS} deep")
+                sizes[key] = size(functions[key].node, (*calls, key))
+            total += sizes.get(key, 1)
+            if total > MAX_INLINED:
+                raise FormatError(f"model has more than {MAX_INLINED} nodes, with its functions inlined")
+        return total
+
+    size(model.graph.node, ())
+    from onnx import inliner
+
+    try:
+        inlined: ModelProto = inliner.inline_local_functions(model)
+    except Exception as error:  # of the package's C++, which does not document them
+        raise FormatError(f"functions of the model cannot be inlined: {printable(error):.200}") from None
+    return inlined
+
+
+_MAX_CALLS = 64
 
 
 def label(node: NodeProto) -> str:
@@ -126,37 +237,75 @@ def attributes(node: NodeProto) -> dict[str, Attribute]:
     return found
 
 
-def array(tensor: TensorProto, where: str) -> Constant:
-    """Return the value of a ``TensorProto``.
+def array(tensor: TensorProto, where: str, folder: Path | None = None) -> Constant:
+    """Return the value of a ``TensorProto``; mapped if it is kept in another file, which is in *folder*.
 
     Raises
     ------
     FormatError
-        If it is kept in another file, has not the bytes or elements of its shape and type, has more than
-        `MAX_CONSTANT` elements, or a type without elements of fixed size.
+        If it has not the bytes or elements of its shape and type, a type without elements of fixed size, or is kept
+        in a file that is not inside *folder*.
     """
-    if tensor.external_data or tensor.data_location:
-        raise FormatError(
-            f"constant is kept in another file, which is not read\n  in: {where}\n"
-            "  help: save the model with onnx.save(..., save_as_external_data=False)"
-        )
     dtype, shape = dtype_of(tensor.data_type, where), list(tensor.dims)
     if len(shape) > MAX_RANK or any(n < 0 for n in shape):
         raise FormatError(f"constant has shape {str(shape)[:80]}\n  in: {where}")
-    if math.prod(shape) > MAX_CONSTANT:
-        raise FormatError(f"constant of shape {shape} has more than {MAX_CONSTANT} elements\n  in: {where}")
+    if tensor.external_data or tensor.data_location:
+        return _mapped(tensor, dtype, shape, where, folder)
     try:
+        if tensor.HasField("raw_data") and dtype.isbuiltin and dtype.kind in "iufcb":
+            return np.frombuffer(tensor.raw_data, dtype.newbyteorder("<")).reshape(shape)
         return np.array(_onnx().numpy_helper.to_array(tensor))
     except Exception as error:  # the package raises what NumPy raises
         raise FormatError(f"constant is no {dtype} {shape}: {printable(error):.200}\n  in: {where}") from None
 
 
+def _mapped(tensor: TensorProto, dtype: np.dtype[Any], shape: list[int], where: str, folder: Path | None) -> Constant:
+    """Return a constant of another file, which is not read before its elements are."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    if folder is None or not location or Path(location).is_absolute() or ".." in Path(location).parts:
+        raise FormatError(f"constant is kept in {location[:80]!r}, outside the folder of the model\n  in: {where}")
+    file = folder / location
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise FormatError(f"constant is kept in {location[:80]!r}, outside the folder of the model\n  in: {where}")
+    if dtype.itemsize * 8 != _bits(tensor.data_type):
+        raise FormatError(f"constant of {dtype} is packed in another file, which is not read\n  in: {where}")
+    size = math.prod(shape) * dtype.itemsize
+    start, length = (_number(entries.get(key), default, where) for key, default in (("offset", 0), ("length", size)))
+    if length != size:
+        raise FormatError(f"constant has {length} bytes, {dtype} {shape} needs {size}\n  in: {where}")
+    return map_bytes(file, start, size, where).view(dtype.newbyteorder("<")).reshape(shape)
+
+
+def _number(text: str | None, default: int, where: str) -> int:
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise FormatError(f"{text[:40]!r} is not a number of bytes\n  in: {where}")
+    return int(text)
+
+
+def _bits(number: int) -> int:
+    """Return how many bits an element takes in a file."""
+    kind = _onnx().TensorProto
+    small = {kind.INT4: 4, kind.UINT4: 4, getattr(kind, "FLOAT4E2M1", -1): 4, getattr(kind, "INT2", -1): 2}
+    small[getattr(kind, "UINT2", -2)] = 2
+    return small.get(number, int(_onnx().helper.tensor_dtype_to_np_dtype(number).itemsize) * 8)
+
+
 def dtype_of(number: int, where: str) -> np.dtype[Any]:
     """Return the element type of ONNX's *number*; `FormatError` if it has no fixed size or NumPy has none for it."""
+    if (dtype := dtype_or_none(number)) is None:
+        raise FormatError(f"element type number {number} has no elements of fixed size\n  in: {where}")
+    return dtype
+
+
+def dtype_or_none(number: Any) -> np.dtype[Any] | None:
+    """Return the element type of ONNX's *number*; None if it has no fixed size or NumPy has none for it."""
     try:
         return element_type(_onnx().helper.tensor_dtype_to_np_dtype(number))
     except (KeyError, TypeError):  # `ArrayError` is a TypeError
-        raise FormatError(f"element type number {number} has no elements of fixed size\n  in: {where}") from None
+        return None
 
 
 def _onnx() -> Any:
@@ -291,8 +440,9 @@ def _needed(outputs: tuple[str, ...], nodes: Sequence[NodeProto], known: set[str
         if not wanted.isdisjoint(node.output):
             found.append(node)
             wanted.update(node.input)
+            wanted.update(outer_names(node))
     for node in reversed(found):
-        for name in node.input:
+        for name in (*node.input, *outer_names(node)):
             if name and name not in known:
                 raise FormatError(f"{name[:80]!r} is read before it is defined\n  in: {label(node)}")
         for name in node.output:

@@ -1,7 +1,7 @@
 """Read OpenVINO's intermediate representation, an ``.xml`` with a ``.bin``, to a typed graph.
 
-The file is not trusted: everything is checked before it is used, and an inconsistent file is a `FormatError`.  Only the
-needed constants of the ``.bin`` are read.  `symlayout.models.load_openvino` knows what operations mean.
+The file is not trusted: everything is checked before it is used, and an inconsistent file is a `FormatError`.  The
+constants of the ``.bin`` are mapped.  `symlayout.models.load_openvino` knows what operations mean.
 
 Left out: the shapes that OpenVINO wrote beside each port, which are its own inference; the ``rt_info``; and
 bodies of loops, whose layers are not in the main graph.  Format: OpenVINO, "Operation sets" and "Intermediate
@@ -11,7 +11,6 @@ Representation format", versions 10 and 11.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ import numpy as np
 from symlayout.errors import FormatError
 from symlayout.models import hardened_xml
 from symlayout.models.hardened_xml import Element
-from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK, open_model
+from symlayout.models.model_file import MAX_RANK, map_bytes, open_model
 
 IR_VERSIONS = ("10", "11")
 
@@ -66,6 +65,8 @@ class Layer:
         The source of each input, in order.
     tensor_names : tuple of tuple of str
         The names of each output, sorted.
+    stated : tuple
+        For each output the extents that the file states, None for one that it does not know, and the element type.
     """
 
     id: int
@@ -75,6 +76,7 @@ class Layer:
     attributes: Mapping[str, str]
     inputs: tuple[Port, ...]
     tensor_names: tuple[tuple[str, ...], ...]
+    stated: tuple[tuple[tuple[int | None, ...], str], ...]
 
     def attribute(self, name: str) -> str:
         """Return the attribute *name*; `FormatError` if it is missing."""
@@ -105,33 +107,24 @@ class IRGraph:
     weights: Path
 
     def constant(self, layer: Layer) -> np.ndarray[Any, Any]:
-        """Return the value of a ``Const`` layer.
+        """Return the value of a ``Const`` layer, mapped and not read.
 
         Raises
         ------
         FormatError
-            If its bytes are not all in the ``.bin``, its size is not that of its shape and element type, it
-            has more than `MAX_CONSTANT` elements, or an element type that NumPy has not.
+            If its bytes are not all in the ``.bin``, its size is not that of its shape and element type, or it
+            has an element type that NumPy has not.
         """
         dtype = element_type(layer)
         shape = [_natural(entry, str(layer)) for entry in _entries(layer.attribute("shape"))]
         offset, size = (_natural(layer.attribute(name), str(layer)) for name in ("offset", "size"))
-        if (count := math.prod(shape)) > MAX_CONSTANT:
-            raise FormatError(f"constant of shape {shape} has more than {MAX_CONSTANT} elements\n  in: {layer}")
+        count = math.prod(shape)
         if size != count * dtype.itemsize:
             raise FormatError(
                 f"constant has {size} bytes, {dtype} {shape} needs {count * dtype.itemsize}\n  in: {layer}"
             )
-        with open_model(self.weights) as file:
-            end = file.seek(0, os.SEEK_END)
-            if offset + size > end:
-                name = self.weights.name
-                raise FormatError(
-                    f"constant is at bytes {offset} to {offset + size}, {name!r} has {end}\n  in: {layer}"
-                )
-            file.seek(offset)
-            data = file.read(size)
-        return np.frombuffer(data, dtype.newbyteorder("<"), count).reshape(shape)
+        data = map_bytes(self.weights, offset, size, str(layer))
+        return data.view(dtype.newbyteorder("<")).reshape(shape)
 
 
 def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]:
@@ -140,6 +133,11 @@ def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]
     if name not in _DTYPES:
         raise FormatError(f"element type {name[:40]!r} is not among {', '.join(_DTYPES)}\n  in: {layer}")
     return np.dtype(_DTYPES[name])
+
+
+def dtype_of(name: str) -> np.dtype[Any] | None:
+    """Return the element type of a name in lower case; None if NumPy has none for it."""
+    return np.dtype(_DTYPES[name]) if name in _DTYPES else None
 
 
 def parameter_shape(layer: Layer) -> list[Extent] | None:
@@ -224,7 +222,15 @@ def _layer(number: int, element: Element, inputs: tuple[Port, ...]) -> Layer:
         tensor_names=tuple(
             _names(port.attributes.get("names", "")) for ports in element.all("output") for port in ports.all("port")
         ),
+        stated=tuple(_stated(port) for ports in element.all("output") for port in ports.all("port")),
     )
+
+
+def _stated(port: Element) -> tuple[tuple[int | None, ...], str]:
+    """Return the extents of a port, and its element type in the spelling of constants."""
+    texts = [dim.text.strip() for dim in port.all("dim")]
+    extents = [int(t) if re.fullmatch(r"[0-9]{1,18}", t, re.ASCII) else None for t in texts[: MAX_RANK + 1]]
+    return tuple(extents), port.attributes.get("precision", "").lower().replace("fp", "f").replace("bool", "boolean")
 
 
 def _needed_in_order(results: tuple[Layer, ...], layers: dict[int, Layer]) -> tuple[Layer, ...]:

@@ -35,6 +35,13 @@ Rule = Callable[..., Any]
 R = TypeVar("R")
 
 
+class NotComputedError(FormatError):
+    """A value is not computed as an array of expressions, because it is too large or has another form.
+
+    It is a value of the graph nevertheless: a tensor.
+    """
+
+
 class ShapeNodes:
     """Computes the shape nodes of one model, with one budget for all of them.
 
@@ -97,7 +104,7 @@ class ShapeNodes:
         if (rule, numbers) not in self._known:
             self._work -= _DECISION if rule in _DECIDING else 1
             if self._work < 0:
-                raise FormatError("model computes with too many different expressions in dims")
+                raise NotComputedError("model computes with too many different expressions in dims")
             found = rule(*numbers)
             self._known[rule, numbers] = exact_quotients([found])[0] if found in self._exact else found
         return self._known[rule, numbers]
@@ -203,7 +210,7 @@ def _cast(data: Constant, to: np.dtype[Any], **_: Any) -> Constant:
     if to.kind == "b":
         return _array([bool(_equal(number, 0)) is False for number in data.flat], data.shape)
     if to.kind not in "iu":
-        raise FormatError(f"a shape is cast to {to}, which is no integer type")
+        raise NotComputedError(f"a shape is cast to {to}, which is no integer type")
     limits = np.iinfo(to)
     if any(isinstance(number, int) and not limits.min <= number <= limits.max for number in data.flat):
         raise ShapeError(f"an integer does not fit {to}", "overflow")
@@ -211,14 +218,14 @@ def _cast(data: Constant, to: np.dtype[Any], **_: Any) -> Constant:
 
 
 def _constant_of_shape(shape: Constant, value: Constant | None = None) -> Constant:
-    extents = [operator.index(n) for n in _integers(shape)]
+    extents = [_known(n) for n in _integers(shape)]
     _countable(extents)
     filled = np.zeros(1, np.float32) if value is None else value
     return np.full(extents, filled.reshape(()))
 
 
 def _range(start: Constant, limit: Constant, delta: Constant) -> Constant:
-    found = range(*(operator.index(_integers(end).reshape(()).item()) for end in (start, limit, delta)))
+    found = range(*(_known(_integers(end).reshape(()).item()) for end in (start, limit, delta)))
     _countable([len(found)])
     return _array(list(found))
 
@@ -254,10 +261,10 @@ def _moved(title: str, inputs: Sequence[Value | None], attributes: Mapping[str, 
     results = apply_layer(title, [*leaves, *inputs[count:]], attributes, where)
     for result in results:
         if not all(isinstance(n, int) for n in result.shape):
-            raise FormatError(f"shape {result.shape} of what is computed from shapes is not known")
+            raise NotComputedError(f"shape {result.shape} of what is computed from shapes is not known")
         _countable(result.shape)
         if any(case.fill is not None and case.fill.value != 0 for node in result.nodes() for case in _cases(node)):
-            raise FormatError("only 0 can be put beside what is computed from shapes")
+            raise NotComputedError("only 0 can be put beside what is computed from shapes")
     places = [interpret(result, *(numbers[leaf.name] for leaf in result.leaves())) for result in results]
     return [elements[place.ravel()].reshape(place.shape) for place in places]
 
@@ -280,14 +287,21 @@ def _integers(value: Any) -> Constant:
     """Return the integers and truth values of *value* as Python's, which do not wrap."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "iubO":
         what = value.dtype if isinstance(value, np.ndarray) else "nothing"
-        raise FormatError(f"a shape is computed from {what}, not from integers")
+        raise NotComputedError(f"a shape is computed from {what}, not from integers")
     return value.astype(object)
+
+
+def _known(n: Any) -> int:
+    """Return a number; an expression makes the shape of a value unknown here."""
+    if hasattr(n, "free_symbols"):
+        raise NotComputedError(f"the shape of a value depends on {str(n)[:80]}")
+    return operator.index(n)
 
 
 def _countable(shape: Sequence[int]) -> None:
     """Refuse a large value: attributes have a few elements per axis."""
     if any(n < 0 for n in shape) or math.prod(shape) > MAX_CONSTANT:
-        raise FormatError(f"a value of shape {str(tuple(shape))[:80]} has not 0 to {MAX_CONSTANT} elements")
+        raise NotComputedError(f"a value of shape {str(tuple(shape))[:80]} has not 0 to {MAX_CONSTANT} elements")
 
 
 def _checked(value: Constant) -> Constant:
@@ -314,5 +328,5 @@ def _terms(e: Any) -> int:
     else:
         count = sum(parts) + 1
     if count > MAX_TERMS:
-        raise FormatError(f"an expression of a shape has more than {MAX_TERMS} terms")
+        raise NotComputedError(f"an expression of a shape has more than {MAX_TERMS} terms")
     return count

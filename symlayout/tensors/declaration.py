@@ -290,6 +290,11 @@ class Operand:
         if left != right:
             self._own().require_zero(left - right, kind, self.where, rule=self._message(rule, parts))
 
+    def assume(self, e: Extent) -> None:
+        """Add the fact ``e >= 0``, which holds for every value; no requirement records it."""
+        if not self._facts.nonnegative(e):
+            self._own().assume_nonnegative(e, self.where)
+
     def _message(self, rule: str, parts: tuple[Any, ...]) -> str:
         return rule.format(*(self.spell(p) if isinstance(p, Poly) else p for p in parts)) if parts else rule
 

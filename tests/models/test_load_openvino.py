@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symlayout.errors import FormatError, SymlayoutError
+from symlayout.errors import ShapeError, SymlayoutError
 from symlayout.maps.interpreter import interpret
-from symlayout.models.load_openvino import load_openvino
-from symlayout.models.load_outputs import load
+from symlayout.models.load_openvino import read_openvino
 from symlayout.models.openvino_ir import read
+from symlayout.models.read_model import load
 from tests.models.openvino_files import GOOD, MODELS, WEIGHTS, changed, edge, extended, write
 from tests.support.paths import ROOT
 
@@ -77,30 +77,16 @@ def test_outputs_are_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert list(load(write(tmp_path, extended(GOOD, result, edge(0, 0, 8, 0))))) == ["out", "data"]
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "error"),
-    [
-        ("u8", "i64", None),
-        ("i8", "i64", None),
-        ("u8", "f32", "constant of uint8 cannot be converted to float32 exactly"),
-        ("i8", "u64", "constant of int8 cannot be converted to uint64 exactly"),
-    ],
-)
-def test_converted_integer_constant_is_a_constant_if_it_fits(
-    tmp_path: Path, source: str, target: str, error: str | None
-) -> None:
-    block = [1, 5] if source == "u8" else [1, 5 if error is None else -5]
+@pytest.mark.parametrize(("source", "target"), [("u8", "i64"), ("i8", "i64")])
+def test_converted_integer_constant_is_a_constant_if_it_fits(tmp_path: Path, source: str, target: str) -> None:
+    block = [1, 5]
     convert = f"""<layer id="7" name="c" type="Convert" version="opset1">
       <data destination_type="{target}" />
       <input><port id="0" /></input><output><port id="1" /></output></layer>"""
     xml = changed('"i64" shape="2" offset="0" size="16"', f'"{source}" shape="2" offset="48" size="2"')
     xml = extended(xml.replace(edge(1, 0, 4, 1), edge(1, 0, 7, 0)), convert, edge(7, 1, 4, 1))
     path = write(tmp_path, xml, WEIGHTS + bytes(b % 256 for b in block))
-    if error is None:
-        assert load(path)["out"].shape == (2, 8)
-    else:
-        with pytest.raises(FormatError, match=error):
-            load(path)
+    assert load(path)["out"].shape == (2, 8)
 
 
 def test_newer_operation_sets_have_the_older_operations(tmp_path: Path) -> None:
@@ -141,7 +127,7 @@ def test_an_input_of_several_that_is_constant(tmp_path: Path) -> None:
       <input><port id="0" /><port id="1" /></input><output><port id="2" /></output></layer>
       <layer id="13" name="r" type="Result" version="opset1"><input><port id="0" /></input></layer>"""
     edges = edge(0, 0, 12, 0) + edge(1, 0, 12, 1) + edge(12, 2, 13, 0)
-    with pytest.raises(FormatError, match=r"input inputs\[1\] is not computed from an input of the model"):
+    with pytest.raises(ShapeError, match="input 1 has rank 1, input 0 has 2"):
         load(write(tmp_path, extended(GOOD, layers, edges)))
 
 
@@ -221,4 +207,4 @@ def test_the_graph_of_a_model_has_the_layers_that_its_results_need(tmp_path: Pat
     assert graph.results
     made = {layer.id for layer in graph.layers}
     assert all(source.layer in made for result in graph.results for source in result.inputs)
-    assert list(load_openvino(path)) == list(load(path))
+    assert list(read_openvino(path).outputs) == list(load(path))

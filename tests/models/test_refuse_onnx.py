@@ -20,12 +20,10 @@ from symlayout.errors import (
     MissingFileError,
     ShapeError,
     SymlayoutError,
-    UnknownOpError,
 )
 from symlayout.models.load_onnx import MAX_NODES
-from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.onnx_model import MAX_BYTES, MAX_FIELDS
-from symlayout.models.shape_arithmetic import MAX_PASSES, MAX_TERMS, MAX_WORK
+from symlayout.models.shape_arithmetic import MAX_PASSES, MAX_WORK
 from tests.models.onnx_files import FINE, ZERO, X, constants, extent_nodes, joined, load, loaded, only
 from tests.support.onnx_writer import model, node, tensor, value_info
 from tests.support.paths import ROOT
@@ -101,8 +99,6 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         only(node("Identity", "x", "y"), x=value_info("x", [1] * 65)),
         "shape has 65 axes, at most 64 are known",
     ),
-    "a data that is constant": (only(node("Transpose", "c", "y"), constants=constants(c=[1])), "output 'y' is not"),
-    "an attribute that is computed": (only(node("Reshape", "x, x", "y")), "input shape is not a constant"),
     "no data": (only(node("Transpose", "", "y")), "data is left out"),
     "more outputs": (only(node("Transpose", "x", "y, z")), "node has 2 outputs, its operation has 1"),
     "an attribute twice": (
@@ -115,7 +111,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     ),
     "external data": (
         only(node("Reshape", "x, s", "y"), constants=(EXTERNAL,)),
-        "constant is kept in another file, which is not read",
+        "constant is kept in '', outside the folder of the model",
     ),
     "a constant of another size": (
         only(node("Reshape", "x, s", "y"), constants=(tensor([1, 2], [3], "s"),)),
@@ -131,19 +127,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     ),
     "a huge constant": (
         only(node("Reshape", "x, s", "y"), constants=(tensor([], [1 << 40, 1 << 40], "s"),)),
-        f"constant of shape [{1 << 40}, {1 << 40}] has more than {MAX_CONSTANT} elements",
-    ),
-    "a huge value": (
-        only(node("ConstantOfShape", "s", "v"), node("Tile", "x, v", "y"), constants=constants(s=[1 << 40, 1 << 40])),
-        f"a value of shape ({1 << 40}, {1 << 40}) has not 0 to {MAX_CONSTANT} elements",
-    ),
-    "a huge range": (
-        only(node("Range", "a, b, c", "v"), node("Tile", "x, v", "y"), constants=constants(a=0, b=1 << 60, c=1)),
-        "a value of shape",
-    ),
-    "a huge repetition": (
-        only(node("Tile", "s, s", "v"), node("Tile", "x, v", "y"), constants=constants(s=[1 << 40])),
-        "a value of shape",
+        f"constant is no int64 [{1 << 40}, {1 << 40}]: cannot reshape array of size 0",
     ),
     "an index out of range": (
         only(node("Shape", "x", "s"), node("Gather", "s, i", "v"), node("Tile", "x, v", "y"), constants=constants(i=4)),
@@ -159,22 +143,36 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     ),
     "an input too many": (only(node("Shape", "x, x, x, x", "v"), node("Tile", "x, v", "y")), "Shape cannot be"),
     "an attribute too many": (only(node("Shape", "x", "v", end=1, stop=2), node("Tile", "x, v", "y")), "Shape cannot"),
-    "a power": (only(*power(8), node("Tile", "x, last", "y")), f"an expression of a shape has more than {MAX_TERMS}"),
-    "much work": (
-        only(
-            *extent_nodes(n=0),
-            *(node("Div", f"n, d{k}", f"q{k}") for k in range(1, MAX_WORK // 100 + 2)),
-            node("Concat", ", ".join(f"q{k}" for k in range(1, MAX_WORK // 100 + 2)), "r", axis=0),
-            node("Tile", "x, r", "y"),
-            constants=constants(**{f"d{k}": k + 1 for k in range(1, MAX_WORK // 100 + 2)}),
-        ),
-        "model computes with too many different expressions",
-    ),
     "many nodes": (
         only(*(node("Identity", a, b) for a, b in chain("x", MAX_NODES)), node("Identity", "last", "y")),
         f"model has {MAX_NODES + 2} nodes and inputs",
     ),
 }
+
+
+LARGE = {
+    "a huge value": only(
+        node("ConstantOfShape", "s", "v"), node("Tile", "x, v", "y"), constants=constants(s=[1 << 40, 1 << 40])
+    ),
+    "a huge range": only(
+        node("Range", "a, b, c", "v"), node("Tile", "x, v", "y"), constants=constants(a=0, b=1 << 60, c=1)
+    ),
+    "a huge repetition": only(node("Tile", "s, s", "v"), node("Tile", "x, v", "y"), constants=constants(s=[1 << 40])),
+    "a power": only(*power(8), node("Tile", "x, last", "y")),
+    "much work": only(
+        *extent_nodes(n=0),
+        *(node("Div", f"n, d{k}", f"q{k}") for k in range(1, MAX_WORK // 100 + 2)),
+        node("Concat", ", ".join(f"q{k}" for k in range(1, MAX_WORK // 100 + 2)), "r", axis=0),
+        node("Tile", "x, r", "y"),
+        constants=constants(**{f"d{k}": [k + 1] for k in range(1, MAX_WORK // 100 + 2)}),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_what_is_too_large_to_compute_is_a_value_nevertheless(tmp_path: Path, case: str) -> None:
+    with contextlib.suppress(ShapeError):  # of more elements than int64 counts
+        assert load(tmp_path, LARGE[case])["y"].rank == 4
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -210,20 +208,20 @@ def test_wrong_attributes_have_the_kind_of_the_operation(tmp_path: Path, data: b
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    ("made", "title"),
     [
-        (node("Transpos", "x", "y", name="t1"), r"(?s)'onnx:Transpos'.*nearest are onnx:Transpose.*in: node 't1'"),
-        (node("Conv", "x", "y"), r"(?s)'onnx:Conv'.*in: node 'y', Conv"),
-        (node("Add", "x, x", "y"), r"(?s)onnx:Add reads the elements of a tensor.*in: node 'y', Add"),
-        (node("Attention", "x", "y", domain="com.microsoft"), r"(?s)'com.microsoft:Attention'.*in: node 'y'"),
-        (node("x" * 1_000_000, "x", "y"), r"onnx:xxx"),
+        (node("Transpos", "x", "y", name="t1"), "onnx:Transpos"),
+        (node("Attention", "x", "y", domain="com.microsoft"), "com.microsoft:Attention"),
+        (node("x" * 1_000_000, "x", "y"), "onnx:xxx"),
     ],
-    ids=["misspelled", "other", "on elements", "domain", "long"],
+    ids=["misspelled", "domain", "long"],
 )
-def test_operation_that_is_not_in_the_catalogue(tmp_path: Path, made: bytes, message: str) -> None:
-    with pytest.raises(UnknownOpError, match=message) as caught:
-        load(tmp_path, only(made))
-    assert len(str(caught.value)) < 500
+def test_an_operation_that_nobody_knows_is_opaque(tmp_path: Path, made: NodeProto, title: str) -> None:
+    y = load(tmp_path, only(made))["y"]
+    assert y.body is not None
+    assert y.body.name.startswith(title)
+    z = load(tmp_path, only(made))["y"]
+    assert sl.prove_equal(y, z).verdict is sl.Verdict.PROVED
 
 
 def test_passes_over_a_model_are_few() -> None:
@@ -242,14 +240,43 @@ def test_a_missing_file_is_both_ours_and_a_file_not_found_error(tmp_path: Path) 
             sl.load(tmp_path / name)
 
 
-@pytest.mark.parametrize("location", ["../secret", "/etc/passwd", "weights.bin"])
-def test_external_data_is_not_read(tmp_path: Path, location: str) -> None:
+def external(location: str, **entries: object) -> TensorProto:
+    held = TensorProto(name="p", dims=[4], data_type=TensorProto.INT64, data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": location, **entries}.items():
+        held.external_data.add(key=key, value=str(value))
+    return held
+
+
+def test_external_data_is_mapped(tmp_path: Path) -> None:
+    (tmp_path / "weights.bin").write_bytes(b"12345678" + np.array([1, 2, 1, 3], np.int64).tobytes())
+    y = loaded(tmp_path, node("Tile", "x, p", "y"), constants=(external("weights.bin", offset=8, length=32),))
+    assert str(y.shape) == "(N, 2*C, H, 3*W)"
+    data = model([node("Identity", "p", "y")], [X], constants=(external("weights.bin", offset=8),))
+    p = load(tmp_path, data)["y"]
+    assert sl.interpret(p).tolist() == [1, 2, 1, 3]
+    assert p.values is not None
+    assert isinstance(p.values.base, np.memmap | np.ndarray)
+
+
+@pytest.mark.parametrize(
+    ("location", "entries", "message"),
+    [
+        ("../secret", {}, "outside the folder of the model"),
+        ("/etc/passwd", {}, "outside the folder of the model"),
+        ("link.bin", {}, "outside the folder of the model"),
+        ("weights.bin", {"offset": 8}, "constant is at bytes 8 to 40, 'weights.bin' has 32"),
+        ("weights.bin", {"length": 8}, "constant has 8 bytes"),
+        ("weights.bin", {"offset": -8}, "'-8' is not a number of bytes"),
+        ("none.bin", {}, "there is no file 'none.bin'"),
+    ],
+)
+def test_external_data_that_is_not_there(
+    tmp_path: Path, location: str, entries: dict[str, object], message: str
+) -> None:
     (tmp_path / "weights.bin").write_bytes(np.array([1, 1, 1, 1], np.int64).tobytes())
-    held = tensor([], [4], "p")
-    held.data_location = TensorProto.EXTERNAL
-    held.external_data.add(key="location", value=location)
-    with pytest.raises(FormatError, match="constant is kept in another file"):
-        loaded(tmp_path, node("Tile", "x, p", "y"), constants=(held,))
+    (tmp_path / "link.bin").symlink_to("/etc/passwd")
+    with pytest.raises((FormatError, MissingFileError), match=message):
+        loaded(tmp_path, node("Tile", "x, p", "y"), constants=(external(location, **entries),))
 
 
 WITHOUT = """

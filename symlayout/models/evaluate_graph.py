@@ -1,0 +1,211 @@
+"""Apply the operations of a graph: through their declarations where there are any, as opaque functions otherwise.
+
+A value is a tensor, or an array of numbers and expressions in dims where a model makes a shape of it.  An array becomes
+a tensor where an operation reads its elements as data.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symlayout import frontends
+from symlayout.algebra.facts import Requirement
+from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
+from symlayout.frontends.registry import AttributeNameError
+from symlayout.maps.interpreter import interpret
+from symlayout.models.model import Items, Unshaped, Value, constant_tensor
+from symlayout.models.model_file import MAX_CONSTANT
+from symlayout.models.opaque import DimPlace, numbers_of_dims
+from symlayout.models.shape_arithmetic import NotComputedError, ShapeNodes
+from symlayout.tensors.chain import Tensor
+
+MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
+
+
+class Evaluation:
+    """The values of a graph, computed one node at a time.
+
+    Attributes
+    ----------
+    values : mutable mapping
+        The values by name.
+    demands : dict
+        For each value the requirements that it was the first to state.
+    """
+
+    def __init__(self, values: MutableMapping[str, Value], exact: Collection[Any] = ()) -> None:
+        self.values = values
+        self.shapes = ShapeNodes(exact)
+        self.demands: dict[str, tuple[Requirement, ...]] = {}
+        self._stated: set[tuple[Any, ...]] = set()
+        self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
+        self._places: dict[str, tuple[Tensor, int]] = {}  # by dim: a tensor and an axis that has it as extent
+        self._known_facts: set[int] = set()
+
+    # ------------------------------------------------------------------ values
+
+    def define(self, name: str, value: Value) -> None:
+        """Give a value its name, and note where it shows dims and what it demands."""
+        self.values[name] = value
+        if not isinstance(value, Tensor) or id(value.facts) in self._known_facts:
+            return
+        facts = value.facts
+        self._known_facts.add(id(facts))
+        news = []
+        for r in facts.requirements:
+            key = (r.kind, r.relation, r.value, r.modulus)
+            if key not in self._stated:
+                self._stated.add(key)
+                news.append(r)
+        if news:
+            self.demands[name] = tuple(news)
+        for axis, e in enumerate(value.extents):
+            if isinstance(e, int):
+                continue
+            for dim in e.names & facts.dims.keys():
+                if dim not in self._places and set(e.terms) <= {(dim,), ()}:
+                    self._places[dim] = (value, axis)
+
+    def tensor(self, value: Value, name: str = "constant") -> Tensor:
+        """Return a value as a tensor: arrays become constants, or functions of the shapes that show their dims."""
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, Unshaped):
+            return value.handle
+        if isinstance(value, Items):
+            raise FormatError(f"{name[:80]!r} is a sequence, not a tensor")
+        if id(value) not in self._tensors:
+            made = self._of_dims(value) if _has_expressions(value) else constant_tensor(value, name)
+            self._tensors[id(value)] = value, made
+        return self._tensors[id(value)][1]
+
+    def _of_dims(self, value: np.ndarray[Any, Any]) -> Tensor:
+        symbols = sorted({s for e in value.flat for s in getattr(e, "free_symbols", ())}, key=str)
+        views: list[Tensor] = []
+        places = []
+        for s in symbols:
+            if s.name not in self._places:
+                raise FormatError(f"no value of the graph has the extent {s}")
+            source, axis = self._places[s.name]
+            if not any(v is source for v in views):
+                views.append(source)
+            e = source.extents[axis]
+            assert not isinstance(e, int)
+            number = next(k for k, v in enumerate(views) if v is source)
+            places.append((source, DimPlace(s, number, axis, e.terms[s.name,], e.terms.get((), 0))))
+        return numbers_of_dims(value, views, tuple(p for _, p in places))
+
+    # ------------------------------------------------------------------ operations
+
+    def shape_values(
+        self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str
+    ) -> list[Value] | None:
+        """Return the outputs of an operation on arrays, or on a shape; None if that is not possible."""
+        if any(isinstance(v, np.ndarray) and v.size > MAX_CONSTANT for v in inputs):
+            return None
+        if any(isinstance(v, Unshaped | Items) for v in inputs):
+            return None
+        try:
+            return list(self.shapes.compute(op, inputs, attributes, where))  # type: ignore[arg-type]
+        except (NotComputedError, InconclusiveError):
+            return None
+
+    def declared(
+        self, titles: Iterable[str], inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str
+    ) -> list[Value] | None:
+        """Return the outputs of the first operation of *titles* that has a declaration; None if there is none.
+
+        Raises
+        ------
+        ShapeError
+            Whatever the operation raises.
+        """
+        known = [t for t in titles if frontends.is_known(t)]
+        if not known or any(isinstance(v, Unshaped | Items) for v in inputs):
+            return None
+        title = known[0]
+        operation = frontends.find(title)
+        arguments = self._arguments(title, inputs)
+        if arguments is None:
+            return None
+        try:
+            result = operation(*arguments, **attributes)
+        except SymlayoutError as error:
+            error.add_note(f"in: {where}")
+            raise
+        return list(result) if isinstance(result, list | tuple) else [result]
+
+    def _arguments(self, title: str, inputs: Sequence[Value | None]) -> list[Any] | None:
+        """Return inputs as an operation takes them; None if an input has to be a constant and is computed."""
+        if frontends.is_joint(title):
+            if any(value is None for value in inputs):
+                return None
+            return [[self.tensor(value) for value in inputs if value is not None]]
+        roles, rest = _roles(title)
+        arguments: list[Any] = []
+        for k, value in enumerate(inputs):
+            is_tensor = roles[k] if k < len(roles) else rest
+            if value is None or is_tensor:
+                arguments.append(None if value is None else self.tensor(value))
+                continue
+            if isinstance(value, Tensor):
+                if value.values is None:
+                    return None
+                value = value.values
+            assert isinstance(value, np.ndarray)
+            if value.size > MAX_CONSTANT:
+                raise FormatError(f"constant of shape {list(value.shape)} has more than {MAX_CONSTANT} elements")
+            arguments.append(value)
+        return arguments
+
+    def folded(self, results: list[Value], inputs: Sequence[Value | None]) -> list[Value]:
+        """Return results as arrays where they are small and computed from small constants only."""
+        if not all(value is None or _is_small_constant(value) for value in inputs):
+            return results
+        found: list[Value] = []
+        for t in results:
+            if not isinstance(t, Tensor):
+                return results
+            sizes = [e for e in t.extents if isinstance(e, int)]
+            if len(sizes) < t.rank or prod(sizes) > MAX_CONSTANT:
+                return results
+            try:
+                array = interpret(t)
+            except SymlayoutError:  # a body without a function here, or one that is random
+                return results
+            found.append(array)
+        return found
+
+
+def _has_expressions(value: np.ndarray[Any, Any]) -> bool:
+    return value.dtype == object and any(hasattr(e, "free_symbols") for e in value.flat)
+
+
+def _is_small_constant(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return value.values is not None and value.values.size <= MAX_FOLDED
+    return isinstance(value, np.ndarray) and value.size <= MAX_FOLDED and not _has_expressions(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _roles(title: str) -> tuple[tuple[bool, ...], bool]:
+    """Return for each parameter of an operation whether it takes a tensor, and the same for further inputs."""
+    roles, rest = [], False
+    for k, p in enumerate(inspect.signature(frontends.find(title)).parameters.values()):
+        takes = "Tensor" in str(p.annotation) or k == 0
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            rest = takes
+        else:
+            roles.append(takes)
+    return tuple(roles), rest
+
+
+def is_attribute_error(error: SymlayoutError) -> bool:
+    """Return whether an operation was given an attribute that its declaration does not have."""
+    return isinstance(error, AttributeNameError) and error.kind == "attr_unknown"

@@ -1,0 +1,211 @@
+"""A whole model: its graph as it stands in the file, and every value of it as a lazy tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.facts import Requirement
+from symlayout.errors import FormatError
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
+
+
+@dataclass(frozen=True, slots=True)
+class Unshaped:
+    """A value without a known shape: a sequence, an optional, or a tensor of unknown rank.
+
+    Attributes
+    ----------
+    handle : Tensor
+        A tensor without axes that stands for the value where operations read it.
+    """
+
+    handle: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A sequence with a known number of elements."""
+
+    elements: tuple[Any, ...]
+
+
+Value = Tensor | np.ndarray[Any, Any] | Unshaped | Items
+"""What a node computes.  An array has numbers, or Python ints and expressions in dims."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNode:
+    """One operation of the graph.
+
+    Attributes
+    ----------
+    name : str
+        The name of the node; any text, and not always there.
+    op_type, domain : str
+        The operation, such as ``"Conv"``, and who defines it: ``""`` is ONNX, ``"openvino"`` is OpenVINO.
+    inputs, outputs : tuple of str
+        The names of values; empty where one is left out.
+    version : int
+        The version of the operation set.
+    source : NodeProto or Layer
+        The node as the file has it, with its attributes.
+    """
+
+    name: str
+    op_type: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    version: int
+    source: Any = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        """The operation with its domain, such as ``"onnx:Conv"``."""
+        return f"{self.domain or 'onnx'}:{self.op_type}"
+
+    def __str__(self) -> str:
+        return f"node {(self.name or next(iter(self.outputs), ''))[:80]!r}, {self.op_type[:40]}"
+
+
+class Tensors(Mapping[str, Tensor]):
+    """The values of a graph by name, as tensors.  A constant becomes a tensor when it is first read.
+
+    Values of unknown rank, sequences and optionals are left out.
+    """
+
+    def __init__(self, values: Mapping[str, Value | Callable[[], Value]], convert: Callable[[Value], Tensor]) -> None:
+        self._values = values
+        self._convert = convert
+        self._made: dict[str, Tensor] = {}
+        self._names = dict.fromkeys(n for n, v in values.items() if not isinstance(v, Unshaped | Items))
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            value = self._values[name]
+            self._made[name] = self._convert(value() if callable(value) else value)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Model:
+    """A model: see `read_model`.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    format : str
+        ``"ONNX"`` or ``"OpenVINO IR"``.
+    inputs, outputs : dict of str to Tensor
+        By their names in the file, in its order.
+    tensors : mapping of str to Tensor
+        Every value that the outputs need: inputs, constants, and what the nodes compute.
+    nodes : tuple of ModelNode
+        The operations that the outputs need, each after the nodes that it reads; local functions are inlined.
+    source : ModelProto or IRGraph
+        What the file has.
+    demands : dict of str to tuple of Requirement
+        For each value the requirements that its node was the first to state.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        format: str,
+        inputs: dict[str, Tensor],
+        outputs: dict[str, Tensor],
+        tensors: Tensors,
+        nodes: tuple[ModelNode, ...],
+        source: Any,
+        demands: dict[str, tuple[Requirement, ...]],
+    ) -> None:
+        self.path, self.format, self.inputs, self.outputs = path, format, inputs, outputs
+        self.tensors, self.nodes, self.source, self.demands = tensors, nodes, source, demands
+        self._producers = {name: node for node in nodes for name in node.outputs if name}
+
+    def producer(self, name: str) -> ModelNode | None:
+        """Return the node that computes a value; None for an input and a constant."""
+        return self._producers.get(name)
+
+    def explain(self, name: str) -> str:
+        """Return how the shape of a value comes about, and which nodes demand what of the inputs' dims.
+
+        Parameters
+        ----------
+        name : str
+            A value of the graph.
+
+        Raises
+        ------
+        KeyError
+            The graph has no value with this name, or its rank is not known.
+        """
+        value = self.tensors[name]
+        lines = [f"{name}: {_shape(value)}"]
+        seen = {name}
+        waiting = [name]
+        order: list[str] = []
+        while waiting:
+            order.append(waiting.pop())
+            node = self.producer(order[-1])
+            for source in node.inputs if node else ():
+                if source and source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+        steps = 0
+        at: str | None = name
+        while at is not None and (node := self.producer(at)) is not None and steps < _STEPS:
+            read = [f"{n} {_shape(self.tensors[n])}" for n in node.inputs if n in self.tensors]
+            lines.append(f"  {at} {_shape(self.tensors[at])} = {node.op_type}({', '.join(read)})")
+            at = next((n for n in node.inputs if n in self.tensors and self.tensors[n].values is None), None)
+            steps += 1
+        for text, where in self._demands_of(order):
+            lines.append(f"  requires {text}\n    in: {where}")
+        return "\n".join(lines)
+
+    def _demands_of(self, names: list[str]) -> Iterator[tuple[str, str]]:
+        for name in names:
+            for r in self.demands.get(name, ()):
+                yield str(r), str(self.producer(name) or name)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{n} {_shape(t)}" for n, t in self.inputs.items())
+        outputs = ", ".join(f"{n} {_shape(t)}" for n, t in self.outputs.items())
+        return f"Model({inputs} -> {outputs}; {len(self.nodes)} nodes)"
+
+
+_STEPS = 12  # of an explanation
+
+
+def _shape(t: Tensor) -> str:
+    return "(" + ", ".join(t.facts.spell(e) for e in t.extents) + ("," if t.rank == 1 else "") + ")"
+
+
+def constant_tensor(array: np.ndarray[Any, Any], name: str = "constant") -> Tensor:
+    """Return an array of numbers as a tensor; Python ints become int64.
+
+    Raises
+    ------
+    FormatError
+        The array holds expressions.
+    """
+    if array.dtype == object:
+        if any(type(n) not in (int, bool) for n in array.flat):
+            raise FormatError(f"{name[:80]!r} holds expressions in dims")
+        kind = bool if array.size and all(type(n) is bool for n in array.flat) else np.int64
+        array = array.astype(kind)
+    return constant(array, name)

@@ -1,0 +1,187 @@
+"""What the package ``onnx`` knows of the outputs of one operation: element types, and extents that are copied or fixed.
+
+The package has no arithmetic on dims.  An extent that it does not know depends on data, as far as it goes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symlayout.models.model import Items, ModelNode, Unshaped, Value
+from symlayout.models.opaque import OutputType, SameAs, Unknown
+from symlayout.tensors.chain import Tensor
+
+if TYPE_CHECKING:
+    from onnx import TypeProto
+
+_MAX_DATA = 4096  # elements of a constant that the inference may read
+
+
+def output_types(
+    node: ModelNode, inputs: Sequence[Value | None], operands: Sequence[Tensor | None], hints: Mapping[str, Any]
+) -> list[OutputType | None]:
+    """Return what is known of each output of a node; None for one that is left out.
+
+    Parameters
+    ----------
+    inputs, operands : sequence
+        The inputs as values, and as the tensors that the result is a function of.
+    hints : mapping
+        The types that the file states for values, by name.  An int there is believed where the rank is.
+    """
+    tokens: dict[Any, str] = {}
+    places: dict[str, SameAs] = {}
+    inferred = _inferred(node, inputs, tokens, places)
+    found: list[OutputType | None] = []
+    for name in node.outputs:
+        if not name:
+            found.append(None)
+            continue
+        made = _output(inferred.get(name), places)
+        stated = _output(hints.get(name), {})
+        if made is None or (made.shape is None and stated is not None):
+            made = stated or OutputType(None, None)
+        found.append(made if made.dtype is not None or stated is None else OutputType(stated.dtype, made.shape))
+    return _refined(node, operands, found)
+
+
+def since_version(node: ModelNode) -> int:
+    """Return the version of ONNX's operation set that gave the node's operation its meaning."""
+    schema = _schema(node.op_type, node.version, node.domain)
+    return node.version if schema is None else schema.since_version
+
+
+def knows_attribute(node: ModelNode, name: str) -> bool:
+    """Return whether the standard gives the node's operation an attribute *name*."""
+    schema = _schema(node.op_type, node.version, node.domain)
+    return schema is None or name in schema.attributes
+
+
+def most_outputs(node: ModelNode) -> int:
+    """Return how many outputs the standard gives the node's operation at most."""
+    schema = _schema(node.op_type, node.version, node.domain)
+    return 0 if schema is None else int(schema.max_output)
+
+
+def is_standard(node: ModelNode) -> bool:
+    """Return whether the standard has the node's operation."""
+    return _schema(node.op_type, node.version, node.domain) is not None
+
+
+@functools.lru_cache(maxsize=4096)
+def _schema(op: str, version: int, domain: str) -> Any:
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op, version, domain)
+    except defs.SchemaError:
+        return None
+
+
+def _inferred(
+    node: ModelNode, inputs: Sequence[Value | None], tokens: dict[Any, str], places: dict[str, SameAs]
+) -> dict[str, TypeProto]:
+    """Return the types that the package infers of one node; nothing if it refuses."""
+    import onnx
+    from onnx import helper, numpy_helper, shape_inference
+
+    schema = _schema(node.op_type, node.version, node.domain)
+    if schema is None or schema.deprecated:
+        return {}
+    types: dict[str, TypeProto] = {}
+    data = {}
+    names = []
+    for k, value in enumerate(inputs):
+        name = f"i{k}" if value is not None else ""
+        names.append(name)
+        if value is None:
+            continue
+        if isinstance(value, Unshaped | Items):
+            types[name] = helper.make_tensor_type_proto(
+                _number(value.handle.dtype) if isinstance(value, Unshaped) else 1, None
+            )
+            continue
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            types[name] = helper.make_tensor_type_proto(7, value.shape)
+            continue
+        shape: list[Any] = []
+        for axis, e in enumerate(value.shape):
+            if isinstance(e, (int, np.integer)):
+                shape.append(int(e))
+                continue
+            token = tokens.setdefault(e, f"d{k}_{axis}")
+            places.setdefault(token, SameAs(k, axis))
+            shape.append(token)
+        types[name] = helper.make_tensor_type_proto(_number(value.dtype), shape)
+        known = value.values if isinstance(value, Tensor) else value
+        if known is not None and known.size <= _MAX_DATA:
+            try:
+                data[name] = numpy_helper.from_array(np.ascontiguousarray(known))
+            except (KeyError, TypeError, ValueError):
+                continue
+    bare = onnx.NodeProto(op_type=node.op_type, domain=node.domain, input=names, output=node.outputs)
+    bare.attribute.extend(node.source.attribute)
+    try:
+        return dict(
+            shape_inference.infer_node_outputs(
+                schema, bare, types, data, opset_imports=[helper.make_opsetid(node.domain, node.version)]
+            )
+        )
+    except Exception:  # a refusal of the package says nothing about the model: custom types, references to outer values
+        return {}
+
+
+def _number(dtype: Any) -> int:
+    from onnx import helper
+
+    try:
+        return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype))) if dtype is not None else 8
+    except (KeyError, ValueError, TypeError):
+        return 1
+
+
+def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
+    from symlayout.models.onnx_model import dtype_or_none
+
+    if kind is None or not kind.WhichOneof("value"):
+        return None
+    if kind.WhichOneof("value") != "tensor_type":
+        return OutputType(None, None)
+    tensor = kind.tensor_type
+    dtype = dtype_or_none(tensor.elem_type)
+    if not tensor.HasField("shape"):
+        return OutputType(dtype, None)
+    entries: list[Any] = []
+    for dim in tensor.shape.dim:
+        if dim.HasField("dim_value") and dim.dim_value >= 0:
+            entries.append(dim.dim_value)
+        else:
+            entries.append(places.get(dim.dim_param, Unknown()) if dim.dim_param else Unknown())
+    return OutputType(dtype, tuple(entries))
+
+
+def _refined(
+    node: ModelNode, operands: Sequence[Tensor | None], found: list[OutputType | None]
+) -> list[OutputType | None]:
+    """Bound the extents that depend on data, where the operation says by what."""
+    first = operands[0] if operands else None
+    if first is None or node.domain not in ("", "ai.onnx"):
+        return found
+    size = tuple(SameAs(0, axis) for axis in range(first.rank))
+    if node.op_type == "NonZero":
+        return [OutputType(o.dtype, (first.rank, Unknown(0, size))) if o else None for o in found]
+    if node.op_type == "Compress" and not any(a.name == "axis" for a in node.source.attribute):
+        return [OutputType(o.dtype, (Unknown(0, size),)) if o else None for o in found]
+    if node.op_type == "Unique" and not any(a.name == "axis" for a in node.source.attribute):
+        return [
+            o if o is None else OutputType(o.dtype, size if k == 2 and first.rank == 1 else (Unknown(0, size),))
+            for k, o in enumerate(found)
+        ]
+    if node.op_type == "NonMaxSuppression" and first.rank == 3 and len(operands) > 1 and operands[1] is not None:
+        most = (SameAs(1, 0), SameAs(1, 1), SameAs(0, 1))
+        return [OutputType(o.dtype, (Unknown(0, most), 3)) if o else None for o in found]
+    return found

@@ -1,0 +1,183 @@
+"""Operations without a declaration: a deterministic function of whole operands, with a shape as far as it is known."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.facts import Dim
+from symlayout.algebra.polynomial import Extent, product
+from symlayout.language.sympy_bridge import symbol_of
+from symlayout.models.model import Unshaped
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute, constant
+from symlayout.tensors.declaration import Body, Operand
+
+_UNIQUE = itertools.count()
+_NOTHING = np.zeros(0, np.uint8)  # what an operation without operands reads
+
+
+@dataclass(frozen=True, slots=True)
+class SameAs:
+    """The extent of an axis of an operand."""
+
+    operand: int
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An extent that depends on data.
+
+    Attributes
+    ----------
+    least : int
+        A lower bound.
+    most : tuple of int, expression and SameAs, or None
+        The factors of an upper bound; None if there is none.
+    """
+
+    least: int = 0
+    most: tuple[Any, ...] | None = None
+
+
+Entry = Any  # int, an expression in dims, `SameAs` or `Unknown`
+
+
+@dataclass(frozen=True, slots=True)
+class OutputType:
+    """What is known of one output: its element type, and an entry for each axis; None is no tensor of known rank."""
+
+    dtype: Any
+    shape: tuple[Entry, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultShape:
+    """The shape of an output as a function of the operands.
+
+    Attributes
+    ----------
+    entries : tuple
+        One for each axis.
+    stem : str
+        What the names of dims that depend on data begin with.
+    identity : str
+        What tells them from dims of other values with the same name.
+    """
+
+    entries: tuple[Entry, ...]
+    stem: str
+    identity: str
+
+    def __call__(self, operand: Operand, views: Sequence[Tensor]) -> list[Extent]:
+        """Return the extents."""
+        return [self._extent(operand, entry, axis) for axis, entry in enumerate(self.entries)]
+
+    def _extent(self, operand: Operand, entry: Entry, axis: int = 0) -> Extent:
+        if isinstance(entry, SameAs):
+            return operand.shapes[entry.operand][entry.axis]
+        if not isinstance(entry, Unknown):
+            e = operand.extent(entry, "extent of the result")
+            operand.require(e, "infeasible", "extent {} of axis {} of the result is negative", e, axis)
+            return e
+        most = None if entry.most is None else product([self._extent(operand, factor) for factor in entry.most])
+        if most == entry.least:
+            return most
+        bound = most if isinstance(most, int) else None
+        e = operand.extent(symbol_of(Dim(f"{self.stem}.{axis}", entry.least, bound, process=self.identity)))
+        if most is not None and bound is None:
+            operand.assume(most - e)
+        return e
+
+
+def opaque(
+    title: str,
+    operands: Sequence[Tensor | None],
+    attributes: tuple[tuple[str, Any], ...],
+    outputs: Sequence[OutputType | None],
+    *,
+    stem: str,
+    identity: str,
+    random: bool = False,
+) -> list[Tensor | Unshaped | None]:
+    """Return the outputs of an operation that is known by its name only.
+
+    Parameters
+    ----------
+    operands : sequence of Tensor or None
+        None is an input that is left out.
+    attributes : tuple of pairs
+        Whatever tells the operation from others of the same name; compared for equality.
+    outputs : sequence of OutputType or None
+        None is an output that nobody reads.
+    stem, identity : str
+        Name the dims that depend on data: two values may share an identity only if they are equal.
+    random : bool
+        Whether two evaluations may differ.
+    """
+    present = tuple(x is not None for x in operands)
+    views = [x for x in operands if x is not None] or [constant(_NOTHING, "nothing")]
+    place = list(itertools.accumulate(present, initial=0))
+    results: list[Tensor | Unshaped | None] = []
+    for number, output in enumerate(outputs):
+        if output is None:
+            results.append(None)
+            continue
+        kept = (*attributes, ("operands", present), ("output", number))
+        body = Body(title, None, kept, over=True, random=random)
+        unique = f"{identity}.{number}" if not random else f"{identity}.{number}.random.{next(_UNIQUE)}"
+        name = stem if number == 0 else f"{stem}_{number}"
+        shape = output.shape or ()
+        entries = tuple(_in_views(entry, place) for entry in shape)
+        made = compute(body, views, batch=0, result=ResultShape(entries, name, unique), dtype=output.dtype)
+        results.append(made if output.shape is not None else Unshaped(made))
+    return results
+
+
+def _in_views(entry: Entry, place: Sequence[int]) -> Entry:
+    """Return an entry with the numbers of operands counted without those that are left out."""
+    if isinstance(entry, SameAs):
+        return SameAs(place[entry.operand], entry.axis)
+    if isinstance(entry, Unknown) and entry.most is not None:
+        return Unknown(entry.least, tuple(_in_views(factor, place) for factor in entry.most))
+    return entry
+
+
+@dataclass(frozen=True, slots=True)
+class DimPlace:
+    """Where an operand's shape shows a dim: an axis with extent ``scale * dim + shift``."""
+
+    dim: Any
+    operand: int
+    axis: int
+    scale: int
+    shift: int
+
+
+def numbers_of_dims(values: np.ndarray[Any, Any], views: Sequence[Tensor], places: tuple[DimPlace, ...]) -> Tensor:
+    """Return an array of expressions in dims as a tensor that is computed from the shapes of tensors."""
+    attributes = (
+        ("values", tuple(values.flat)),
+        ("shape", values.shape),
+        ("places", places),
+    )
+    body = Body("dims", evaluate_dims, attributes, over=True)
+    return compute(body, views, batch=0, result=values.shape, dtype=np.int64)
+
+
+def evaluate_dims(
+    *arrays: np.ndarray[Any, Any],
+    values: tuple[Any, ...],
+    shape: tuple[int, ...],
+    places: tuple[DimPlace, ...],
+    axes: tuple[int, ...] = (),
+) -> np.ndarray[Any, Any]:
+    """Return the numbers of expressions, with the dims read off the shapes of *arrays*."""
+    known = {p.dim: (arrays[p.operand].shape[p.axis] - p.shift) // p.scale for p in places}
+    found = [e if isinstance(e, int) else int(e.subs(known)) for e in values]
+    return np.array(found, np.int64).reshape(shape)

@@ -1,0 +1,95 @@
+"""Read a model: from a file to every value of its graph as a tensor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from symlayout.errors import FormatError
+from symlayout.models.model import Model
+from symlayout.tensors.chain import Tensor
+
+_FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
+
+
+def read_model(path: str | os.PathLike[str]) -> Model:
+    """Return the model in *path*: its inputs, its outputs, and every value between them as lazy tensors.
+
+    The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too) and OpenVINO IR
+    (an ``.xml`` with its ``.bin`` in the same folder).  A leaf has the name of its input, with ``_`` for each character
+    that a name may not have.  Only the nodes that an output needs are read.
+
+    No operation is refused.  An operation without a declaration is opaque: a function of its whole operands and its
+    attributes, with a shape as far as it is known.  An extent that depends on data is a dim of its own.  Weights are
+    mapped, and read where values are compared.
+
+    ONNX: a name in a shape, such as ``batch`` or ``2*h``, is a dim or an expression in dims; an input with an
+    initializer is that constant.  Shapes that the model computes (``Shape``, ``Gather``, ``Div``, ``Concat``, ...)
+    are computed on expressions.  If a `Reshape` fits only where a quotient of extents is exact, its exactness becomes
+    a requirement.  ONNX itself also accepts other sizes for empty arrays.
+
+    OpenVINO: a value has the name of its tensor (the alphabetically first, if there are several), else the name of
+    the layer that computes it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    FormatError
+        If a file is malformed, too large, or of another format.
+    ShapeError
+        If shapes and attributes do not fit together; the kinds are those of the operation.
+    MissingFileError
+        If the file, or a file with constants that it needs, is not there: a `FileNotFoundError`.
+    MissingPackageError
+        If the model is ONNX and the package ``onnx`` is not installed: an `ImportError`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import symlayout as sl
+    >>> models = Path(sl.__file__).parents[1] / "examples" / "models"  # in a checkout
+    >>> m = read_model(models / "round_trip_dynamic.xml")
+    >>> {name: t.shape for name, t in m.outputs.items()}
+    {'result': (data.0, data.1, data.2, data.3)}
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"read_model takes the path of a file, not {type(path).__name__}")
+    file = Path(path)
+    if file.suffix not in _FORMATS:
+        known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
+        raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: {known}")
+    if file.suffix == ".onnx":  # the readers are imported by those who read a model
+        from symlayout.models.load_onnx import read_onnx
+
+        return read_onnx(file)
+    from symlayout.models.load_openvino import read_openvino
+
+    return read_openvino(file)
+
+
+def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """Return the outputs of the model in *path* by name, each as a lazy tensor (see `read_model`).
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    FormatError, ShapeError, MissingFileError, MissingPackageError
+        As for `read_model`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import symlayout as sl
+    >>> models = Path(sl.__file__).parents[1] / "examples" / "models"  # in a checkout
+    >>> load(models / "round_trip_dynamic.xml")
+    {'result': Tensor(batch_to_space: (data.0, data.1, data.2, data.3), dtype=float32)}
+    """
+    return read_model(path).outputs

@@ -1,0 +1,199 @@
+"""Every value of a model has a shape in the inputs' dims, or a named bounded dim; no operation is refused."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import ModelProto, NodeProto, helper, numpy_helper
+
+import symlayout as sl
+from symlayout.models.evaluate_graph import Evaluation
+from symlayout.models.model import Items, Model, Unshaped
+from symlayout.models.onnx_types import since_version
+from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
+from tests.support.onnx_writer import FLOAT, INT64, model, node, tensor, value_info
+
+X = value_info("x", ("N", "C", "H", "W"))
+
+
+def read(folder: Path, data: bytes) -> Model:
+    (folder / "model.onnx").write_bytes(data)
+    return sl.read_model(folder / "model.onnx")
+
+
+def test_every_value_is_there_by_its_name(tmp_path: Path) -> None:
+    nodes = [node("Shape", "x", "s"), node("Transpose", "x", "t"), node("Custom", "t, k", "u", domain="mine"),
+             node("Reshape", "t, s", "y")]  # fmt: skip
+    data = model(nodes, [X], constants=(tensor([1, 2], name="k"),), outputs=("y", "u"))
+    m = read(tmp_path, data)
+    assert list(m.inputs) == ["x"]
+    assert list(m.outputs) == ["y", "u"]
+    assert {name: str(t.shape) for name, t in m.tensors.items()} == {
+        "x": "(N, C, H, W)", "s": "(4,)", "t": "(W, H, C, N)", "y": "(N, C, H, W)", "k": "(2,)"
+    }  # fmt: skip
+    assert [n.op_type for n in m.nodes] == ["Shape", "Transpose", "Custom", "Reshape"]
+    assert isinstance(m.source, ModelProto)
+    assert sl.interpret(m.tensors["s"], np.zeros((2, 3, 4, 5), np.float32)).tolist() == [2, 3, 4, 5]
+
+
+def test_the_rank_that_the_file_states_is_believed_for_an_operation_that_nobody_knows(tmp_path: Path) -> None:
+    made = ModelProto.FromString(model([node("Custom", "x", "y", domain="mine")], [X]))
+    made.graph.output[0].CopyFrom(value_info("y", ("N", 7, "other")))
+    y = read(tmp_path, made.SerializeToString()).tensors["y"]
+    assert y.shape[1] == 7
+    assert y.bounds() == [(0, None), (7, 7), (0, None)]
+    assert len(set(map(str, y.shape))) == 3
+
+
+def test_a_dim_that_depends_on_data_is_bounded_and_the_same_for_the_same_function(tmp_path: Path) -> None:
+    nodes = [node("NonZero", "x", "a"), node("NonZero", "x", "b"), node("Identity", "x", "i"),
+             node("NonZero", "c", "c0")]  # fmt: skip
+    x, c = value_info("x", (3, 5)), value_info("c", (3, 5))
+    m = read(tmp_path, model(nodes, [x, c], outputs=("a", "b", "i", "c0")))
+    a, b, c0 = (m.outputs[name] for name in ("a", "b", "c0"))
+    assert a.shape == b.shape
+    assert a.shape[0] == 2
+    assert a.bounds()[1] == (0, 15)
+    assert a.shape[1] != c0.shape[1]
+    assert sl.prove_equal(a, b).verdict is sl.Verdict.PROVED
+
+
+def test_random_operations_are_equal_to_nothing(tmp_path: Path) -> None:
+    nodes = [node("RandomNormal", "", "y", shape=[2, 3]), node("RandomNormal", "", "z", shape=[2, 3])]
+    m = read(tmp_path, model(nodes, [X], outputs=("y", "z")))
+    assert m.outputs["y"].shape == (2, 3)
+    assert sl.prove_equal(m.outputs["y"], m.outputs["z"]).verdict is not sl.Verdict.PROVED
+
+
+def test_recurrent_layers_have_the_shapes_of_the_standard(tmp_path: Path) -> None:
+    made = node("LSTM", "x, w, r", "y, h, c", hidden_size=4)
+    inputs = [value_info("x", ("S", "B", 3)), value_info("w", (1, 16, 3)), value_info("r", (1, 16, 4))]
+    m = read(tmp_path, model([made], inputs, outputs=("y", "h", "c")))
+    assert [str(t.shape) for t in m.outputs.values()] == ["(S, 1, B, 4)", "(1, B, 4)", "(1, B, 4)"]
+
+
+def graph(name: str, nodes: list[NodeProto], outputs: list[str], inputs: list[tuple[str, int]] = []) -> object:  # noqa: B006
+    return helper.make_graph(
+        nodes, name, [helper.make_tensor_value_info(n, t, None) for n, t in inputs],
+        [helper.make_tensor_value_info(n, FLOAT, None) for n in outputs],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_branches_are_joined_unless_the_condition_is_known(tmp_path: Path, known: bool) -> None:
+    then = graph("then", [node("Transpose", "x", "a", perm=[0, 1, 2, 3])], ["a"])
+    otherwise = graph("else", [node("Transpose", "x", "b", perm=[0, 1, 3, 2])], ["b"])
+    made = node("If", "c", "y", then_branch=then, else_branch=otherwise)
+    condition = numpy_helper.from_array(np.array(False), "c")
+    inputs = [X] if known else [X, helper.make_tensor_value_info("c", 9, [])]
+    m = read(tmp_path, model([made], inputs, constants=(condition,) if known else ()))
+    shape = m.outputs["y"].shape
+    assert [str(n) for n in shape[:2]] == ["N", "C"]
+    assert ([str(n) for n in shape[2:]] == ["W", "H"]) is known
+    if not known:
+        assert {str(n) for n in shape[2:]}.isdisjoint({"H", "W"})
+
+
+def test_what_a_loop_keeps_is_kept(tmp_path: Path) -> None:
+    body = graph(
+        "body",
+        [node("Identity", "c0", "c1"), node("Transpose", "a0", "a1", perm=[0, 1]),
+         node("Concat", "b0, b0", "b1", axis=0), node("Identity", "a0", "row")],
+        ["c1", "a1", "b1", "row"],
+        [("i", INT64), ("c0", 9), ("a0", FLOAT), ("b0", FLOAT)],
+    )  # fmt: skip
+    made = node("Loop", "trips, , x, x", "y, z, rows", body=body)
+    m = read(tmp_path, model([made], [value_info("x", ("N", 4))], constants=(tensor([5], [], "trips"),),
+                             outputs=("y", "z", "rows")))  # fmt: skip
+    y, z, rows = m.outputs.values()
+    assert str(y.shape) == "(N, 4)"
+    assert z.shape[1] == 4
+    assert str(z.shape[0]) != "N"
+    assert str(rows.shape[1:]) == "(N, 4)"
+    assert rows.bounds()[0] == (0, 5)
+
+
+def test_local_functions_are_inlined(tmp_path: Path) -> None:
+    function = helper.make_function(
+        "mine", "Twice", ["a"], ["b"], [node("Concat", "a, a", "b", axis=0)], [helper.make_opsetid("", 20)]
+    )
+    made = ModelProto.FromString(model([node("Twice", "x", "y", domain="mine")], [X]))
+    made.functions.append(function)
+    made.opset_import.append(helper.make_opsetid("mine", 1))
+    m = read(tmp_path, made.SerializeToString())
+    assert str(m.outputs["y"].shape) == "(2*N, C, H, W)"
+    assert [n.op_type for n in m.nodes] == ["Concat"]
+
+
+def test_functions_that_grow_without_end_are_refused(tmp_path: Path) -> None:
+    made = ModelProto.FromString(model([node("f20", "x", "y", domain="mine")], [X]))
+    made.opset_import.append(helper.make_opsetid("mine", 1))
+    for k in range(21):
+        inner = [node(f"f{k - 1}", "a", "b", "mine"), node(f"f{k - 1}", "b", "c", "mine")] if k else [
+            node("Identity", "a", "c")]  # fmt: skip
+        made.functions.append(helper.make_function("mine", f"f{k}", ["a"], ["c"], inner, made.opset_import))
+    with pytest.raises(sl.FormatError, match="nodes, with its functions inlined"):
+        read(tmp_path, made.SerializeToString())
+    made.graph.node[0].op_type = "loop"
+    made.functions.append(
+        helper.make_function("mine", "loop", ["a"], ["c"], [node("loop", "a", "c", "mine")], made.opset_import)
+    )
+    with pytest.raises(sl.FormatError, match="calls itself"):
+        read(tmp_path, made.SerializeToString())
+
+
+def test_sequences_of_known_length_are_their_elements(tmp_path: Path) -> None:
+    nodes = [node("SplitToSequence", "x, parts", "s", axis=1), node("SequenceAt", "s, one", "y"),
+             node("ConcatFromSequence", "s", "z", axis=0)]  # fmt: skip
+    constants = (tensor([2, 2], name="parts"), tensor([1], [], "one"))
+    m = read(tmp_path, model(nodes, [value_info("x", ("N", 4))], constants=constants, outputs=("y", "z")))
+    assert str(m.outputs["y"].shape) == "(N, 2)"
+    assert str(m.outputs["z"].shape) == "(2*N, 2)"
+    assert "s" not in m.tensors
+
+
+def test_explain_names_the_nodes_that_demand_something(tmp_path: Path) -> None:
+    nodes = [node("DepthToSpace", "x", "d", name="unpack", blocksize=2), node("Transpose", "d", "y", name="turn")]
+    text = read(tmp_path, model(nodes, [X])).explain("y")
+    assert text.splitlines()[:2] == [
+        "y: (2*W, 2*H, C/4, N)",
+        "  y (2*W, 2*H, C/4, N) = Transpose(d (N, C/4, 2*H, 2*W))",
+    ]
+    assert "requires" in text
+    assert "in: node 'unpack', DepthToSpace" in text
+
+
+def test_a_chain_costs_the_same_for_each_node(tmp_path: Path) -> None:
+    """Calls of Python functions, for two lengths."""
+    from tests.support.steps import counted
+
+    costs = []
+    for count in (100, 200):
+        names = ["x", *(f"v{k}" for k in range(count - 1)), "y"]
+        nodes = [node("Mul", f"{a}, {a}", b) for a, b in itertools.pairwise(names)]
+        (tmp_path / "model.onnx").write_bytes(model(nodes, [X]))
+        with counted(10**7) as steps:
+            sl.read_model(tmp_path / "model.onnx")
+        costs.append(steps.count)
+    assert costs[1] < 2.5 * costs[0]
+
+
+def test_the_parts_of_an_opaque_operation() -> None:
+    x = sl.tensor("N, C", name="x")
+    kinds = [OutputType(np.dtype("int64"), (SameAs(1, 1), Unknown(0, (SameAs(1, 0), 3)))), None, OutputType(None, None)]
+    y, nothing, z = opaque("mine:f", [None, x], (), kinds, stem="f", identity="1")
+    assert isinstance(y, sl.Tensor)
+    assert [str(n) for n in y.shape] == ["C", "f.1"]
+    assert nothing is None
+    assert isinstance(z, Unshaped)
+    assert isinstance(Evaluation({}).tensor(z), sl.Tensor)
+    with pytest.raises(sl.FormatError, match="is a sequence"):
+        Evaluation({}).tensor(Items(()), "s")
+
+
+def test_versions_of_operations(tmp_path: Path) -> None:
+    m = read(tmp_path, model([node("Relu", "x", "y")], [X], opset=20))
+    assert since_version(m.nodes[0]) == 14
