@@ -18,7 +18,7 @@ _MOST_AXES = 4  # boxes with more axes are compared in one order only
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Why two computed values are one: how the boxes that they read correspond, and whether operands are swapped."""
+    """Two equal computed values: how the boxes that they read correspond, and whether their operands are swapped."""
 
     a: Tensor
     b: Tensor
@@ -35,17 +35,17 @@ class Congruence:
     facts : Facts
         The system of the whole claim, without coordinates.
     goals : int
-        How many goals one pair may take.
+        The most goals that one pair may visit.
     laws : frozenset of str
-        The laws that are granted: ``"reassociate"`` lets the terms of a float sum change their order.
+        The granted laws: ``"reassociate"`` allows a float sum to change the order of its terms.
     used : set of str
-        Those that were needed.
+        The granted laws that proofs have used.
     wanted : set of str
-        Those that would have helped, and are not granted.
+        Laws that would have helped but are not granted.
     known : dict
-        For each pair, and the axes of the first that those of the second are: why the pair is equal, or None.
+        The reason why a pair is equal, or None, by the pair and the order of the axes.
     direct : bool
-        Whether something was compared that is no such pair: values at some coordinates only, or a value and a fill.
+        Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
     """
 
     facts: Facts

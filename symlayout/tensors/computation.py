@@ -244,8 +244,15 @@ def computation(declaration: Callable[..., Computed]) -> Callable[..., Tensor]:
     Returns
     -------
     function
-        Takes tensors and the attributes, and returns a tensor.  It raises `TypeError` without a tensor; `ShapeError`
-        ``infeasible`` for a negative extent of the batch; and the errors of the declaration's requirements.
+        Takes tensors and the attributes, and returns a tensor.
+
+    Raises
+    ------
+    TypeError
+        Raised by the operation: no argument is a tensor.
+    ShapeError
+        Raised by the operation: an extent of the batch is negative (``infeasible``), or a requirement of the
+        declaration fails.
 
     Examples
     --------

@@ -62,5 +62,5 @@ def test_without_the_package_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(ArrayError, match=r"(?s)bfloat16 needs ml_dtypes.*pip install symlayout\[ml_dtypes\]"):
         sl.tensor("N", dtype="bfloat16")
-    with pytest.raises(ArrayError, match="no element type"):
+    with pytest.raises(ArrayError, match="not an element type"):
         sl.tensor("N", dtype="float8_of_mine")

@@ -65,15 +65,15 @@ def test_a_fill_has_the_bits_of_its_type(dtype: Any, fill: Any, bits: str) -> No
 
 @pytest.mark.parametrize(("dtype", "fill"), REFUSED, ids=str)
 def test_a_fill_that_the_type_cannot_hold_is_refused_as_soon_as_the_type_is_known(dtype: Any, fill: Any) -> None:
-    with pytest.raises((sl.ArrayError, sl.ShapeError), match="is no"):
+    with pytest.raises((sl.ArrayError, sl.ShapeError), match="does not fit|is not an element"):
         sl.pad(sl.tensor("N", dtype=dtype), [(1, 2)], constant_values=fill)
     x = np.zeros(2, dtype)
     if fill is None or isinstance(fill, str):  # no element of all types
         return
     y = sl.pad(sl.tensor("N", name="x"), [(1, 2)], constant_values=fill)
-    with pytest.raises(sl.ArrayError, match="is no"):
+    with pytest.raises(sl.ArrayError, match="does not fit"):
         sl.interpret(y, x)
-    with pytest.raises(sl.ArrayError, match="is no"):
+    with pytest.raises(sl.ArrayError, match="does not fit"):
         sl.compile(y)(x)
 
 
@@ -86,7 +86,7 @@ def test_fills_of_ml_dtypes(name: str, value: Any, bits: str) -> None:
     y = sl.pad(sl.tensor("N", name="x"), [(1, 0)], constant_values=value)
     for result in (sl.interpret(y, np.zeros(1, dtype)), sl.compile(y, strict=True)(np.zeros(1, dtype))):
         assert result[:1].tobytes().hex() == bits
-    with pytest.raises(sl.ArrayError, match="is no"):
+    with pytest.raises(sl.ArrayError, match="does not fit"):
         sl.pad(sl.tensor("N", dtype=dtype), [(1, 0)], constant_values=1e300 if name == "bfloat16" else 99)
 
 

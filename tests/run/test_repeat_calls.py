@@ -130,7 +130,7 @@ def test_several_remembered_inputs_are_refused_as_on_the_first_call() -> None:
         (b, frozen, "read-only"),
         (b.astype("i4"), out, "dtypes int16 and int32"),
         (b, np.zeros(5, "i4"), "dtype"),
-        (b.tolist(), out, "no array"),
+        (b.tolist(), out, "not an array"),
     ):
         with pytest.raises(sl.ArrayError, match=message):
             kernel(a, second, out=target)
