@@ -65,7 +65,7 @@ def test_a_fill_has_the_bits_of_its_type(dtype: Any, fill: Any, bits: str) -> No
 
 @pytest.mark.parametrize(("dtype", "fill"), REFUSED, ids=str)
 def test_a_fill_that_the_type_cannot_hold_is_refused_as_soon_as_the_type_is_known(dtype: Any, fill: Any) -> None:
-    with pytest.raises((sl.ArrayError, sl.ShapeError), match="does not fit|is not an element"):
+    with pytest.raises((sl.ArrayError, sl.ShapeError), match=r"does not fit|is not an element"):
         sl.pad(sl.tensor("N", dtype=dtype), [(1, 2)], constant_values=fill)
     x = np.zeros(2, dtype)
     if fill is None or isinstance(fill, str):  # no element of all types
