@@ -6,14 +6,16 @@ if reshapes mix the axes.
 * A digit whose step equals the span of the lower digits is the quotient by the step, as in a mixed-radix number.
 * A shorter step means that elements occur in several places of the output (overlapping windows).  The quotient, capped
   at the last value of the digit, is one of these places.  A longer step means that some elements occur nowhere.
+* A remainder ``(d + rest) % k`` counts as a digit.  Where it is known, ``d`` is ``(remainder - rest) % k`` (swizzles).
 * A digit that the input's face does not mention is set to 0 (tile, repeat, broadcast), or to the value that satisfies a
   window (roll).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
+from math import gcd
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import is_digital
@@ -76,6 +78,21 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A digit that a remainder determines: ``factor*(remainder - rest) % modulus``, where *rest* has earlier digits.
+
+    The remainder is one of the digits of a number.  It stands for ``(c*digit + rest) % modulus``, where ``factor*c`` is
+    1 modulo the modulus.
+    """
+
+    remainder: str
+    digit: str
+    factor: int
+    rest: Extent
+    modulus: int
+
+
+@dataclass(frozen=True, slots=True)
 class Face:
     """Both faces of one piece of a map: *numbers* of the input and a coordinate of the *output*, affine in digits.
 
@@ -89,6 +106,8 @@ class Face:
         The digits that the input does not determine.
     picks : bool
         Whether an element may occur in several places of the output; the inverse then picks one.
+    turns : tuple of Turn
+        The digits that remainders determine, each after those that it needs.
     """
 
     facts: Facts
@@ -97,11 +116,13 @@ class Face:
     output: tuple[Extent, ...]
     missing: tuple[Missing, ...]
     picks: bool
+    turns: tuple[Turn, ...] = ()
 
     @property
     def digits(self) -> list[SideDigit]:
-        """The digits that the input determines."""
-        return [d for n in self.numbers for d in n.digits]
+        """The digits that the input determines; each that a remainder determines stands in its place."""
+        turned = {turn.remainder: turn.digit for turn in self.turns}
+        return [replace(d, name=turned.get(d.name, d.name)) for n in self.numbers for d in n.digits]
 
 
 def face(t: Tensor, leaf: Tensor, path: tuple[int, ...], *, by_number: bool) -> Face:
@@ -121,7 +142,8 @@ def face(t: Tensor, leaf: Tensor, path: tuple[int, ...], *, by_number: bool) -> 
     box, read = refine(t, path, lambda box, read: [*box.coords, *numbers(read)])
     singles = [read.facts.reduce(n) == 1 for n in ([product(leaf.extents)] if by_number else leaf.extents)]
     reader = _SideReader(t, box, read, numbers(read), singles)
-    return Face(read.facts, by_number, tuple(reader.numbers), reader.output, tuple(reader.missing), reader.picks)
+    missing, turns = tuple(reader.missing), tuple(reader.turns)
+    return Face(read.facts, by_number, tuple(reader.numbers), reader.output, missing, reader.picks, turns)
 
 
 class _SideReader:
@@ -130,6 +152,7 @@ class _SideReader:
     def __init__(self, t: Tensor, box: Box, read: Read, numbers: Sequence[Extent], singles: Sequence[bool]) -> None:
         self.t, self.facts, self.picks = t, read.facts, False
         self.missing: list[Missing] = []
+        self.turns: list[Turn] = []
         extents = dict(box.extents)
         moved: dict[str, Extent] = {}
         for window in read.windows:
@@ -144,8 +167,11 @@ class _SideReader:
         known = (*box.windows, *read.windows, *(guard.window for guard in read.guards))
         windows = [Window(told(w.value), w.extent, w.facts) for w in known]
         self.output = tuple(map(told, box.coords))
-        self.numbers = [self._number(told(e), one, extents) for e, one in zip(numbers, singles, strict=True)]
-        names = [d.name for n in self.numbers for d in n.digits]
+        remainders: dict[str, tuple[Extent, int]] = {}
+        sides = [self._with_remainders(told(e), told, remainders) for e in numbers]
+        sizes = extents | {name: k for name, (_, k) in remainders.items()}
+        self.numbers = [self._number(e, one, sizes) for e, one in zip(sides, singles, strict=True)]
+        names = self._turn(remainders, [d.name for n in self.numbers for d in n.digits], extents)
         if len(set(names)) != len(names):
             raise self._not_told()
         for name in extents:
@@ -165,6 +191,33 @@ class _SideReader:
         stop = next((e for e in stops if all(self.facts.nonnegative(other - e) for other in stops)), None)
         if start is not None and stop is not None:
             moved[name], extents[name] = symbol(name) + start, self.facts.reduce(stop - start)
+
+    def _with_remainders(
+        self, e: Extent, told: Callable[[Extent], Extent], remainders: dict[str, tuple[Extent, int]]
+    ) -> Extent:
+        """Return *e* with a new symbol for each ``n - k*floor(n/k)`` in it, which is added to *remainders*."""
+        for name in sorted(n for n in names_of(e) if n in self.facts.floors and is_digital(n, self.facts)):
+            n, k = self.facts.floors[name]
+            split = coefficient_of(e, name) if isinstance(e, Poly) else None
+            times = None if split is None else exact_quotient(-split[0], k)
+            if split is not None and times is not None and isinstance(k, int):
+                remainders[f"{name}%"] = told(n), k
+                e = split[1] + times * (symbol(f"{name}%") - told(n))
+        return e
+
+    def _turn(
+        self, remainders: dict[str, tuple[Extent, int]], names: list[str], extents: dict[str, Extent]
+    ) -> list[str]:
+        """Return *names* with the digit that it determines for each remainder, one after the other."""
+        waiting = [name for name in names if name in remainders]
+        while waiting:
+            turn = next((turn for r in waiting if (turn := _turn_of(r, *remainders[r], names, extents))), None)
+            if turn is None:
+                raise self._not_told()
+            waiting.remove(turn.remainder)
+            self.turns.append(turn)
+            names = [turn.digit if name == turn.remainder else name for name in names]
+        return names
 
     def _number(self, e: Extent, single: bool, extents: dict[str, Extent]) -> Number:
         """Return the coordinate *e* as a number of digits; *single* says that its axis has extent 1."""
@@ -220,6 +273,15 @@ class _SideReader:
 
     def _not_told(self) -> InconclusiveError:
         return InconclusiveError(f"{self.t!r} reads its input by digits whose steps can be told apart")
+
+
+def _turn_of(r: str, n: Extent, k: int, names: list[str], extents: dict[str, Extent]) -> Turn | None:
+    """Return which digit the remainder ``r = n % k`` determines: the only unknown one, which takes all *k* values."""
+    unknown = [name for name in sorted(names_of(n)) if name in extents and name not in names]
+    split = coefficient_of(n, unknown[0]) if len(unknown) == 1 and isinstance(n, Poly) else None
+    if split is None or not isinstance(split[0], int) or gcd(split[0], k) != 1 or extents[unknown[0]] != k:
+        return None
+    return Turn(r, unknown[0], pow(split[0], -1, k), split[1], k)
 
 
 def _is_longer(a: Extent, b: Extent, facts: Facts) -> bool:

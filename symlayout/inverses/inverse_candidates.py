@@ -147,6 +147,8 @@ class _SourceCase:
         self.windows = _windows(ranges, translated) if ranges else None
         self.numbers = [_Steps(n, translated) for n in piece.numbers]
         self.wholes = [product(domain)] if piece.by_number else domain
+        self.names = [d.name for n in piece.numbers for d in n.digits]
+        self.turns = [(turn, _Expression(turn.rest, translated)) for turn in piece.turns]
 
     def cases(self) -> list[Case]:
         """Return a case for each choice, for each short digit, of being at its last value or not."""
@@ -161,7 +163,11 @@ class _SourceCase:
 
         def coords(*i: Any) -> list[Any]:
             found = read(i)
-            return [v for told in found for v in told.values] + [v for told in found for v in told.gaps]
+            values = dict(zip(self.names, (v for told in found for v in told.values), strict=True))
+            for turn, rest in self.turns:
+                value = turn.factor * (values[turn.remainder] - rest(values)) % turn.modulus
+                values[turn.remainder] = values[turn.digit] = value
+            return [values[name] for name in self.names] + [v for told in found for v in told.gaps]
 
         def where(*i: Any) -> list[tuple[Any, Extent]]:
             outer = [] if self.windows is None else self.windows(*i)

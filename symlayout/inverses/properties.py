@@ -208,10 +208,10 @@ def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
 def _is_input(found: Tensor, leaf: Tensor) -> bool:
     """Return whether it is proved that *found* equals the input."""
     try:
-        parts = _parts(found)
-    except InconclusiveError:
-        return False
-    if all(
+        parts: list[tuple[Read, bool]] | None = _parts(found)
+    except InconclusiveError:  # a read is not shown to be inside where maps are composed
+        parts = None
+    if parts is not None and all(
         is_empty or (read.leaf is not None and read.leaf.key == leaf.key and _stays(read)) for read, is_empty in parts
     ):
         return True
@@ -228,13 +228,21 @@ def _finds_back(t: Tensor, leaf: Tensor, candidate: Callable[..., Tensor]) -> bo
     try:
         leaves = {other.key: _untyped(other) for other in t.leaves()}
         there = t.replace({**leaves, leaf.key: candidate(z, UNDETERMINED)})
-        parts = _parts(there)
     except (InconclusiveError, ShapeError):
         return False
-    return all(
+    try:
+        parts = _parts(there)
+    except ShapeError:
+        return False
+    except InconclusiveError:  # a read is not shown to be inside where maps are composed
+        parts = []
+    if parts and all(
         is_empty or (read.leaf is not None and read.leaf.key != z.key) or _returns(read, there)
         for read, is_empty in parts
-    )
+    ):
+        return True
+    fills = any(guard.fill is not UNDETERMINED for read, _ in parts for guard in read.guards)
+    return not fills and len(leaves) == 1 and prove_equal(there, z, budget=1).verdict is Verdict.PROVED
 
 
 def _untyped(leaf: Tensor) -> Tensor:

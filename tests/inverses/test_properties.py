@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -272,3 +273,40 @@ def test_a_quotient_of_a_digit_that_is_always_0(ask: Callable[[sl.Tensor], Any])
     except sl.InconclusiveError:
         return
     assert ask is sl.inverse or found.verdict is not (YES if ask is sl.is_injective else NO)
+
+
+SWIZZLES: dict[str, tuple[tuple[Any, ...], Callable[..., tuple[Any, ...]]]] = {
+    "parity": ((N, 2), lambda i, j: (i, (i + j) % 2)),
+    "a difference": ((N, 4), lambda i, j: (i, (i - j) % 4)),
+    "a multiple": ((N, 8), lambda i, j: (i, (5 * i + 3 * j + 1) % 8)),
+    "XOR of two bits": ((N, 4, 4), lambda n, i, j: (n, i, 2 * ((i // 2 + j // 2) % 2) + (i % 2 + j % 2) % 2)),
+    "of a row-major number": ((16 * N,), lambda i: (i // 4 * 4 + (i // 4 + i) % 4,)),
+    "one after the other": ((N, 3, 3), lambda n, i, j: (n, (n + i) % 3, (i + j) % 3)),
+    "bits reversed": ((8 * N,), lambda i: (i // 8 * 8 + 4 * (i % 2) + 2 * (i // 2 % 2) + i // 4 % 2,)),
+}
+
+
+@pytest.mark.parametrize("name", SWIZZLES)
+def test_a_remainder_determines_a_digit(name: str) -> None:
+    shape, f = SWIZZLES[name]
+    t = sl.index_map(sl.tensor(shape, name="x"), shape, f)
+    assert sl.is_injective(t).verdict is Verdict.PROVED
+    assert sl.is_surjective(t).verdict is Verdict.PROVED
+    found = sl.inverse(t)
+    assert found.holds == "both"
+    for n in (1, 2, 5):
+        sizes = [int(e) for e in t.subs({N: n}).shape]
+        data = np.arange(math.prod(sizes)).reshape(sizes)
+        assert np.array_equal(sl.interpret(found(sl.tensor(shape, name="y")), sl.interpret(t, data)), data)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda i, j: (i, (i + 2 * j) % 4), lambda i, j: (i, (i + j) % 3), lambda i, j: (i, i % 4)],
+    ids=["a factor of the modulus", "more values than the modulus", "no other digit"],
+)
+def test_a_remainder_that_does_not_determine_its_digit_reads_an_element_twice(f: Callable[..., Any]) -> None:
+    t = sl.index_map(sl.tensor((N, 4), name="x"), (N, 4), f)
+    assert sl.is_injective(t).verdict is Verdict.REFUTED
+    with pytest.raises(sl.InconclusiveError):
+        sl.inverse(t)
