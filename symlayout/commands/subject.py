@@ -39,12 +39,20 @@ def add_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         "- reads them from standard input, one a line",
     )
     parser.add_argument("--dtype", metavar="TYPE", help="element type of the input, for example uint8")
+    parser.add_argument(
+        "--dim",
+        metavar="NAME=RANGE",
+        action="append",
+        default=[],
+        help="a value or bounds of a dim: H=224, H=1.., H=1..512; may be given several times",
+    )
     parser.add_argument("--output", metavar="NAME", help="the output to take of a MODEL with several outputs")
 
 
 def read(arguments: argparse.Namespace, *chains: Sequence[str]) -> list[sl.Tensor]:
     """Return the tensors of the command line, as `build` does."""
-    return build(arguments.subject, *chains, dtype=arguments.dtype, output=arguments.output)
+    known = parse_known(arguments.dim)
+    return build(arguments.subject, *chains, dtype=arguments.dtype, output=arguments.output, known=known)
 
 
 def elements(arguments: argparse.Namespace) -> Whole:
@@ -55,11 +63,15 @@ def elements(arguments: argparse.Namespace) -> Whole:
 
 
 def build(
-    words: Sequence[str], *chains: Sequence[str], dtype: str | None = None, output: str | None = None
+    words: Sequence[str],
+    *chains: Sequence[str],
+    dtype: str | None = None,
+    output: str | None = None,
+    known: Mapping[str, Any] | None = None,
 ) -> list[sl.Tensor]:
     """Return the tensor of *words*, and for each of *chains* its steps applied to the same input.
 
-    A name means the same dim in all of them.
+    A name means the same dim in all of them.  *known* has values and bounds of dims: see `parse_known`.
 
     Raises
     ------
@@ -68,13 +80,15 @@ def build(
     ShapeError
         An operation does not fit its input's shape.
     """
-    start, x, steps, others, dims = _begin(words, chains, dtype, output)
+    start, x, steps, others, dims = _begin(words, chains, dtype, output, known or {})
     return [apply(start, steps, dims), *(apply(x, chain, dims) for chain in others)]
 
 
 def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
     """Return the tensor before the steps, with the text "", and for each step its text and the tensor after it."""
-    start, _, steps, _, dims = _begin(arguments.subject, (), arguments.dtype, arguments.output)
+    start, _, steps, _, dims = _begin(
+        arguments.subject, (), arguments.dtype, arguments.output, parse_known(arguments.dim)
+    )
     found = [("", start)]
     for step in steps:
         found.append((step.text, apply(found[-1][1], [step], dims)))
@@ -82,7 +96,11 @@ def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
 
 
 def _begin(
-    words: Sequence[str], chains: Sequence[Sequence[str]], dtype: str | None, output: str | None
+    words: Sequence[str],
+    chains: Sequence[Sequence[str]],
+    dtype: str | None,
+    output: str | None,
+    known: Mapping[str, Any],
 ) -> tuple[sl.Tensor, sl.Tensor, list[Step], list[list[Step]], dict[str, Any]]:
     """Return the first tensor of *words*, its only leaf, the steps of *words*, those of *chains*, and the dims."""
     first, *rest = expand(words)
@@ -90,13 +108,16 @@ def _begin(
     others = [[parse_step(word) for word in expand(chain)] for chain in chains]
     trees = [tree for step in (*steps, *itertools.chain(*others)) for tree in _trees(step)]
     if first.endswith(MODELS):
-        result = _model_output(first, output)
+        result = _model_output(first, output, known)
         x = _only_leaf(result, first) if chains else result
         dims = {name: sl.dim(name, *bounds) for name, bounds in names_of(*trees).items()}
         dims |= {symbol.name: symbol for leaf in result.leaves() for symbol in _symbols(leaf.shape)}
     else:
         entries = parse_shape(first)
-        dims = {name: sl.dim(name, *bounds) for name, bounds in names_of(*entries, *trees).items()}
+        bounds = names_of(*entries, *trees)
+        if unknown := sorted(known.keys() - bounds.keys()):
+            raise FormatError(f"--dim: {unknown[0]} is not a dim here\n  known: {', '.join(bounds) or 'none'}")
+        dims = {name: _dim(name, known.get(name, limits)) for name, limits in bounds.items()}
         shape = tuple(evaluate(entry, dims) for entry in entries)
         result = x = sl.tensor(shape, dtype=dtype, name="x")
     return result, x, steps, others, dims
@@ -217,6 +238,24 @@ def parse_dims(text: str | None) -> dict[str, int]:
     return values
 
 
+def parse_known(texts: Sequence[str]) -> dict[str, Any]:
+    """Return what ``--dim`` says of dims: an int, or bounds ``(lo, hi)``.
+
+    >>> parse_known(["H=1..", "W=8..64", "N=4", "data.0=1.."])
+    {'H': (1, None), 'W': (8, 64), 'N': 4, 'data.0': (1, None)}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        match = re.fullmatch(r"\s*([\w.]{1,80})\s*=\s*(-?\d{1,18})\s*(?:(\.\.)\s*(-?\d{1,18})?)?\s*", text, re.ASCII)
+        if match is None:
+            raise FormatError(
+                f"--dim {text!r:.80} is not NAME=RANGE\n  help: --dim H=1.. or --dim H=1..512 or --dim H=224"
+            )
+        name, low, dots, high = match.groups()
+        found[name] = (int(low), int(high) if high else None) if dots else int(low)
+    return found
+
+
 def parse_coordinate(text: str) -> tuple[int, ...]:
     """Return the coordinate of ``--at``.
 
@@ -258,13 +297,18 @@ def _symbols(shape: tuple[Any, ...]) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def _model_output(path: str, name: str | None) -> sl.Tensor:
-    outputs = sl.load(path)
-    known = ", ".join(outputs)
+def _dim(name: str, given: Any) -> Any:
+    """Return a dim with the bounds *given*, or the value that is given."""
+    return given if isinstance(given, int) else sl.dim(name, *given)
+
+
+def _model_output(path: str, name: str | None, known: Mapping[str, Any]) -> sl.Tensor:
+    outputs = sl.load(path, dims=known)
+    names = ", ".join(outputs)
     if name is None and len(outputs) != 1:
-        raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {known}\n  help: choose one with --output")
+        raise FormatError(f"{path} has {len(outputs)} outputs\n  known: {names}\n  help: choose one with --output")
     if name is not None and name not in outputs:
-        raise FormatError(f"{path} has no output {name!r:.80}\n  known: {known}")
+        raise FormatError(f"{path} has no output {name!r:.80}\n  known: {names}")
     result: sl.Tensor = next(iter(outputs.values())) if name is None else outputs[name]
     return result
 

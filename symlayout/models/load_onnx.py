@@ -20,6 +20,7 @@ from symlayout.language.sympy_bridge import dim, symbol_of
 from symlayout.models import onnx_model, onnx_types
 from symlayout.models.apply_node import identifier
 from symlayout.models.evaluate_graph import Evaluation, is_attribute_error
+from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
@@ -38,12 +39,12 @@ _RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLi
 _ONNX = ("", "ai.onnx")
 
 
-def read_onnx(file: Path) -> Model:
+def read_onnx(file: Path, known: KnownDims) -> Model:
     """Return the model in *file*, an ``.onnx``: see `symlayout.models.read_model.read_model`."""
     graph = onnx_model.read(file)
     if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
-    evaluation = settled(lambda exact: _evaluated(graph, exact))
+    evaluation = settled(lambda exact: _evaluated(graph, exact, known))
     inputs = {x.name: evaluation.tensor(evaluation.values[x.name], x.name) for x in graph.inputs}
     outputs: dict[str, Tensor] = {}
     for name in graph.outputs:
@@ -57,14 +58,14 @@ def read_onnx(file: Path) -> Model:
     return Model(file, "ONNX", inputs, outputs, tensors, evaluation.nodes, graph.source, evaluation.demands)
 
 
-def _evaluated(graph: OnnxGraph, exact: Collection[Any]) -> tuple[OnnxEvaluation, set[Any]]:
+def _evaluated(graph: OnnxGraph, exact: Collection[Any], known: KnownDims) -> tuple[OnnxEvaluation, set[Any]]:
     """Return the values of the graph, and the rounded quotients that some node requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier nodes use them, too.
     """
     evaluation = OnnxEvaluation(graph, exact)
     for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True):
-        evaluation.define(x.name, leaf)
+        evaluation.define(x.name, known.of_leaf(leaf))
     evaluation.nodes = tuple(evaluation.run(graph.nodes))
     return evaluation, evaluation.exact
 

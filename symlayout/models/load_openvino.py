@@ -16,6 +16,7 @@ from symlayout.errors import FormatError
 from symlayout.models import openvino_ir
 from symlayout.models.apply_node import Constant, identifier
 from symlayout.models.evaluate_graph import Evaluation
+from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
@@ -48,10 +49,10 @@ _SAME_SHAPE = frozenset([
 ])  # fmt: skip
 
 
-def read_openvino(file: Path) -> Model:
+def read_openvino(file: Path, known: KnownDims) -> Model:
     """Return the model in the IR *file*, an ``.xml`` with its ``.bin`` beside it (see `symlayout.read_model`)."""
     graph = openvino_ir.read(file)
-    evaluation = settled(lambda exact: _evaluated(graph, exact))
+    evaluation = settled(lambda exact: _evaluated(graph, exact, known))
     outputs: dict[str, Tensor] = {}
     for result in graph.results:
         if len(result.inputs) != 1:
@@ -101,7 +102,7 @@ class OpenVINOEvaluation(Evaluation):
             self.digests[Port(layer.id, k)] = f"{digest}.{k}"
 
 
-def _evaluated(graph: IRGraph, exact: Collection[Any]) -> tuple[OpenVINOEvaluation, set[Any]]:
+def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tuple[OpenVINOEvaluation, set[Any]]:
     """Return the values of the graph, and the rounded quotients that some layer requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier layers use them, too.
@@ -119,7 +120,7 @@ def _evaluated(graph: IRGraph, exact: Collection[Any]) -> tuple[OpenVINOEvaluati
         if layer.type == "Result":
             continue
         if layer.type == "Parameter":
-            results: Sequence[Value | None] = [_parameter(layer, identifier(_name(layer, 0), leaves))]
+            results: Sequence[Value | None] = [known.of_leaf(_parameter(layer, identifier(_name(layer, 0), leaves)))]
         elif layer.type == "Const":
             constant = graph.constant(layer)
             results = [constant]

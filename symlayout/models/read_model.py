@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from symlayout.errors import FormatError
+from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Model
 from symlayout.tensors.chain import Tensor
 
 _FORMATS = {".xml": "OpenVINO IR", ".onnx": "ONNX"}
 
 
-def read_model(path: str | os.PathLike[str]) -> Model:
+def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = None) -> Model:
     """Return the model in *path*: its inputs, its outputs, and every value between them as lazy tensors.
 
     The formats are ONNX (``.onnx``, with the package ``onnx``; external data and local functions too) and OpenVINO IR
@@ -35,11 +38,14 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     ----------
     path : str or path
         The file.
+    dims : mapping, optional
+        What is known of the dims in the shapes of the inputs, by name: an int, ``(lo, hi)`` with *hi* None for no
+        limit, a dim or an expression.  An axis without a name is called by its input and number, as in ``data.0``.
 
     Raises
     ------
     FormatError
-        If a file is malformed, too large, or of another format.
+        If a file is malformed, too large, or of another format; or if no input has a dim of *dims*.
     ShapeError
         If shapes and attributes do not fit together; the kinds are those of the operation.
     MissingFileError
@@ -55,6 +61,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     >>> m = read_model(models / "round_trip_dynamic.xml")
     >>> {name: t.shape for name, t in m.outputs.items()}
     {'result': (data.0, data.1, data.2, data.3)}
+    >>> read_model(models / "round_trip_dynamic.xml", dims={"data.0": 1, "data.3": (9, 32)}).outputs["result"].bounds()
+    [(1, 1), (1, 8), (2, None), (9, 31)]
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"read_model takes the path of a file, not {type(path).__name__}")
@@ -62,22 +70,28 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     if file.suffix not in _FORMATS:
         known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
         raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: {known}")
+    known_dims = KnownDims(dims or {})
     if file.suffix == ".onnx":  # the readers are imported by those who read a model
         from symlayout.models.load_onnx import read_onnx
 
-        return read_onnx(file)
-    from symlayout.models.load_openvino import read_openvino
+        model = read_onnx(file, known_dims)
+    else:
+        from symlayout.models.load_openvino import read_openvino
 
-    return read_openvino(file)
+        model = read_openvino(file, known_dims)
+    known_dims.check_used()
+    return model
 
 
-def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+def load(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = None) -> dict[str, Tensor]:
     """Return the outputs of the model in *path* by name, each as a lazy tensor (see `read_model`).
 
     Parameters
     ----------
     path : str or path
         The file.
+    dims : mapping, optional
+        As for `read_model`.
 
     Raises
     ------
@@ -92,4 +106,4 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     >>> load(models / "round_trip_dynamic.xml")
     {'result': Tensor(batch_to_space: (data.0, data.1, data.2, data.3), dtype=float32)}
     """
-    return read_model(path).outputs
+    return read_model(path, dims).outputs

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symlayout import frontends
-from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError
+from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shown
 from symlayout.frontends.attributes import at_least
 from symlayout.language.sympy_bridge import exact_quotients, extreme, quotients, same_products
 from symlayout.maps.interpreter import interpret
@@ -88,7 +88,7 @@ class ShapeNodes:
                 error.add_note(f"in: {where}")
             raise
         except (TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:  # NumPy's refusals too
-            raise FormatError(f"{op} cannot be computed: {str(error)[:200]}\n  in: {where}") from None
+            raise FormatError(f"{op} cannot be computed from {_words(inputs, attributes)}\n  in: {where}") from error
 
     def _elementwise(self, rule: Rule, inputs: Sequence[Any]) -> Constant:
         """Return *rule* applied to each element of the inputs, which are broadcast together."""
@@ -108,6 +108,13 @@ class ShapeNodes:
             found = rule(*numbers)
             self._known[rule, numbers] = exact_quotients([found])[0] if found in self._exact else found
         return self._known[rule, numbers]
+
+
+def _words(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> str:
+    """Return the inputs and attributes of a node as an error names them."""
+    values = [shown(value.tolist() if isinstance(value, np.ndarray) else value) for value in inputs]
+    given = [f"{name[:40]} = {shown(value)}" for name, value in attributes.items()]
+    return ", ".join([*(f"input {k} = {value}" for k, value in enumerate(values)), *given])[:400]
 
 
 def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
