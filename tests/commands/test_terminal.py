@@ -155,7 +155,7 @@ LINES = [
     ("symlayout inf", "infer"),
     ("symlayout infer N,C transp", "transpose"),
     ("symlayout infer N,C onnx:SpaceTo", "SpaceToDepth"),
-    ("symlayout run --dim", "--dims"),
+    ("symlayout run --dims", "--dims"),
     ("symlayout help pro", "prove"),
     ("symlayout cache ver", "verify"),
 ]
