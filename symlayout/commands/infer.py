@@ -5,6 +5,7 @@ for example:
   symlayout infer "1..8, 3, ?, 224" "[:, ::-1]" --json
   symlayout infer "N,H,W,C" "space_to_batch([2,2], [[1,1],[1,1]])" --solve "8,5,?,3"
   symlayout infer model.xml
+  symlayout infer model.onnx --all --write with_shapes.onnx
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import symlayout as sl
-from symlayout.commands import subject
+from symlayout.commands import model_table, subject
 from symlayout.commands.output.report import Report, columns
+from symlayout.errors import FormatError
+from symlayout.models.write_onnx import write_shapes
 from symlayout.show import wording
 from symlayout.tensors.requirements import origins
 
@@ -26,10 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--solve", metavar="SHAPE", help="find the input shapes that give this output shape; ? is any extent"
     )
+    parser.add_argument("--all", action="store_true", help="list every value of a MODEL, not only inputs and outputs")
+    parser.add_argument("--write", metavar="OUT", help="write a MODEL of ONNX with the shapes of its values")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Return the shape, its requirements and bounds."""
+    """Return the shape, its requirements and bounds; for a model those of its values."""
+    if _is_whole_model(arguments):
+        return _of_model(arguments)
+    if arguments.all or arguments.write:
+        raise FormatError("--all and --write take a MODEL, without steps and without --output")
     stages = subject.trace(arguments)
     texts, tensors = zip(*stages, strict=True)
     t = tensors[-1]
@@ -51,6 +60,30 @@ def run(arguments: argparse.Namespace) -> Report:
     rows += solution_rows(solution)
     solved = solution.status in (sl.Status.UNIQUE, sl.Status.FAMILY)
     return Report(columns(rows), {**data, "solve": solution_data(solution)}, solved)
+
+
+def _is_whole_model(arguments: argparse.Namespace) -> bool:
+    """Return whether the command is about a model, and not about the chain that ends in one output."""
+    words = arguments.subject
+    if len(words) != 1 or not words[0].endswith(subject.MODELS) or arguments.output or arguments.solve:
+        return False
+    return arguments.all or arguments.write or len(sl.load(words[0])) > 1
+
+
+def _of_model(arguments: argparse.Namespace) -> Report:
+    model = sl.read_model(arguments.subject[0])
+    text = model_table.table(model, every=arguments.all)
+    if arguments.write:
+        count = write_shapes(model, arguments.write)
+        text += f"\nwrote     {count} shapes to {arguments.write}"
+    first = next(iter(model.outputs.values()))
+    found = {
+        **wording.facts(first),
+        "bounds": [list(interval) for interval in first.bounds()],
+        "asked_by": [],
+        "values": model_table.data(model, every=arguments.all),
+    }
+    return Report(text, found)
 
 
 def name_of_step(number: int, text: str) -> str:

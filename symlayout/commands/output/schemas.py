@@ -113,7 +113,19 @@ SCHEMAS: dict[str, Schema] = {
             "bounds": _list(_BOUNDS, "the bounds of each extent"),
             "asked_by": _list(_list(_TEXT, "steps"), "for each requirement the steps that state it"),
         },
-        {"solve": _SOLUTION},
+        {
+            "solve": _SOLUTION,
+            "values": _map(
+                _object(
+                    {
+                        "shape": _SHAPE,
+                        "dtype": _or_null(_is("string", "the element type; null is any")),
+                        "op": _or_null(_is("string", "the operation that computes it; null for an input")),
+                    }
+                ),
+                "for a model: its inputs, outputs and, with --all, every value between them",
+            ),
+        },
     ),
     "show": _object(
         {

@@ -1,0 +1,57 @@
+"""The shapes of a model's values, as a table for people and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from symlayout.models.model import Model
+from symlayout.show import wording
+from symlayout.tensors.chain import Tensor
+
+_WIDEST = 60  # characters of a name; a longer one keeps its end
+
+
+def table(model: Model, *, every: bool) -> str:
+    """Return the values of a model as lines: name, shape, element type, operation.
+
+    Parameters
+    ----------
+    every : bool
+        Whether all values are listed, or inputs and outputs only.
+    """
+    rows = [("", "shape", "type", "from")]
+    rows += [_row(name, t, "input") for name, t in model.inputs.items()]
+    for name in model.tensors if every else ():
+        if (node := model.producer(name)) is not None and name not in model.outputs:
+            rows.append(_row(name, model.tensors[name], node.op_type))
+    for name, t in model.outputs.items():
+        node = model.producer(name)
+        rows.append(_row(name, t, f"output, {node.op_type}" if node else "output"))
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, (*widths, 0), strict=True)) for row in rows]
+    demands = [f"{wording.words(r)}" for t in model.outputs.values() for r in t.requires]
+    for k, text in enumerate(dict.fromkeys(demands)):
+        lines.append(f"{'requires' if k == 0 else '':10}{text}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _row(name: str, t: Tensor, source: str) -> tuple[str, str, str, str]:
+    shown = name if len(name) <= _WIDEST else f"...{name[3 - _WIDEST :]}"
+    shown = "".join(c if c.isprintable() else "?" for c in shown)
+    return shown, wording.shape(t.shape), str(t.dtype or "any"), source
+
+
+def data(model: Model, *, every: bool) -> Mapping[str, Any]:
+    """Return what `table` shows as JSON data: for each value its shape, element type and operation."""
+    names = [*model.inputs, *(n for n in model.tensors if every and model.producer(n) is not None), *model.outputs]
+    found = {}
+    for name in dict.fromkeys(names):
+        t = model.outputs[name] if name in model.outputs else model.tensors[name]
+        node = model.producer(name)
+        found[name] = {
+            "shape": [e if isinstance(e, int) else str(e) for e in t.shape],
+            "dtype": None if t.dtype is None else str(t.dtype),
+            "op": None if node is None else node.op_type,
+        }
+    return found

@@ -1,0 +1,106 @@
+"""Write the shapes of a model's values into its file, so that other tools know them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symlayout.errors import FormatError
+from symlayout.models.model import Model
+from symlayout.tensors.chain import Tensor
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+
+_LONGEST = 400  # characters of an extent; a longer one is left out
+
+
+def write_shapes(model: Model, path: str | os.PathLike[str]) -> int:
+    """Write the ONNX model with a ``value_info`` for each value, and return how many there are.
+
+    An extent is a number, a dim's name, or an expression such as ``2*h`` as the name.  Everything else stays as it is.
+
+    Parameters
+    ----------
+    model : Model
+        A model of ONNX.
+    path : str or path
+        The new file.
+
+    Raises
+    ------
+    FormatError
+        The model is of another format, or has constants in other files and *path* is in another folder.
+    OSError
+        The file cannot be written.
+    """
+    if model.format != "ONNX":
+        raise FormatError(f"shapes are written into ONNX models, this one is {model.format}")
+    from onnx import ModelProto
+
+    target = Path(path)
+    made: ModelProto = ModelProto()
+    made.CopyFrom(model.source)
+    if _has_external(made.graph) and target.resolve().parent != model.path.resolve().parent:
+        raise FormatError(
+            "the model has constants in other files, which are found beside it\n"
+            f"  help: write to a file in {str(model.path.parent)[:400]}"
+        )
+    count = _add(made, model)
+    target.write_bytes(made.SerializeToString())
+    return count
+
+
+def _has_external(graph: GraphProto) -> bool:
+    return any(tensor.external_data for tensor in graph.initializer)
+
+
+def _add(made: ModelProto, model: Model) -> int:
+    """Give each value of the graph its shape."""
+    from onnx import helper
+
+    graph = made.graph
+    stated = {value.name: value for values in (graph.value_info, graph.output) for value in values}
+    known = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    count = 0
+    for name in (name for node in graph.node for name in node.output if name and name not in known):
+        if name not in model.tensors:
+            continue
+        t = model.tensors[name]
+        number = _number(t)
+        if number is None:
+            continue
+        info = helper.make_tensor_value_info(name, number, [_extent(e) for e in t.shape])
+        if name in stated:
+            _refine(stated[name], info)
+        else:
+            graph.value_info.append(info)
+        count += 1
+    return count
+
+
+def _refine(stated: Any, info: Any) -> None:
+    """Replace the shape that the file states; the element type stays."""
+    if stated.type.WhichOneof("value") in ("tensor_type", None):
+        number = stated.type.tensor_type.elem_type
+        stated.type.CopyFrom(info.type)
+        if number:
+            stated.type.tensor_type.elem_type = number
+
+
+def _extent(e: Any) -> int | str | None:
+    if isinstance(e, int):
+        return e
+    text = str(e)
+    return text if len(text) <= _LONGEST else None
+
+
+def _number(t: Tensor) -> int | None:
+    """Return ONNX's number of the element type; None if there is none."""
+    from onnx import helper
+
+    try:
+        return None if t.dtype is None else int(helper.np_dtype_to_tensor_dtype(t.dtype))
+    except (KeyError, ValueError):
+        return None
