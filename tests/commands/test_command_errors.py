@@ -111,7 +111,7 @@ def examples() -> list[str]:
     return [line.partition("    ")[0].partition(" > ")[0] for line in lines if line.startswith("symlayout ")]
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 @pytest.mark.parametrize("line", examples())
 def test_the_examples_of_the_help_run(

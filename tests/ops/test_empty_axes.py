@@ -36,6 +36,7 @@ def shape_or_kind(build: Callable[[], sl.Tensor]) -> Any:
         return error.kind
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_binding_accepts_what_construction_does(name: str) -> None:
     y = OPERATIONS[name](sl.tensor((N,), name="x"), K, L)

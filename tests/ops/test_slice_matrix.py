@@ -26,6 +26,7 @@ def at(e: Any, n: int) -> Any:
     return int(e.subs({N: n})) if hasattr(e, "subs") else e
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("start", ENDS)
 def test_a_row_of_the_slice_matrix_is_numpys(start: str, step: str) -> None:
@@ -40,6 +41,7 @@ def test_a_row_of_the_slice_matrix_is_numpys(start: str, step: str) -> None:
             assert sl.interpret(t, data).tolist() == expected.tolist(), (key, n)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("start", ENDS)
 def test_a_slice_of_the_matrix_is_its_split_at_any_place(start: str) -> None:
     """x[a:b] is x[:b][a:] for bounds that are not negative."""

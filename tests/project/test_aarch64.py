@@ -21,6 +21,7 @@ def pad() -> Subject:
     return next(tried for tried in catalogue() if tried.name == "pad_2d_x4")
 
 
+@pytest.mark.slow
 def test_kernels_agree_with_the_interpreter(pad: Subject, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(SOME, HERE) == 0
     assert "1 generated kernels, 3 cases\n3 kernels of the fuzz, " in capsys.readouterr().out

@@ -197,6 +197,7 @@ def test_results_are_kept_and_a_run_goes_on_from_them(row: Row, tmp_path: Path) 
         Kept(tmp_path / "other.jsonl", about, resume=True)
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_where_it_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -317,6 +318,7 @@ def test_the_cases_of_hptt_are_those_of_its_checkout_row_major(hptt: Hptt) -> No
     ]
 
 
+@pytest.mark.slow
 def test_hptt_is_timed_where_it_is_right_and_shown_where_it_is_wrong(hptt: Hptt) -> None:
     right, wrong = hptt.cases()
     memory = arena([right, wrong])

@@ -80,6 +80,7 @@ def _call(text: str, x: sl.Tensor | list[sl.Tensor], dims: Mapping[str, Any]) ->
 # ---------------------------------------------------------------------- brute force
 
 
+@pytest.mark.sample(300)
 @every_claim
 def test_brute_force_confirms_the_verdict(claim: Claim) -> None:
     compared = 0
@@ -100,6 +101,7 @@ def test_brute_force_confirms_the_verdict(claim: Claim) -> None:
 # ---------------------------------------------------------------------- the prover
 
 
+@pytest.mark.sample(300)
 @every_claim
 def test_the_prover_gives_the_verdict(claim: Claim) -> None:
     left, right = build(claim)

@@ -85,6 +85,7 @@ def there_and_back(rnd: random.Random, sizes: tuple[int, ...]) -> tuple[sl.Tenso
     return y, x
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("sizes", [(2, 3, 4, 6, 8, 12, 24), (4, 6, 8, 9, 10, 12, 15)], ids=["aligned", "unaligned"])
 def test_reshapes_and_transposes_of_constants_are_undone(sizes: tuple[int, ...], seed: int) -> None:

@@ -172,6 +172,7 @@ def test_axes_of_one_step_may_have_any_stride() -> None:
             assert np.array_equal(kernel(x), x.T)
 
 
+@pytest.mark.sample(1)
 def test_fills_are_kept_as_long_as_the_call_is() -> None:
     kernel = sl.compile(sl.pad(sl.tensor("N", name="x"), (1, 2), constant_values=7), strict=True)
     for _ in range(3):
@@ -267,6 +268,7 @@ def test_it_is_built_once_and_kept(fresh: Path, where: str, monkeypatch: pytest.
     assert trampoline.state() == "in use"
 
 
+@pytest.mark.slow
 @HAS_COMPILER
 def test_a_spoiled_one_is_built_anew(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right()

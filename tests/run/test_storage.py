@@ -93,7 +93,7 @@ WAYS: dict[str, tuple[sl.Tensor, tuple[int, ...], bool]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", WAYS)
 def test_each_way_on_several_threads_and_strides(name: str) -> None:
     y, shape, whole = WAYS[name]
@@ -119,6 +119,7 @@ def _values(kernel: sl.Kernel, a: np.ndarray[Any, Any]) -> dict[str, int]:
     return next(iter(kernel._plans.values())).dims
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["tiles", "words of 8", "odd fills", "joined", "reflected"])
 def test_parts_never_share_a_byte(name: str) -> None:
     """Each part is done on an output of its own; what they changed is apart, and together it is all."""
@@ -226,7 +227,7 @@ def test_numpy_does_it_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> No
         np.testing.assert_array_equal(sl.compile(y, dtype="uint4x2")(given), joined(sl.interpret(y, cut(given))))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_standalone_c_is_clean(compiler: str, tmp_path: Path) -> None:
     if not shutil.which(compiler):

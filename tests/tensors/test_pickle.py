@@ -105,6 +105,7 @@ def test_copies_say_the_same(name: str) -> None:
     assert told(copy.copy(thing)) == told(thing)
 
 
+@pytest.mark.slow
 def test_another_process_says_the_same() -> None:
     """A new interpreter has other hashes, and has made other tensors without names."""
     made = {name: make() for name, make in THINGS.items()}

@@ -90,7 +90,7 @@ def test_a_vector_stored_by_halves_and_loaded_whole_is_found() -> None:
     assert waits("f:\n\tmovq\t%rax, -8(%rbp)\n\tmovdqa\t-16(%rbp), %xmm0\n") != []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @needs_x86
 @pytest.mark.parametrize(("level", "size"), [*itertools.product(LEVELS, (1, 4)), ("x86-64-v3", 2), ("x86-64-v3", 8)])
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -110,7 +110,7 @@ def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, lev
     assert waits(assembly) == []
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @needs_x86
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("level", LEVELS)

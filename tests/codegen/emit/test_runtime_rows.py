@@ -15,7 +15,7 @@ SANITIZE = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NATIVE = ["-march=native"]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 @pytest.mark.parametrize(
     ("size", "flags"), [(1, NATIVE), (2, NATIVE), (4, NATIVE), (8, NATIVE), (1, []), (4, []), (3, [])], ids=str

@@ -19,7 +19,7 @@ LARGE = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_FAR_BYTES=16384", "-DSL_TILES_PER_B
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 @pytest.mark.parametrize("checked", ["transposes", "rows"])
 @pytest.mark.parametrize(

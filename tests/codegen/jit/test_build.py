@@ -121,6 +121,7 @@ def test_hanging_compiler_is_ended_with_its_children(tmp_path: Path, monkeypatch
     wait_for_the_end_of(left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["", ">/dev/null 2>&1"])
 def test_a_child_that_a_compiler_leaves_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
@@ -477,6 +478,7 @@ def test_features_are_those_of_the_processor_in_any_order(monkeypatch: pytest.Mo
     assert platform.machine() in read(None)
 
 
+@pytest.mark.slow
 def test_a_library_of_another_systems_loader_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_nest(nests.transpose(), 4)
     monkeypatch.setattr(build, "_loaded", {})

@@ -195,7 +195,7 @@ def numbered(shape: tuple[int, ...], size: int) -> Array:
     return raw.view(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}").reshape(shape)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("march", "size"), [*itertools.product(LEVELS, (1, 2, 4, 8)), ("x86-64-v3", 3), ("x86-64-v3", 16)]
 )

@@ -68,7 +68,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return timed
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("choice", [c for c in CANDIDATES if c != MODEL], ids=str)
 @pytest.mark.parametrize("nest", [n for n in nests.ALL if n.name in SOME], ids=lambda nest: nest.name)
 def test_every_candidate_does_what_the_nest_says(nest: Nest, choice: Choice) -> None:

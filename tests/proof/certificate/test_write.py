@@ -122,7 +122,7 @@ def claim_of(left: sl.Tensor, right: sl.Tensor) -> dict[str, Any]:
 # ---------------------------------------------------------------------- what a claim says
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("verdict", ["proved", "refuted"])
 def test_a_claim_as_data_says_what_the_claim_says(verdict: str) -> None:
     counts: Counter[str] = Counter()
@@ -159,6 +159,7 @@ def test_a_named_claim_has_a_certificate(name: str) -> None:
     confirm(*NAMED[name])
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("claim", sample(), ids=str)
 def test_a_claim_of_the_corpus_has_a_certificate(claim: Any) -> None:
     confirm(*build(claim))
