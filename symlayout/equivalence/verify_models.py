@@ -453,7 +453,12 @@ def _origins(outputs: Iterable[Tensor]) -> dict[str, Tensor]:
 def _decided(left: Tensor, right: Tensor, facts: Facts, known: tuple[Congruence, Congruence], budget: int) -> Proof:
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         return Proof(left, right, facts, Verdict.REFUTED, Witness({}, None, str(left.dtype), str(right.dtype)))
-    return decide(left, right, facts, known, budget=budget)
+    given = {name for t in (left, right) for leaf in t.graph() if not leaf.inputs for name in leaf.facts.dims}
+    free = not (left.facts.dims.keys() | right.facts.dims.keys()) <= given
+    proof = decide(left, right, facts, known, budget=0 if free else budget)
+    if proof.verdict is Verdict.UNKNOWN and free:
+        proof.obligation = f"{proof.obligation}, where extents depend on data"
+    return proof
 
 
 def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor, facts: Facts) -> ModelWitness:
