@@ -14,6 +14,8 @@ from symlayout.errors import FormatError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
 
+_FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft"}  # what the catalogue calls the domains of ONNX
+
 
 @dataclass(frozen=True, slots=True)
 class Unshaped:
@@ -68,7 +70,7 @@ class ModelNode:
     @property
     def title(self) -> str:
         """The operation with its domain, such as ``"onnx:Conv"``."""
-        return f"{self.domain or 'onnx'}:{self.op_type}"
+        return f"{_FRAMEWORKS.get(self.domain, self.domain)}:{self.op_type}"
 
     def __str__(self) -> str:
         return f"node {(self.name or next(iter(self.outputs), ''))[:80]!r}, {self.op_type[:40]}"

@@ -20,7 +20,7 @@ from symlayout.ops.slicing import getitem
 from symlayout.show import wording
 
 INDEX = "x[...]"
-FRAMEWORKS = ("openvino", "tensorflow", "onnx", "torch")
+FRAMEWORKS = ("openvino", "tensorflow", "onnx", "microsoft", "torch")
 _SHOWN = {
     "getitem": INDEX,
     "broadcast_with": "broadcast_to",
@@ -67,6 +67,10 @@ CORE_EXAMPLES: dict[str, tuple[str, str]] = {
     "update_slice": ("H, W; 2, 3", "starts=(s, 0)"),
 }
 FRAMEWORK_EXAMPLES: dict[str, tuple[str, str]] = {
+    "microsoft:FusedConv": ("N, C, H, W; M, C, 3, 3", 'pads=(1, 1, 1, 1), activation="Relu"'),
+    "microsoft:FusedGemm": ("M, K; K, N", 'activation="Relu"'),
+    "microsoft:FusedMatMul": ("B, K, M; B, K, N", "transA=1"),
+    "microsoft:TransposeMatMul": ("B, M, K; B, N, K", "transB=1"),
     "onnx:Concat": ("H, W; K, W", "axis=0"),
     "onnx:DepthToSpace": ("N, 4*C, H, W", "blocksize=2"),
     "onnx:Expand": ("1, W", "shape=(N, H, 1)"),
