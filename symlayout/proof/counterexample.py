@@ -6,7 +6,7 @@ has compared every element.
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,33 +70,39 @@ class WitnessSearch:
         self.left, self.right, self.facts, self.dtype = left, right, facts, dtype
         self._steps = len(left.graph()) + len(right.graph())
         self._spent = 0  # cost of the points so far, in small points
+        self._searched = 0  # points of D so far
+        self._tried = 0  # points so far, those outside D included
+        self._sizes: Iterator[dict[str, int]] | None = None
 
     def run(self, budget: int) -> tuple[Witness | None, int, bool]:
         """Return a witness or None, the number of points of D that were evaluated, and whether these are all of D.
 
         D is the set of dims for which both sides are valid.  *budget* is a number of small points; a point with long
-        chains or many elements counts as several.
+        chains or many elements counts as several.  A second call goes on with what its budget leaves.
         """
-        searched = 0
         dims = list(self.facts.dims.values())
-        for values in itertools.islice(sizes(self.facts, self._least()), budget * _CHEAP):
-            if self._spent >= budget:
+        if self._sizes is None:
+            self._sizes = sizes(self.facts, self._least())
+        while self._spent < budget and self._tried < budget * _CHEAP:
+            values = next(self._sizes, None)
+            if values is None:
                 break
+            self._tried += 1
             known = self.facts.values(values)
             if not all(r.holds(known) for r in self.facts.requirements):
                 continue
             if self._is_empty(known):
                 continue
-            searched += 1
+            self._searched += 1
             try:
                 witness, compared = self.differ(values)
             except (ShapeError, InconclusiveError):
                 continue  # binding or evaluation refused these dims: not a point of D
             if witness is not None:
-                return witness, searched, False
+                return witness, self._searched, False
             if not dims:
-                return None, searched, compared
-        return None, searched, False
+                return None, self._searched, compared
+        return None, self._searched, False
 
     def _is_empty(self, known: dict[str, int]) -> bool:
         """Return whether both shapes are equal and empty: then nothing can differ."""

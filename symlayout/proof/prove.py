@@ -26,6 +26,7 @@ __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
 DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 LAWS = ("reassociate",)
+FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
 
 
@@ -255,22 +256,27 @@ def decide(
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
     search = WitnessSearch(left, right, facts, _dtype(left, right))
-    witness, searched, complete = search.run(budget)
-    if witness is not None:
-        return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
-    # without dims, the search has compared every element
-    if complete or not (obligation := _obligation(left, right, facts, last, finite=True)):
-        return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=tuple(sorted(last.used)), known=last)
+    # first a few points and a short proof: most claims that are true and need the last attempt need no more
+    for points, goals in ((min(budget, FIRST_POINTS), FIRST_EFFORT), (budget, last.goals)):
+        witness, searched, complete = search.run(points)
+        if witness is not None:
+            return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
+        # without dims, the search has compared every element
+        if complete or not (obligation := _obligation(left, right, facts, last, finite=True, effort=goals)):
+            laws = tuple(sorted(last.used))
+            return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last)
     if judge is not None:
         return _judged(search, obligation, searched)
     return Proof(left, right, facts, Verdict.UNKNOWN, None, obligation, searched)
 
 
-def _obligation(left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool) -> str:
+def _obligation(
+    left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int | None = None
+) -> str:
     """Return the obligation that the normal form leaves open; an empty text if it proves the claim."""
     try:
         dtype = _dtype(left, right)
-        effort = congruence.goals
+        effort = congruence.goals if effort is None else effort
         agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
     except InconclusiveError as error:
         return error.claim

@@ -40,3 +40,22 @@ def test_sides_that_are_equal_have_no_witness_and_the_budget_ends_the_search() -
 def test_one_size_is_compared_as_a_whole() -> None:
     x = sl.tensor((3,), name="x")
     assert search(sl.roll(x, 3), x) == (None, 1, True)
+
+
+def test_a_search_goes_on_with_what_its_budget_leaves() -> None:
+    n, m = sl.dims("n m")
+    x = sl.tensor((n, m), name="x")
+    left, right = sl.flip(x, 0), sl.flip(sl.flip(sl.flip(x, 0), 1), 1)
+    facts = left.facts.fork()
+    facts.merge(right.facts)
+    search = WitnessSearch(left, right, facts, None)
+    assert search.run(4) == (None, 4, False)
+    assert search.run(4) == (None, 4, False)
+    assert search.run(9) == (None, 9, False)
+
+
+def test_a_claim_that_needs_values_told_apart_needs_few_points() -> None:
+    x = sl.tensor("n", name="x")
+    proof = sl.prove_equal(sl.concatenate(sl.array_split(x, 3)), x)
+    assert proof.verdict is sl.Verdict.PROVED
+    assert 0 < proof.searched <= 100
