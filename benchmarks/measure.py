@@ -14,7 +14,7 @@ import symlayout as sl
 from benchmarks.arena import Arena, Place, bytes_of, places
 from benchmarks.cases import Case
 from benchmarks.peer import Peer
-from benchmarks.states import before, last_level_cache
+from benchmarks.states import before, clock, last_level_cache
 from symlayout.commands.peers.program import Chain, output_shape
 from symlayout.commands.peers.task import Call, agrees
 from symlayout.commands.timing import Spread, ratios, repeatedly, take_turns
@@ -132,7 +132,7 @@ def measure(
     larger = max(source, out, key=lambda a: a.nbytes).reshape(-1).view(np.uint8)
     copy: Call = larger.copy if case.state == "fresh" else lambda: np.copyto(spare, larger)
     prepare = before(case.state, junk)
-    samplers = {name: repeatedly(call, prepare) for name, call in {MEMCPY: copy, **kernels}.items()}
+    samplers = {name: repeatedly(call, prepare, clock(threads)) for name, call in {MEMCPY: copy, **kernels}.items()}
     differs = []
     beside = peers if case.against == "peers" else []
     for peer in beside:

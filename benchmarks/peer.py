@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.arena import Arena, Place
 from benchmarks.cases import Case, cases
 from benchmarks.hptt import HPTT, Hptt
-from benchmarks.states import before
+from benchmarks.states import before, clock
 from symlayout.commands.peers.rivals import RIVALS, Prepare
 from symlayout.commands.peers.task import Task, agrees
 from symlayout.commands.timing import ContenderGoneError, Sampler, repeatedly
@@ -133,7 +133,7 @@ def serve(pipe: Connection, prepare: Prepare, arena: Arena, threads: int, known:
             try:
                 call = prepare(Task(case.chain, source, target, case.shape if case.adjoint else None, threads))
                 same: bool | None = agrees(call, out, expected)
-                sampler = repeatedly(call, before(case.state, junk))
+                sampler = repeatedly(call, before(case.state, junk), clock(threads))
             except Exception:  # each library has errors of its own for what it lacks: an operation, a rank, a type
                 same = None
             pipe.send(same)

@@ -20,13 +20,13 @@ same round. It is the median of up to 41 rounds, with the quartiles in parenthes
 quartiles mean nothing. In a round, the contenders take turns; slow ones have fewer rounds. Before the timing, all
 results are compared byte by byte with the interpreter's. symlayout uses one kernel for all shapes, compiled for each
 instruction set that has a column; the libraries choose instructions by the processor. Each library runs in a process of
-its own; the arrays lie in memory that the processes share. Every contender runs in {threads}, by its own setting. The
-processes are restricted to as many processors; OpenVINO takes its number of threads from that. symlayout, NumPy and
-torch are given `out=`. onnxruntime and OpenVINO write to bound memory. tensorflow and jax can do neither. If a peer
-lacks an operation, it runs reshapes, permutations, pads and slices of its own; `-` means that it cannot compute the
-chain. In rows of cold caches, the last-level cache is overwritten before each call. In rows of fresh memory, no
-contender is given `out=`, and free memory is returned to the system before each call, so that the result is touched for
-the first time; onnxruntime's arena keeps its memory.
+its own; the arrays lie in memory that the processes share. Every contender runs in {threads}, by its own
+setting{clock}. The processes are restricted to as many processors; OpenVINO takes its number of threads from that.
+symlayout, NumPy and torch are given `out=`. onnxruntime and OpenVINO write to bound memory. tensorflow and jax can do
+neither. If a peer lacks an operation, it runs reshapes, permutations, pads and slices of its own; `-` means that it
+cannot compute the chain. In rows of cold caches, the last-level cache is overwritten before each call. In rows of fresh
+memory, no contender is given `out=`, and free memory is returned to the system before each call, so that the result is
+touched for the first time; onnxruntime's arena keeps its memory.
 """
 BEGIN, END = "<!-- figures: written by python -m benchmarks -->", "<!-- end of figures -->"
 
@@ -52,9 +52,8 @@ class Run:
         said = f"The load average was {before:.1f} before the run and {after:.1f} after it (the run itself is 1 of it)"
         if max(before, after - 1) > 0.5:
             return (
-                f"{said}. The machine was shared with other work, and the figures are noisy. Calls on 16 MiB and more "
-                "take longer than a time slice, so other work interrupts them: their lower quartile says more than the "
-                "median."
+                f"{said}. The machine was shared with other work, which takes its part of the caches and of the "
+                "memory's bandwidth: the figures are noisy."
             )
         return f"{said}. Nothing else ran."
 
@@ -65,11 +64,12 @@ def as_markdown(run: Run, rows: Sequence[Row], figures: Mapping[Figure, float]) 
     highest = kernels[-1]
     reached = {kernel: goals(rows, kernel) for kernel in kernels}
     threads = "one thread" if run.threads == 1 else f"{run.threads} threads"
+    clock = "; times are the processor's, without those of other work" if run.threads == 1 else ""
     parts = [
         "# Benchmarks",
         f"Written by `{run.command}` in {run.minutes:.0f} minutes. Do not edit.",
         f"{run.machine}; {run.versions}.",
-        fill(_METHOD.format(threads=threads).strip(), 120),
+        fill(_METHOD.format(threads=threads, clock=clock).strip(), 120),
         fill(run.noise, 120),
         "![Times in units of a memcpy](benchmarks.svg)",
         "## Figures to reach",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,15 @@ from benchmarks.arena import Array
 
 STATES = ("warm", "cold", "fresh")
 """``warm``: calls follow each other; ``cold``: nothing is in the caches; ``fresh``: the result is a new array."""
+
+
+def clock(threads: int) -> Callable[[], float]:
+    """Return the clock for calls in *threads* threads.
+
+    For one thread it is the time of the processor, so that other work on the machine, which interrupts each call longer
+    than a time slice, does not count.
+    """
+    return time.process_time if threads == 1 else time.perf_counter
 
 
 def before(state: str, junk: Array) -> Callable[[], None] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from benchmarks.peer import TRIES, Peer
 from benchmarks.plot import plot
 from benchmarks.report import Run, as_json, as_markdown
 from benchmarks.results import Kept, ResumeError, as_data
+from benchmarks.states import clock
 from symlayout.commands import timing
 from symlayout.commands.peers.arrays import numpy
 from symlayout.commands.peers.program import Chain, UnsupportedError, output_shape, trace
@@ -114,6 +116,12 @@ def test_a_contender_that_ends_leaves_the_others_their_turns() -> None:
     samplers = {"base": sampler("base", 99), "at once": sampler("at once", 0), "later": sampler("later", 2)}
     times = take_turns({**samplers, "other": sampler("other", 99)}, 1.0, least=3, most=3)
     assert times == {"base": [1.0] * 3, "other": [1.0] * 3}
+
+
+def test_one_thread_is_timed_by_the_processor_so_that_waiting_does_not_count() -> None:
+    assert repeatedly(lambda: time.sleep(0.05), clock=clock(1))(1) < repeatedly(
+        lambda: time.sleep(0.05), clock=clock(2)
+    )(1)
 
 
 def test_ratios_are_of_the_same_round() -> None:
