@@ -113,3 +113,38 @@ def test_half_bytes_have_their_own_parts(tmp_path: Path) -> None:
     for file, text in {**own, KERNELS_HEADER: print_header([nest])}.items():
         (tmp_path / file).write_text(text, "ascii")
     compiles(tmp_path, print_program(program, 1))
+
+
+SECOND = """
+#define SL_ELEMENT_SIZE 4
+#include "symlayout_runtime.h"
+#include <stdint.h>
+int main(void)
+{
+    static element memory[4096];
+    element *line = memory + sl_bytes_to_line(memory) / 4;
+    for (int64_t each = 1; each <= 4; each += each)
+        for (int64_t n = 4; n <= 16; n += n)
+            for (int64_t begin = 0; begin < 16; ++begin) {
+                const int64_t second = sl_second_vector(line + begin, 64, each, 4 * n, n);
+                const uintptr_t at = (uintptr_t)(line + begin + each * second);
+                if (second < 1 || second > n || (begin % each == 0 && at % (uintptr_t)(4 * n) != 0))
+                    return 1;
+                if (sl_second_vector(line + begin, 64, each, 4 * n - 1, n) != n) /* few vectors: nothing to gain */
+                    return 2;
+                if (sl_second_vector(line + begin, 63, each, 4 * n, n) != n) /* streams at different places in lines */
+                    return 3;
+            }
+    return 0;
+}
+"""
+
+
+def test_the_second_vector_of_a_long_stream_begins_where_its_stores_cross_no_line(tmp_path: Path) -> None:
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("neither gcc nor clang is installed")
+    (tmp_path / RUNTIME_HEADER).write_text(headers(halves=False)[RUNTIME_HEADER], "ascii")
+    (tmp_path / "second.c").write_text(SECOND, "ascii")
+    subprocess.run([compiler, "-std=c11", "-O1", "second.c", "-o", "second"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "second"], check=False).returncode == 0

@@ -214,3 +214,27 @@ def test_every_element_size_computes_the_same_at_every_level(
             dims = {name: values[name] for name in leaf.facts.dims}
             x = numbered(tuple(int(e) for e in leaf.subs(dims).shape), size)
             assert kernel(x).tobytes() == sl.interpret(t, x).tobytes(), f"{words} of {x.shape}"
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("march", LEVELS)
+def test_streams_are_right_wherever_the_output_begins_in_a_cache_line(
+    march: str, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if march not in available():
+        pytest.skip(f"this processor has no {march}")
+    monkeypatch.setenv("CFLAGS", "-O1")
+    memory = np.zeros(1 << 16, np.uint8)
+    begin = -memory.ctypes.data % 64
+    whole, rows = sl.tensor(f"2, B, {k}"), sl.tensor(f"2, {k}, B")
+    for t, size in itertools.product((sl.transpose(whole, (0, 2, 1)), sl.transpose(rows, (0, 2, 1))), (1, 4)):
+        kernel = sl.compile(t, dtype=f"u{size}", strict=True, march=march)
+        for columns, offset in itertools.product((255, 256, 257, 320), range(0, 64, 20)):
+            (leaf,) = t.leaves()
+            x = numbered(tuple(int(e) for e in leaf.subs({"B": columns}).shape), size)
+            expected = sl.interpret(t, x)
+            part = memory[begin + offset : begin + offset + x.nbytes + 64]
+            part[:] = 0xA5
+            kernel(x, out=part[: x.nbytes].view(x.dtype).reshape(expected.shape))
+            assert part[: x.nbytes].tobytes() == expected.tobytes(), f"{size}, {columns}, {offset}"
+            assert set(part[x.nbytes :].tolist()) == {0xA5}

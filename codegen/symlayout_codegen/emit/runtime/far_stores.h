@@ -69,3 +69,11 @@ SL_INLINE int64_t sl_first_group_in_line(const element *to, int64_t stride, int6
     const int64_t lead = sl_bytes_to_line(to), group = each * SL_ELEMENT_SIZE;
     return lead % group != 0 || stride * SL_ELEMENT_SIZE % 64 != 0 ? -1 : lead / group;
 }
+
+/* Where vectors of *n* groups begin after one at group 0, of *count* groups in a row: the stores from there on cross no
+ * cache line, where that can be.  Large arrays of malloc begin 16 bytes after a line. */
+SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t each, int64_t count, int64_t n)
+{
+    const int64_t first = count < 4 * n ? -1 : sl_first_group_in_line(to, stride, each) % n;
+    return first > 0 ? first : n;
+}

@@ -25,16 +25,23 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             __VA_ARGS__                                                                                              \
     }
 
-/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before. */
+/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before, the second
+ * perhaps the first. */
 #define SL_SPLIT_TURNS(suffix, n)                                                                                    \
-    SL_FOR_EACH_TURN(for (int64_t j = 0; j < columns; j += (n)) {                                                    \
-        const int64_t column = sl_min(j, columns - (n));                                                             \
-        sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                                   \
+    SL_FOR_EACH_TURN({                                                                                               \
+        const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
+        for (int64_t j = 0; j < columns; j = j ? j + (n) : second) {                                                 \
+            const int64_t column = sl_min(j, columns - (n));                                                         \
+            sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                               \
+        }                                                                                                            \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
-    SL_FOR_EACH_TURN(for (int64_t i = 0; i < rows; i += (n)) {                                                       \
-        const int64_t row = sl_min(i, rows - (n));                                                                   \
-        sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                             \
+    SL_FOR_EACH_TURN({                                                                                               \
+        const int64_t second = sl_second_vector(into, 0, k, rows, n);                                                \
+        for (int64_t i = 0; i < rows; i = i ? i + (n) : second) {                                                    \
+            const int64_t row = sl_min(i, rows - (n));                                                               \
+            sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                         \
+        }                                                                                                            \
     })
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
@@ -61,7 +68,8 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
                 sl_split_max(into + j, to_stride, out_of + k * j, k, 0, columns - j);
                 continue;
             }
-            for (j = 0; j < columns; j += SL_LANES_MAX) {
+            const int64_t second = sl_second_vector(into, to_stride, 1, columns, SL_LANES_MAX);
+            for (j = 0; j < columns; j = j ? j + SL_LANES_MAX : second) {
                 const int64_t column = sl_min(j, columns - SL_LANES_MAX);
                 sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
             }
@@ -108,7 +116,8 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
                 sl_join_max(into + k * i, out_of + i, stride, k, 0, rows - i);
                 continue;
             }
-            for (i = 0; i < rows; i += SL_LANES_MAX) {
+            const int64_t second = sl_second_vector(into, 0, k, rows, SL_LANES_MAX);
+            for (i = 0; i < rows; i = i ? i + SL_LANES_MAX : second) {
                 const int64_t row = sl_min(i, rows - SL_LANES_MAX);
                 sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
             }
