@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import NoReturn, TextIO
 
 from symlayout import __version__
-from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show
+from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show, verify
 from symlayout.commands import help as help_command
 from symlayout.commands.output import paint
 from symlayout.commands.output.describe import add_common
@@ -29,7 +29,7 @@ from symlayout.errors import SymlayoutError
 
 COMMANDS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
-    for module in (infer, show, explain, prove, emit, run, bench, ops, doctor, cache, completion, help_command)
+    for module in (infer, show, explain, prove, verify, emit, run, bench, ops, doctor, cache, completion, help_command)
 }
 EXAMPLES = """
 for example:
@@ -39,9 +39,9 @@ for example:
   symlayout help explain
 
 exit status: 0 the claim holds, or the work is done; 1 the claim does not hold, or the work cannot be done;
-             2 the command line is wrong
+             2 the command line is wrong; 3 it is not known whether the claim holds
 """
-HOLDS, FAILS, USAGE, INTERRUPTED = 0, 1, 2, 130
+HOLDS, FAILS, USAGE, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class _Parser(argparse.ArgumentParser):
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             with nullcontext() if arguments.command == "bench" else progress(arguments.command, sys.stderr):
                 report: Report = COMMANDS[arguments.command].run(arguments)
         _print(report, as_json)
-        return HOLDS if report.holds else FAILS
+        return UNDECIDED if report.undecided else HOLDS if report.holds else FAILS
     except argparse.ArgumentError as error:
         print(f"{parser.prog}: {error.message}\n  help: {parser.prog} --help", file=sys.stderr)
         return USAGE

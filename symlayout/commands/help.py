@@ -29,6 +29,7 @@ standard input. `symlayout ops` lists the operations.
 | 0 | the claim holds, or the work is done |
 | 1 | the claim does not hold, or the work cannot be done |
 | 2 | the command line is wrong |
+| 3 | it is not known whether the claim holds |
 | 130 | interrupted |
 
 Progress goes to standard error. Progress and colours appear only on a terminal; `NO_COLOR` turns colours off.

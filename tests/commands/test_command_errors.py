@@ -120,6 +120,8 @@ def test_the_examples_of_the_help_run(
     monkeypatch.chdir(tmp_path)
     for suffix in (".xml", ".bin"):
         shutil.copy(MODELS / f"space_to_depth{suffix}", tmp_path / f"model{suffix}")
+    for name in ("before", "after", "model"):
+        shutil.copy(MODELS / "pixel_unshuffle.onnx", tmp_path / f"{name}.onnx")
     shapes = {"image": (2, 3, 4, 6), "a": (4, 2, 2, 1), "input": (5, 7, 4, 6)}
     for name, shape in shapes.items():
         np.save(tmp_path / f"{name}.npy", np.zeros(shape, np.float32))

@@ -7,17 +7,20 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from onnx import TensorProto, helper, save
 
 import symlayout.__main__
-from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show
+from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show, verify
 from symlayout.commands import help as help_command
 from symlayout.commands.command_line import COMMANDS, main, make_parser
 from symlayout.commands.output.report import Report, columns
 from symlayout.commands.output.schemas import SCHEMAS
 from symlayout.commands.peers import graphs, rivals
+from tests.commands.outcome import Command
 from tests.support.valid import assert_valid
 
-MODULES = (bench, cache, completion, doctor, emit, explain, help_command, infer, ops, prove, run, show)
+_MODEL = Path(__file__).parents[2] / "examples" / "models" / "pixel_unshuffle.onnx"
+MODULES = (bench, cache, completion, doctor, emit, explain, help_command, infer, ops, prove, run, show, verify)
 WORDS: dict[ModuleType, list[str]] = {
     cache: [],
     doctor: [],
@@ -27,6 +30,7 @@ WORDS: dict[ModuleType, list[str]] = {
     ops: ["transpose"],
     prove: ["N,M", "transpose(1,0)"],
     show: ["2,3", "transpose(1,0)"],
+    verify: [str(_MODEL), str(_MODEL)],
 }
 
 
@@ -66,3 +70,25 @@ def test_columns_stand_under_each_other() -> None:
 def test_rivals_that_are_not_installed_are_left_out() -> None:
     assert rivals.installed(["numpy", "no_such_library"]) == ["numpy"]
     assert all(callable(getattr(graphs, name)) for name in ("onnxruntime", "openvino"))
+
+
+def test_verify_has_a_status_for_each_verdict(
+    symlayout: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = {
+        "before": [helper.make_node("Transpose", ["x"], ["y"], perm=[1, 0])],
+        "after": [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Identity", ["t"], ["y"])],
+        "other": [helper.make_node("Identity", ["x"], ["y"])],
+    }
+    for name, nodes in models.items():
+        sizes = {"x": ["n", "n"], "y": ["n", "n"]}
+        inputs, outputs = ([helper.make_tensor_value_info(v, TensorProto.FLOAT, sizes[v])] for v in "xy")
+        graph = helper.make_graph(nodes, name, inputs, outputs)
+        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), f"{name}.onnx")
+    assert symlayout("verify", "before.onnx", "after.onnx").status == 0
+    refuted = symlayout("verify", "before.onnx", "other.onnx", "--witness", "there")
+    assert refuted.status == 1
+    assert "n = 2" in refuted.out
+    assert (tmp_path / "there" / "inputs.npz").exists()
+    assert symlayout("verify", "before.onnx", "missing.onnx").status == 1

@@ -19,11 +19,14 @@ class Report:
         The answer as JSON data, printed with ``--json``.  Its keys are stable between releases.
     holds : bool
         Whether the exit status is 0; else it is 1.
+    undecided : bool
+        Whether the exit status is 3: it is not known whether the claim holds.
     """
 
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
     holds: bool = True
+    undecided: bool = False
 
 
 def columns(rows: Iterable[tuple[str, str]]) -> str:

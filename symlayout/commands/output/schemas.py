@@ -169,6 +169,26 @@ SCHEMAS: dict[str, Schema] = {
             "explanation": _is("string", "the derivation"),
         }
     ),
+    "verify": _object(
+        {
+            "verdict": _one_of("the least certain verdict of the outputs", "proved", "refuted", "unknown"),
+            "outputs": _map(_one_of("the verdict", "proved", "refuted", "unknown"), "the verdict of each output"),
+            "laws": _list(_TEXT, "the granted laws that were needed"),
+            "region": _or_null(_list(_TEXT, "the first values that differ or were not decided, before and after")),
+            "witness": _or_null(
+                _object(
+                    {
+                        "dims": _SIZES,
+                        "output": _is("string", "the name of the output"),
+                        "coord": _or_null(_INTS),
+                        "before": _is("string", "what the model before computes there"),
+                        "after": _is("string", "what the model after computes there"),
+                    }
+                )
+            ),
+            "explanation": _is("string", "the verdicts as text"),
+        }
+    ),
     "emit": _object(
         {
             "folder": _is("string", "the folder of the files"),

@@ -1,0 +1,52 @@
+"""Verify that two models compute the same, for all sizes and all inputs: what an optimiser or a converter did.
+
+Exit status 0 is PROVED, 1 is REFUTED with a witness, and 3 is UNKNOWN.
+
+for example:
+  symlayout verify before.onnx after.onnx
+  symlayout verify before.onnx after.onnx --law reassociate --witness differs/
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import symlayout as sl
+from symlayout.commands.output.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("before", metavar="BEFORE", help="the model, an .onnx or an .xml of OpenVINO")
+    parser.add_argument("after", metavar="AFTER", help="the model that it became")
+    law = "what may be used beyond equality bit for bit: reassociate"
+    parser.add_argument("--law", action="append", default=[], metavar="LAW", help=law)
+    parser.add_argument("--by-position", action="store_true", help="match inputs and outputs by order, not by name")
+    parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Return the verdicts, with the witness and the first values that differ."""
+    found = sl.verify(arguments.before, arguments.after, laws=arguments.law, by_position=arguments.by_position)
+    witness = found.witness
+    text = found.explain()
+    if witness is not None and arguments.witness is not None:
+        text += f"\n  inputs: {witness.save(arguments.witness)}"
+    proved = found.verdict is sl.Verdict.PROVED
+    data = {
+        "verdict": found.verdict.value,
+        "outputs": {name: proof.verdict.value for name, proof in found.outputs.items()},
+        "laws": list(found.laws),
+        "region": None if found.region is None else list(found.region),
+        "witness": None
+        if witness is None
+        else {
+            "dims": {str(dim): int(value) for dim, value in witness.dims.items()},
+            "output": witness.output,
+            "coord": None if witness.coord is None else list(witness.coord),
+            "before": str(witness.left),
+            "after": str(witness.right),
+        },
+        "explanation": text,
+    }
+    return Report(text, data, holds=proved, undecided=found.verdict is sl.Verdict.UNKNOWN)
