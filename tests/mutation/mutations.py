@@ -145,9 +145,9 @@ _AGREE: list[Row] = [
         "where neither side reads inside all its sources both read that fill, whatever cases they take; the condition"
         " is the checker's, which would refuse the certificate",
     ),
-    ("two reads are of one input", "if a.leaf.key != b.leaf.key:", "if False:"),
-    ("two shapes are equal", "            if not _equal(a, b, facts):\n", "            if False:\n"),
-    ("two coordinates are equal", "            if not _equal(x, y, facts):\n", "            if False:\n"),
+    ("two reads are of one input", "        if a.leaf.key == b.leaf.key:\n", "        if True:\n"),
+    ("two shapes are equal", "            if not equal(a, b, facts):\n", "            if False:\n"),
+    ("two coordinates are equal", "if not equal(x, y, facts)), None)", "if False), None)"),
     (
         "reads are inside in the branch that assumes it",
         "if inside and case.fill is not None:",
@@ -238,7 +238,7 @@ _SCHEMA: list[Row] = [
     ("an object has no other members", "value.keys() != inner.keys()", "value.keys() < inner.keys()"),
     (
         "a bool is not an integer",
-        "    if type(value) is not int:  # a bool is none\n",
+        "    if type(value) is not int:  # not isinstance: a bool is not an integer here\n",
         "    if not isinstance(value, int):\n",
     ),
     ("a name stands for one thing", "    if symbol in known:\n", "    if False:\n"),
