@@ -1,22 +1,29 @@
-"""Draw a tensor's chain as a strip of shapes, and its map as nested boxes, one for each loop."""
+"""Draw how a tensor is made, and its map as nested boxes, one for each loop.
+
+A chain is drawn as a strip of shapes.  If an operation has several inputs, or a tensor several readers, the operations
+are drawn as a graph: a row for each, with lines at the left from its inputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from symlayout.errors import InconclusiveError
 from symlayout.run.lower import lower
 from symlayout.show import wording
-from symlayout.show.svg import Canvas, shortened, width_of
+from symlayout.show.svg import CHAR, Canvas, shortened, width_of
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import AffineForm, Digit, Local, NestPiece
 
 _MOST_STAGES = 12  # boxes in the strip; the middle of a longer chain is left out
+_MOST_ROWS = 24  # rows of a graph; the middle of a larger one is left out
+_ROW = 20.0  # height of a row, in pixels
+_LANE = 12.0  # distance of two lines of a graph, in pixels
 _MOST_PIECES = 3  # pieces whose loops are drawn
 _MOST_LOWERED = 8  # pieces of a map that is lowered for its loops: lowering takes longer than the rest of a picture
-_LONGEST = 30  # characters in a line of a stage
+_LONGEST = 64  # characters in a line of a stage: as wide as a picture
 _BOX_HEIGHT = 36.0  # of a stage in the strip, in pixels
 _LOOP_HEAD = 21.0  # height of the line that names a loop, in pixels
 _LOOP_FOOT = 4.0  # height of a loop's box below its contents, in pixels
@@ -29,6 +36,7 @@ class Stage:
 
     by: str
     lines: tuple[str, ...]
+    inputs: tuple[int, ...] = ()  # the numbers of the stages that it reads
 
 
 def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Stage]:
@@ -39,23 +47,44 @@ def stages(t: Tensor, example: Tensor, walked: tuple[str, ...] = ()) -> list[Sta
     found = []
     pairs = list(zip(t.nodes(), example.nodes(), strict=True))
     leaves = [pair for pair in pairs if pair[0].declared is None]
-    for k, (node, small) in enumerate([*leaves, *(pair for pair in pairs if pair[0].declared is not None)]):
+    ordered = [*leaves, *(pair for pair in pairs if pair[0].declared is not None)]
+    place = {id(node): k for k, (node, _) in enumerate(ordered)}
+    for k, (node, small) in enumerate(ordered):
         written = wording.shape(node.shape)
         head = f"{node.name} {written}" if node.declared is None else written
         lines = [head, *([wording.shape(small.shape)] if node.facts.dims else []), *walked[k : k + 1]]
+        inputs = () if node.declared is None else tuple(dict.fromkeys(place[id(i)] for i in node.inputs))
         by = node.name if node.declared is not None else ""
-        if len(node.inputs) > 1:
-            by += f" of {len(node.inputs)}"
-        found.append(Stage(by, tuple(shortened(line, _LONGEST) for line in lines)))
-    if len(found) > _MOST_STAGES:
-        left_out = len(found) - _MOST_STAGES + 1
-        half = _MOST_STAGES // 2
-        found[half : half + left_out] = [Stage("", (f"{left_out} more steps",))]
-    return found
+        found.append(Stage(by, tuple(shortened(line, _LONGEST) for line in lines), inputs))
+    return _without_middle(found, _MOST_STAGES if _is_strip(found) else _MOST_ROWS)
+
+
+def _is_strip(chain: Sequence[Stage]) -> bool:
+    """Return whether each stage but the first reads the one before it alone."""
+    return all(stage.inputs == ((k - 1,) if k else ()) for k, stage in enumerate(chain))
+
+
+def _without_middle(chain: list[Stage], most: int) -> list[Stage]:
+    """Return a long chain with one stage in place of those in its middle."""
+    left_out = len(chain) - most + 1
+    if left_out <= 1:
+        return chain
+    half = most // 2
+
+    def kept(k: int) -> int:
+        return k if k < half else max(half, k - left_out + 1)
+
+    middle = chain[half : half + left_out]
+    read = {i for stage in middle for i in stage.inputs if i < half}
+    rest = Stage("", (f"{left_out} more steps",), tuple(sorted(read)))
+    stages = [*chain[:half], rest, *chain[half + left_out :]]
+    return [replace(stage, inputs=tuple(dict.fromkeys(map(kept, stage.inputs)))) for stage in stages]
 
 
 def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) -> float:
     """Draw the chain with its upper left corner at (x, y), in rows at most *limit* wide; return the height."""
+    if not _is_strip(chain):
+        return _graph(canvas, x, y, limit, chain)
     left, top, bottom = x, y, y
     for k, stage in enumerate(chain):
         width = max(map(width_of, stage.lines)) + 16
@@ -76,6 +105,45 @@ def strip(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) 
         left += width
         bottom = max(bottom, top + height)
     return bottom - y
+
+
+def lanes(chain: Sequence[Stage]) -> list[int]:
+    """Return the lane of each row: the first that no earlier stage needs, which a later one still reads.
+
+    >>> lanes([Stage("", ("x",)), Stage("a", (), (0,)), Stage("b", (), (0,)), Stage("c", (), (1, 2))])
+    [0, 1, 0, 0]
+    """
+    last = {i: k for k, stage in enumerate(chain) for i in stage.inputs}
+    found: list[int] = []
+    for k in range(len(chain)):
+        taken = {lane for i, lane in enumerate(found) if last.get(i, i) > k}
+        found.append(next(lane for lane in range(k + 1) if lane not in taken))
+    return found
+
+
+def _graph(canvas: Canvas, x: float, y: float, limit: float, chain: list[Stage]) -> float:
+    """Draw the stages as rows, the first above, each with lines from the stages that it reads; return the height."""
+    lane = lanes(chain)
+    text = x + _LANE * (max(lane) + 1) + 4
+
+    def at(k: int) -> tuple[float, float]:
+        return x + _LANE * lane[k] + 5, y + _ROW * k + 10
+
+    for k, stage in enumerate(chain):
+        to_x, to_y = at(k)
+        for i in stage.inputs:
+            from_x, from_y = at(i)
+            turn = to_y - _ROW * 0.7
+            canvas.path(f"M{from_x:g} {from_y:g}V{turn:g}L{to_x:g} {to_y:g}", "line")
+    for k, stage in enumerate(chain):
+        left, top = at(k)
+        canvas.rect(left - 3.5, top - 3.5, 7, 7, "box", radius=3.5)
+        name = f"{stage.by} " if stage.by else ""
+        canvas.text(text, top + 3.5, name, "soft", size=10)
+        room = int((x + limit - text - width_of(name)) / CHAR)
+        lines = "   ".join(stage.lines)
+        canvas.text(text + width_of(name), top + 3.5, shortened(lines, room), "mono", size=10.5)
+    return _ROW * len(chain)
 
 
 def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: Mapping[str, int]) -> float:
@@ -160,5 +228,10 @@ def _nested(canvas: Canvas, x: float, y: float, limit: float, heads: list[tuple[
 
 def words(chain: list[Stage]) -> Iterator[str]:
     """Yield each stage of the chain in words, for the description of a picture."""
-    for stage in chain:
-        yield f"{stage.by} gives {stage.lines[0]}" if stage.by else stage.lines[0]
+    if _is_strip(chain):
+        yield from (f"{stage.by} gives {stage.lines[0]}" if stage.by else stage.lines[0] for stage in chain)
+        return
+    for number, stage in enumerate(chain):
+        read = " and ".join(str(i + 1) for i in stage.inputs)
+        by = f"{stage.by or 'they'} of {read} gives " if read else ""
+        yield f"{number + 1}: {by}{stage.lines[0]}"
