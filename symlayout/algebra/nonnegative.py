@@ -24,6 +24,7 @@ from symlayout.algebra.polynomial import (
     names_of,
     substitute,
     symbol,
+    without,
 )
 from symlayout.algebra.sample_points import Samples
 
@@ -373,7 +374,7 @@ def _ratios(e: Poly, divisor: Poly) -> list[Extent]:
     found: dict[Extent, None] = {}
     for (monomial, coefficient), (term, value) in islice(product(divisor.terms.items(), e.terms.items()), _MOST_PAIRS):
         if monomial and value * coefficient > 0 and value % coefficient == 0:
-            rest = exact_quotient(collapse({term: value}), collapse({monomial: coefficient}))
+            rest = without(term, monomial)
             if rest is not None:
-                found[rest] = None
+                found[collapse({rest: value // coefficient})] = None
     return list(found)

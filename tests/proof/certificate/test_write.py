@@ -370,21 +370,18 @@ def test_without_what_it_assumes_a_claim_is_not_proved() -> None:
 
 @pytest.mark.slow
 def test_random_claims_that_are_proved_have_certificates() -> None:
-    counts: Counter[str] = Counter()
-    for seed in range(20):
+    certified = 0
+    for seed in range(40):
         pair = random_claim(random.Random(seed))
         symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in pair.dims}
         try:
             proof = sl.prove_equal(build_chain(pair.left, symbols), build_chain(pair.right, symbols), budget=5)
-            found = proof.certificate
-        except (sl.InconclusiveError, sl.ShapeError) as error:
-            counts[type(error).__name__] += 1
+        except (sl.InconclusiveError, sl.ShapeError):
             continue
-        if found is not None:
-            assert watch(json.loads(json.dumps(found)), SIZES) == ""
-            counts["certified"] += 1
-    assert counts["certified"] > 4
-    assert counts["InconclusiveError"] <= 1
+        if proof.verdict is sl.Verdict.PROVED:
+            assert watch(json.loads(json.dumps(proof.certificate)), SIZES) == ""
+            certified += 1
+    assert certified > 10
 
 
 @pytest.mark.parametrize(
