@@ -295,7 +295,9 @@ class Facts(Divisions):
         """
         for dim in other.dims.values():
             self.declare(dim)
-        if all(any(r is mine for mine in self.requirements) for r in other.requirements) and (
+        stated = {(r.relation, r.value, r.modulus) for r in self.requirements}
+        news = [r for r in other.requirements if (r.relation, r.value, r.modulus) not in stated]
+        if not news and (
             other.definitions.keys() <= self.definitions.keys() and other.quotients.keys() <= self.quotients.keys()
         ):
             return  # this system already contains the other
@@ -307,7 +309,7 @@ class Facts(Divisions):
                     meaning[name] = self._meaning(name, other, translate)
             return self.reduce(substitute(e, meaning))
 
-        for r in other.requirements:
+        for r in news:
             value, where = translate(r.value), r.where
             try:
                 if r.relation == "divides":

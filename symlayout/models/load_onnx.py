@@ -122,12 +122,14 @@ class OnnxEvaluation(Evaluation):
             return [_constant(node)]
         if op in _CONTROL:
             return _CONTROL[op](self, node, inputs)
+        if op == "ConstantOfShape" and (filled := self._filled(node, inputs)) is not None:
+            return filled
         if op in _SEQUENCES and (made := _SEQUENCES[op](self, node, inputs)) is not None:
             return made
         if op == "Reshape" and len(inputs) == 2:
             inputs[1], quotients = exact_target(*inputs)  # type: ignore[arg-type]
             self.exact |= quotients
-        results = self._declared(node, op, inputs)
+        results = None if _is_range_of_dims(op, inputs) else self._declared(node, op, inputs)
         if results is None:
             return self.opaque(node, inputs)
         if len(results) < len(node.outputs) and onnx_types.is_standard(node) and _may_have(node, len(node.outputs)):
@@ -159,6 +161,14 @@ class OnnxEvaluation(Evaluation):
                 return None
             raise
         return results if results is None else self.folded(results, inputs)
+
+    def _filled(self, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
+        """Return the value of a ConstantOfShape whose shape holds expressions: one element, broadcast."""
+        shape = inputs[0] if inputs else None
+        if not isinstance(shape, np.ndarray) or not any(hasattr(n, "free_symbols") for n in shape.flat):
+            return None
+        value = self._attributes(node).get("value", np.zeros(1, np.float32))
+        return self.declared(["onnx:Expand"], [np.asarray(value).reshape(()), shape], {}, str(node))
 
     def _attributes(self, node: ModelNode, *, raw: bool = False) -> dict[str, Any]:
         found: dict[str, Any] = onnx_model.attributes(node.source)
@@ -224,10 +234,7 @@ class OnnxEvaluation(Evaluation):
         if known is None or node.domain:
             return types
         shape: tuple[Any, ...] | None = None
-        first = inputs[0] if inputs else None
-        if node.op_type == "ConstantOfShape" and isinstance(first, np.ndarray):
-            shape = tuple(first)
-        elif node.op_type == "Range" and all(isinstance(v, np.ndarray) and v.dtype == object for v in inputs):
+        if node.op_type == "Range" and _is_range_of_dims("Range", inputs):
             start, limit, delta = (v.reshape(()).item() for v in inputs if isinstance(v, np.ndarray))
             if isinstance(delta, int) and delta > 0 and at_least(limit - start, 0):
                 shape = (-((start - limit) // delta),)
@@ -324,6 +331,12 @@ def _hash(text: str) -> str:
 
 def _stem(op: str) -> str:
     return re.sub(r"\W", "_", op[:40], flags=re.ASCII) if op[:1].isalpha() else f"op_{len(op)}"
+
+
+def _is_range_of_dims(op: str, inputs: Sequence[Value | None]) -> bool:
+    """Return whether a node counts up to an expression in dims: then its length is known, and its elements are not."""
+    arrays = [v for v in inputs if isinstance(v, np.ndarray)]
+    return op == "Range" and len(arrays) == 3 and any(hasattr(n, "free_symbols") for v in arrays for n in v.flat)
 
 
 def _may_have(node: ModelNode, count: int) -> bool:

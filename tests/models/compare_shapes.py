@@ -1,0 +1,220 @@
+"""Measure the shapes of exported networks: ``python -m tests.models.compare_shapes``.
+
+For each file of ``tests/models/exported``: the share of dims, over all values, that are known in the dims of the
+inputs, by symlayout, by onnx's shape inference with data propagation, and by onnxruntime's symbolic shape inference;
+agreement with executions by onnxruntime at five sizes; and milliseconds for each node.  ``--docs`` writes the table to
+``docs/model-shapes.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import random
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+import symlayout as sl
+from symlayout.models.model import Model
+from tests.support.paths import ROOT
+
+FOLDER = ROOT / "tests" / "models" / "exported"
+DATA_DEPENDENT = ("NonZero", "Compress", "Unique", "NonMaxSuppression")
+SIZES = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is measured of one model."""
+
+    name: str
+    nodes: int
+    dims: int
+    ours: int
+    onnx: int
+    runtime: int | None
+    points: int
+    wrong: tuple[str, ...]
+    milliseconds: float
+
+
+def is_known(e: Any, names: set[str]) -> bool:
+    """Return whether an extent is a number, made of the dims *names*, or depends on data by its operation's nature."""
+    if isinstance(e, int):
+        return True
+    return all(s.name in names or s.name.startswith(DATA_DEPENDENT) for s in e.free_symbols)
+
+
+def shares(m: Model) -> tuple[int, int]:
+    """Return how many dims all computed values have, and how many are known."""
+    names = {s.name for t in m.inputs.values() for e in t.shape for s in getattr(e, "free_symbols", ())}
+    dims = known = 0
+    for node in m.nodes:
+        for name in node.outputs:
+            if name in m.tensors:
+                shape = m.tensors[name].shape
+                dims += len(shape)
+                known += sum(is_known(e, names) for e in shape)
+    return dims, known
+
+
+def known_by_file(made: onnx.ModelProto, values: set[str]) -> int:
+    """Return how many dims of *values* the file states, as numbers or in the names of the inputs' dims."""
+    names = {d.dim_param for v in made.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param}
+    infos = {v.name: v for v in [*made.graph.value_info, *made.graph.output]}
+    count = 0
+    for name in values & infos.keys():
+        for d in infos[name].type.tensor_type.shape.dim:
+            words = set(re.findall(r"[^\W\d]\w*", d.dim_param)) - {"floor", "ceiling", "Max", "Min", "Mod"}
+            count += d.HasField("dim_value") or bool(d.dim_param and words <= names)
+    return count
+
+
+def executed(m: Model, path: Path, seed: int) -> list[tuple[dict[Any, int], dict[str, tuple[int, ...]]]]:
+    """Return random sizes, and the shapes that onnxruntime computes there for each value."""
+    made = onnx.load(path)
+    given = {v.name for v in made.graph.output}
+    for node in made.graph.node:
+        made.graph.output.extend(onnx.ValueInfoProto(name=n) for n in node.output if n and n not in given)
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    symbols = sorted({s for t in m.inputs.values() for e in t.shape for s in getattr(e, "free_symbols", ())}, key=str)
+    rnd = random.Random(seed)
+    found: list[tuple[dict[Any, int], dict[str, tuple[int, ...]]]] = []
+    for _ in range(40 * SIZES):
+        if len(found) == (SIZES if symbols else 1):
+            break
+        sizes = {s: rnd.choice((1, 2, 3, 4)) if s.name == "N" else 8 * rnd.randrange(2, 8) for s in symbols}
+        try:
+            bound = {name: t.subs({s.name: n for s, n in sizes.items()}) for name, t in m.outputs.items()}
+        except sl.ShapeError:
+            continue
+        assert bound
+        arrays = {}
+        for name, t in m.inputs.items():
+            shape = [e if isinstance(e, int) else int(e.subs(sizes)) for e in t.shape]
+            dtype = t.dtype or np.dtype(np.float32)
+            arrays[name] = np.ones(shape, dtype) if dtype.kind in "iub" else np.asarray(
+                np.random.default_rng(seed).standard_normal(shape), dtype)  # fmt: skip
+        results = session.run(None, arrays)
+        shapes = {o.name: np.shape(r) for o, r in zip(session.get_outputs(), results, strict=True)}
+        found.append((sizes, shapes))
+    return found
+
+
+def disagreements(m: Model, path: Path, seed: int = 0) -> tuple[int, list[str]]:
+    """Return at how many sizes the model was executed, and where a shape differs from ours."""
+    wrong = []
+    points = executed(m, path, seed)
+    for sizes, shapes in points:
+        for name, shape in shapes.items():
+            if name not in m.tensors:
+                continue
+            t = m.tensors[name]
+            if t.rank != len(shape):
+                wrong.append(f"{name} has rank {len(shape)}, not {t.rank}")
+                continue
+            for axis, (e, n) in enumerate(zip(t.shape, shape, strict=True)):
+                value = e if isinstance(e, int) else e.subs(sizes)
+                if getattr(value, "free_symbols", None):
+                    low, high = t.bounds()[axis]
+                    if n < (low or 0) or (high is not None and n > high):
+                        wrong.append(f"axis {axis} of {name} has {n} elements, outside {low} to {high}")
+                elif int(value) != n:
+                    wrong.append(f"axis {axis} of {name} has {n} elements at {sizes}, not {e}")
+    return len(points), wrong
+
+
+def measured(path: Path) -> Row:
+    """Return what is measured of one model."""
+    start = time.perf_counter()
+    m = sl.read_model(path)
+    seconds = time.perf_counter() - start
+    dims, ours = shares(m)
+    values = {n for node in m.nodes for n in node.outputs if n in m.tensors}
+    made = onnx.load(path)
+    del made.graph.value_info[:]
+    theirs = known_by_file(onnx.shape_inference.infer_shapes(made, data_prop=True), values)
+    points, wrong = disagreements(m, path)
+    count = max(len(m.nodes), 1)
+    return Row(path.stem, len(m.nodes), dims, ours, theirs, by_runtime(made, values), points, tuple(wrong),
+               seconds / count * 1e3)  # fmt: skip
+
+
+def by_runtime(made: onnx.ModelProto, values: set[str]) -> int | None:
+    """Return how many dims onnxruntime's symbolic inference knows; None if it fails."""
+    infer = importlib.import_module("onnxruntime.tools.symbolic_shape_infer").SymbolicShapeInference.infer_shapes
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            done = infer(made, auto_merge=True, guess_output_rank=False)
+    except Exception:  # it raises whatever its rules raise
+        return None
+    return known_by_file(done, values)
+
+
+def table(rows: list[Row]) -> str:
+    """Return the rows as Markdown."""
+
+    def share(part: int | None, row: Row) -> str:
+        return "fails" if part is None else f"{100 * part / row.dims:.1f} %"
+
+    lines = ["| model | nodes | symlayout | onnx | onnxruntime | sizes | differences | ms a node |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
+    for r in rows:
+        shown = (share(r.ours, r), share(r.onnx, r), share(r.runtime, r))
+        lines.append(
+            f"| {r.name} | {r.nodes} | {' | '.join(shown)} | {r.points} | {len(r.wrong)} | {r.milliseconds:.2f} |"
+        )
+    whole = sum(r.dims for r in rows)
+    sums = [sum(r.ours for r in rows), sum(r.onnx for r in rows), sum(r.runtime or 0 for r in rows)]
+    nodes = sum(r.nodes for r in rows)
+    mean = sum(r.milliseconds * r.nodes for r in rows) / max(nodes, 1)
+    lines.append(
+        f"| all | {nodes} | {' | '.join(f'{100 * n / whole:.1f} %' for n in sums)} | {sum(r.points for r in rows)} | "
+        f"{sum(len(r.wrong) for r in rows)} | {mean:.2f} |"
+    )
+    return "\n".join(lines)
+
+
+PAGE = """# Shapes of whole models
+
+Small networks of known architectures, with random weights (`tests/models/make_exported.py` exports them). The columns
+say which share of the dims of all computed values is known as a number, an expression in the dims of the inputs, or a
+bounded dim of an operation whose result depends on data. Beside symlayout: `onnx.shape_inference` with data
+propagation, and onnxruntime's `symbolic_shape_infer`. Each model is executed by onnxruntime at random sizes; a
+difference is a value with another shape there. Times are those of a shared machine.
+
+`python -m tests.models.compare_shapes --docs` writes this page.
+
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="the models; all if none")
+    parser.add_argument("--docs", action="store_true", help="write the table to docs/model-shapes.md")
+    arguments = parser.parse_args()
+    rows = []
+    for path in sorted(FOLDER.glob("*.onnx")):
+        if not arguments.names or path.stem in arguments.names:
+            rows.append(measured(path))
+            print(rows[-1].name, f"{rows[-1].ours}/{rows[-1].dims}", *rows[-1].wrong[:3], flush=True)
+    print(table(rows))
+    if arguments.docs:
+        (ROOT / "docs" / "model-shapes.md").write_text(PAGE + table(rows) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

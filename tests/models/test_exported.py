@@ -1,0 +1,60 @@
+"""Shapes of networks that torch exported agree with executions by onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import symlayout as sl
+from tests.models.compare_shapes import FOLDER, disagreements, is_known, shares
+from tests.support.onnx_writer import model, node, tensor, value_info
+
+pytest.importorskip("onnxruntime")
+FEW = ("espcn_dynamic", "focus_dynamic", "resnet_static")
+
+
+def test_there_are_networks_of_many_kinds() -> None:
+    paths = sorted(FOLDER.glob("*.onnx"))
+    assert len(paths) >= 25
+    assert max(path.stat().st_size for path in paths) < 300_000
+    assert {path.stem.rpartition("_")[2] for path in paths} >= {"static", "batch", "dynamic", "dynamo"}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_shapes_are_those_of_an_execution(name: str) -> None:
+    path = FOLDER / f"{name}.onnx"
+    m = sl.read_model(path)
+    points, wrong = disagreements(m, path)
+    assert points == (1 if name.endswith("static") else 5)
+    assert wrong == []
+
+
+def test_what_counts_as_known() -> None:
+    n = sl.dim("N")
+    assert is_known(3, set())
+    assert is_known(2 * n, {"N"})
+    assert not is_known(2 * n, set())
+
+
+def test_the_length_of_a_range_and_of_a_filled_value_are_known(tmp_path: Path) -> None:
+    nodes = [node("Shape", "x", "s"), node("Gather", "s, one", "n"), node("Range", "zero, n, one", "r"),
+             node("ConstantOfShape", "s", "f"), node("Concat", "f, f", "y", axis=0)]  # fmt: skip
+    constants = (tensor([1], [], "one"), tensor([0], [], "zero"))
+    data = model(nodes, [value_info("x", ("N", "S"))], outputs=("y", "r"), constants=constants)
+    (tmp_path / "model.onnx").write_bytes(data)
+    m = sl.read_model(tmp_path / "model.onnx")
+    assert str(m.outputs["r"].shape) == "(S,)"
+    assert str(m.outputs["y"].shape) == "(2*N, S)"
+    assert sl.interpret(m.outputs["y"], dims={"N": 2, "S": 3}).tolist() == [[0.0] * 3] * 4
+    assert shares(m) == (6, 6)
+
+
+def test_requirements_that_both_sides_have_are_stated_once() -> None:
+    """A requirement of degree two is not proved by itself, so that it was stated again at each join."""
+    target = sl.dims("p q r")
+    x, y = (sl.broadcast_to(sl.tensor(f"{a}, {b}, k", name=a), target) for a, b in ("ab", "cd"))
+    for _ in range(4):
+        x = sl.concatenate([x, y], axis=1)
+        y = sl.concatenate([y, x], axis=1)
+    assert len(x.facts.requirements) == 10
