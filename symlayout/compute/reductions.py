@@ -101,6 +101,7 @@ def reduced(
     *,
     keepdims: bool,
     exact: bool = False,
+    commutative: bool = True,
     attributes: tuple[tuple[str, Any], ...] = (),
 ) -> Tensor:
     """Return *x* reduced along *axes*, each of which is 0 <= axis < rank; without axes, single elements are reduced.
@@ -112,6 +113,6 @@ def reduced(
     kept = [k for k in range(x.rank) if k not in axes]
     order = [*kept, *sorted(axes)]
     view = x if order == list(range(x.rank)) else transpose(x, order)
-    body = Body(function.__name__, function, attributes, over=True, commutative=True, exact=exact)
+    body = Body(function.__name__, function, attributes, over=True, commutative=commutative, exact=exact)
     made = compute(body, [view], batch=len(kept), dtype=x.dtype)
     return expand_dims(made, sorted(axes)) if keepdims and axes else made

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_tensors
 from symlayout.frontends.registry import register
 from symlayout.ops.concatenate import concatenate
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import constant
 
 
 @register("onnx:Concat", "openvino:Concat-1", joint=True)
@@ -40,4 +43,6 @@ def concat(inputs: Sequence[Tensor], axis: Any) -> Tensor:
     >>> sl.onnx.concat([x, y], axis=0).shape
     (H + K, W)
     """
+    if isinstance(inputs, (list, tuple)):
+        inputs = [constant(np.asarray(x)) if hasattr(x, "__array__") else x for x in inputs]
     return concatenate(require_tensors("Concat", inputs, 1), attributes.constant("axis", axis))

@@ -20,14 +20,21 @@ from symlayout.compute import (
     pooling,
     quantization,
     reductions,
+    resample,
     scalars,
+    whole,
 )
 from symlayout.compute.contractions import Spatial
 from symlayout.frontends.onnx import (
+    data_dependent,
     element_types,
     indexing,
+    integer_products,
+    layers,
     operator,
     products,
+    resampling,
+    shape_values,
     types,
     windows,
 )
@@ -78,6 +85,14 @@ ROWS: dict[ModuleType, tuple[Callable[..., sl.Tensor], Callable[..., Array]]] = 
     reductions: (
         lambda x, y: reductions.reduced(x, [0, 2], reductions.total, keepdims=True),
         lambda a, b: a.sum((0, 2), keepdims=True),
+    ),
+    resample: (
+        lambda x, y: resample.resample(x, 2, 8, (("scale", 2.0), ("mode", "nearest"), ("coordinates", "half_pixel"))),
+        lambda a, b: a.repeat(2, 2),
+    ),
+    whole: (
+        lambda x, y: whole.whole("determinant", [y[:4]], (), function=whole.determinant),
+        lambda a, b: np.linalg.det(b[:4]),
     ),
     scalars: (lambda x, y: elementwise.elementwise(body(scalars.sigmoid), x), lambda a, b: 1 / (1 + np.exp(-a))),
 }
@@ -179,3 +194,44 @@ def test_softmax_before_opset_13_is_over_all_axes_that_follow() -> None:
     flat = sl.reshape(sl.onnx.softmax(sl.reshape(x, (sl.dim("N"), -1)), axis=1), x.shape)
     a = RNG.random((2, 3, 4))
     np.testing.assert_allclose(sl.interpret(onnx_normalization.softmax_11(x), a), sl.interpret(flat, a))
+
+
+def test_extents_that_depend_on_data_are_named_and_bounded() -> None:
+    y = data_dependent.non_zero(sl.tensor("N, C", name="x"))
+    rank, count = y.shape
+    assert rank == 2
+    assert len(y.requires) == 1
+    a = np.array([[1, 0, 2], [0, 0, 3]])
+    assert sl.interpret(y, a, dims={count: 3}).tolist() == [[0, 0, 1], [0, 2, 2]]
+    with pytest.raises(sl.ShapeError) as error:
+        y.subs({count: 7, "N": 2, "C": 3})
+    assert error.value.kind == "infeasible"
+
+
+def test_what_is_random_equals_nothing() -> None:
+    x = sl.tensor("N, C", name="x")
+    left, right = (layers.bernoulli(x) for _ in range(2))
+    assert sl.prove_equal(left, right).verdict is not sl.Verdict.PROVED
+    assert sl.prove_equal(sl.onnx.dropout(x), x).verdict is sl.Verdict.PROVED
+
+
+def test_nearest_resize_is_an_index_map_where_it_rounds_alike() -> None:
+    x = sl.tensor("N, C, H, W", name="x")
+    y = resampling.resize(x, scales=[1, 1, 2, 2])
+    assert sl.prove_equal(y, sl.resize_nearest(x, scale=2, axes=(2, 3))).verdict is sl.Verdict.PROVED
+    assert resampling.resize(x, scales=[1, 1, 2, 2], mode="linear").shape == y.shape
+
+
+def test_shapes_of_known_extents_are_constants() -> None:
+    assert sl.interpret(shape_values.shape(sl.tensor("2, 3", name="x"))).tolist() == [2, 3]
+    assert shape_values.shape(sl.tensor("N, 3", name="x")).shape == (2,)
+    n = sl.dim("n")
+    y = shape_values.range(0, np.array(n, object), 2)
+    assert sl.interpret(y, dims={n: 5}).tolist() == [0, 2, 4]
+
+
+def test_a_product_of_integers_is_exact() -> None:
+    a, b = np.array([[200, 3]], np.uint8), np.array([[200], [1]], np.uint8)
+    left, right = sl.tensor("M, K", "uint8", "a"), sl.tensor("K, N", "uint8", "b")
+    y = integer_products.mat_mul_integer(left, right, sl.constant(np.asarray(100, np.uint8)))
+    assert sl.interpret(y, a, b).tolist() == [[100 * 200 - 97]]

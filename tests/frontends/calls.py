@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 
 import symlayout as sl
+from symlayout.frontends import names
 
 N, C, H, W = sl.dims("N C H W")
 
@@ -15,3 +17,8 @@ def kind_of(call: Any) -> str:
     with pytest.raises(sl.ShapeError) as caught:
         call()
     return caught.value.kind
+
+
+_COMPUTING = {module.__name__ for module in sl.onnx.MODULES}
+MOVEMENT = tuple(name for name in names() if inspect.unwrap(sl.op(name)).__module__ not in _COMPUTING)
+"""The operations that move elements."""

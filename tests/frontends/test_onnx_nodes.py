@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests import onnx_nodes
+from tests.onnx_nodes.__main__ import page
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not onnx_nodes.is_installed(), reason="onnx, whose package has the tests, is missing")
 MODULES = onnx_nodes.modules() if onnx_nodes.is_installed() else []
@@ -14,5 +16,9 @@ MODULES = onnx_nodes.modules() if onnx_nodes.is_installed() else []
 @pytest.mark.parametrize("module", MODULES)
 def test_the_tests_of_an_operator_pass(module: str) -> None:
     for case in onnx_nodes.cases(module):
-        if onnx_nodes.operators(case) <= onnx_nodes.OPS and onnx_nodes.has_tensors_only(case):
-            onnx_nodes.check(case)
+        onnx_nodes.outcome(case)
+
+
+@pytest.mark.slow
+def test_the_page_has_the_counts() -> None:
+    assert page() + "\n" == (ROOT / "docs" / "onnx.md").read_text(encoding="utf-8"), "run: python -m tests.onnx_nodes"

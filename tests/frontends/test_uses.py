@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.frontends import names
+from tests.frontends.calls import MOVEMENT
 from tests.peers.ask_blocks import uses as blocks
 from tests.peers.ask_bounds import uses as bounds
 from tests.peers.ask_shapes import uses as shapes
@@ -118,7 +118,7 @@ def check_kind(row: Row, caught: pytest.ExceptionInfo[sl.ShapeError]) -> None:
 
 
 def test_every_use_is_a_row_and_every_operation_has_some() -> None:
-    assert sorted(OPS) == sorted(names())
+    assert sorted(OPS) == sorted(MOVEMENT)
     asked: Counter[str] = Counter()
     for use in USES:
         asked[use.op] += len(use.asked)

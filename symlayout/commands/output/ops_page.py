@@ -189,7 +189,8 @@ def markdown() -> str:
     """Return the page."""
     core = [_entry(name, *example) for name, example in CORE_EXAMPLES.items()]
     framework = [_entry(name, *FRAMEWORK_EXAMPLES[name]) for name in registry.names()]
-    return "\n".join([*_head(core, framework), *_core(core), *_frameworks(framework)]).rstrip()
+    page = "\n".join([*_head(core, framework), *_core(core), *_frameworks(framework)]).rstrip()
+    return re.sub(r"\b([a-z]+)\.\d+\b", r"\1", page)  # new dims are numbered
 
 
 def _head(core: list[_Entry], framework: list[_Entry]) -> Iterator[str]:

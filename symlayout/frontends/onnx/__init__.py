@@ -12,7 +12,20 @@ from typing import Any
 
 from symlayout.frontends import registry
 from symlayout.frontends.common import concat
-from symlayout.frontends.onnx import elementwise, indexing, normalization, products, reductions, types, windows
+from symlayout.frontends.onnx import (
+    data_dependent,
+    elementwise,
+    indexing,
+    integer_products,
+    layers,
+    normalization,
+    products,
+    reductions,
+    resampling,
+    shape_values,
+    types,
+    windows,
+)
 from symlayout.frontends.onnx.blocks import depth_to_space, space_to_depth
 from symlayout.frontends.onnx.bounds import pad, slice
 from symlayout.frontends.onnx.operator import snake_case
@@ -28,7 +41,20 @@ from symlayout.frontends.onnx.shapes import (
     unsqueeze,
 )
 
-MODULES = (elementwise, indexing, normalization, products, reductions, types, windows)
+MODULES = (
+    data_dependent,
+    elementwise,
+    indexing,
+    integer_products,
+    layers,
+    normalization,
+    products,
+    reductions,
+    resampling,
+    shape_values,
+    types,
+    windows,
+)
 _FUNCTIONS = {
     snake_case(name.partition(":")[2]): registry.find(name)
     for name in registry.names()
@@ -57,7 +83,7 @@ __all__ += sorted(_FUNCTIONS.keys() - set(__all__))
 
 
 def __getattr__(name: str) -> Any:
-    """Return an operator whose name is written without underscores."""
-    if (full := _SHORT.get(name)) is None:
+    """Return an operator whose name is written with other underscores."""
+    if name.startswith("__") or (full := _SHORT.get(name.replace("_", ""))) is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _FUNCTIONS[full]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.frontends import attributes
+from symlayout.frontends.onnx.operator import movement
 from symlayout.frontends.rank import require_rank
-from symlayout.frontends.registry import register
 from symlayout.ops import space_depth
 from symlayout.tensors.chain import Tensor
 
 _MODES = {"DCR": "blocks_first", "CRD": "depth_first"}
 
 
-@register("onnx:SpaceToDepth")
+@movement("SpaceToDepth")
 def space_to_depth(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
     """Return the NCHW tensor *input* with its blocks moved to the channels.
 
@@ -46,7 +46,7 @@ def space_to_depth(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
     return space_depth.space_to_depth(input, attributes.scalar("blocksize", blocksize, 1), order)
 
 
-@register("onnx:DepthToSpace")
+@movement("DepthToSpace")
 def depth_to_space(input: Tensor, blocksize: Any, mode: str = "DCR") -> Tensor:
     """Return the NCHW tensor *input* with block digits of its channels moved to rows and columns.
 

@@ -6,16 +6,16 @@ from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
+from symlayout.frontends.onnx.operator import movement
 from symlayout.frontends.pads import padded
 from symlayout.frontends.rank import require_rank
-from symlayout.frontends.registry import register
 from symlayout.frontends.slices import sliced
 from symlayout.tensors.chain import Tensor
 
 _PADS = ("constant", "reflect", "edge", "wrap")
 
 
-@register("onnx:Pad")
+@movement("Pad")
 def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, mode: str = "constant") -> Tensor:
     """Return *data* after removing elements by negative pads, and then adding elements at both ends of its axes.
 
@@ -61,11 +61,13 @@ def pad(data: Tensor, pads: Any, constant_value: Any = None, axes: Any = None, m
     widths = [[0, 0] for _ in range(rank)]
     for axis, begin, end in zip(along, flat[: len(along)], flat[len(along) :], strict=True):
         widths[axis] = [begin, end]
+    if getattr(constant_value, "size", 0) == 1:  # some models have a list of one value
+        constant_value = constant_value.reshape(())
     fill = attributes.fill_value("constant_value", constant_value)
     return padded(data, widths, mode, fill, crops_first=True, bounded=mode != "wrap")
 
 
-@register("onnx:Slice")
+@movement("Slice")
 def slice(data: Tensor, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Tensor:
     """Return the part of *data* from *starts* to before *ends*, every *steps*-th element.
 

@@ -96,6 +96,16 @@ def operator(
     return keep
 
 
+def movement(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that registers an operator whose docstring is complete: a movement of elements."""
+
+    def keep(function: Callable[P, R]) -> Callable[P, R]:
+        converting = _converting(names[0], function, inspect.signature(function))
+        return register(*(f"onnx:{name}" for name in names), joint=joint)(converting)
+
+    return keep
+
+
 def snake_case(name: str) -> str:
     """Return the name of the function of an operator.
 
@@ -118,12 +128,10 @@ def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
         return value
     if isinstance(value, (bool, int, float, complex)) and isinstance(like, Tensor) and like.dtype is not None:
         return constant(np.asarray(value, like.dtype), name)
-    if isinstance(value, (bool, int, float, list, tuple)) or hasattr(value, "__array__"):
+    if isinstance(value, (bool, int, float)) or hasattr(value, "__array__"):
         array = np.asarray(value)
         return constant(array.astype(str) if array.dtype.kind == "O" and _is_text(array) else array, name)
-    raise TypeError(
-        f"{operator} takes a symlayout tensor as {name}, not {type(value).__name__}; make one with tensor()"
-    )
+    raise TypeError(f"{operator} takes a symlayout tensor, not {type(value).__name__}; make one with tensor()")
 
 
 def known(name: str, value: Any) -> np.ndarray[Any, Any]:
@@ -154,6 +162,7 @@ def _converting(name: str, function: Callable[P, R], signature: inspect.Signatur
     """Make a function turn arrays into constants, and constants into arrays, as its annotations say."""
     tensors: dict[str, bool] = {}  # parameter: whether it takes a list
     others: set[str] = set()
+    lists: set[str] = set()
     order: list[str] = []
     rest: str | None = None
     for p in signature.parameters.values():
@@ -164,12 +173,16 @@ def _converting(name: str, function: Callable[P, R], signature: inspect.Signatur
             order.append(p.name)
         if kind in ("Tensor", "Tensor | None"):
             tensors[p.name] = p.default is None
-        elif kind != "Sequence[Tensor]":
+        elif kind == "Sequence[Tensor]":
+            lists.add(p.name)
+        else:
             others.add(p.name)
 
     def one(parameter: str, value: Any, like: Any) -> Any:
         if isinstance(value, Tensor):
             return value if parameter in tensors or value.values is None or parameter not in others else value.values
+        if parameter in lists and isinstance(value, (list, tuple)):
+            return [as_tensor(name, parameter, v, like) if hasattr(v, "__array__") else v for v in value]
         if parameter in tensors and not (value is None and tensors[parameter]):
             return as_tensor(name, parameter, value, like)
         return value
@@ -213,6 +226,8 @@ def _complete(
         operands = f"[{operands}]"
     call = f"sl.onnx.{snake_case(name)}({operands}{', ' if operands and attributes else ''}{attributes})"
     shown_call = f"[y.shape for y in {call}]" if result.startswith("[") else f"{call}.shape"
+    if result.isdigit():  # an extent is named when the operator is applied
+        shown_call = f"len({call}.shape)"
     lines += [
         "",
         "Raises",

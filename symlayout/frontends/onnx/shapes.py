@@ -7,8 +7,9 @@ from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
+from symlayout.frontends.onnx.operator import movement
 from symlayout.frontends.rank import require_rank
-from symlayout.frontends.registry import AttributeNameError, register
+from symlayout.frontends.registry import AttributeNameError
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.axes import squeeze as core_squeeze
 from symlayout.ops.broadcast import broadcast_with
@@ -19,7 +20,7 @@ from symlayout.ops.transpose import transpose as core_transpose
 from symlayout.tensors.chain import Tensor
 
 
-@register("onnx:Transpose")
+@movement("Transpose")
 def transpose(data: Tensor, perm: Any = None) -> Tensor:
     """Return *data* with its axes permuted: output axis ``k`` is ``perm[k]``.
 
@@ -49,7 +50,7 @@ def transpose(data: Tensor, perm: Any = None) -> Tensor:
     return core_transpose(data, None if perm is None else attributes.permutation("perm", perm))
 
 
-@register("onnx:Reshape")
+@movement("Reshape")
 def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
     """Return the elements of *data* in row-major order in another shape.
 
@@ -85,7 +86,7 @@ def reshape(data: Tensor, shape: Any, allowzero: Any = 0) -> Tensor:
     return core_reshape(data, target)
 
 
-@register("onnx:Flatten")
+@movement("Flatten")
 def flatten(input: Tensor, axis: Any = 1) -> Tensor:
     """Return *input* as a matrix: the axes before *axis* become rows, the others columns.
 
@@ -119,7 +120,7 @@ def flatten(input: Tensor, axis: Any = 1) -> Tensor:
     return core_reshape(input, [math.prod(input.shape[:cut]), math.prod(input.shape[cut:])])
 
 
-@register("onnx:Unsqueeze")
+@movement("Unsqueeze")
 def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     """Return *data* with new axes of extent 1.
 
@@ -149,7 +150,7 @@ def unsqueeze(data: Tensor, axes: Any) -> Tensor:
     return expand_dims(data, attributes.constants("axes", axes))
 
 
-@register("onnx:Identity")
+@movement("Identity")
 def identity(input: Tensor) -> Tensor:
     """Return *input*.
 
@@ -177,7 +178,7 @@ def identity(input: Tensor) -> Tensor:
     return input
 
 
-@register("onnx:Tile")
+@movement("Tile")
 def tile(input: Tensor, repeats: Any) -> Tensor:
     """Return copies of *input* side by side.
 
@@ -207,7 +208,7 @@ def tile(input: Tensor, repeats: Any) -> Tensor:
     return core_tile(input, attributes.fill("repeats", attributes.vector("repeats", repeats, rank), 0))
 
 
-@register("onnx:Expand")
+@movement("Expand")
 def expand(input: Tensor, shape: Any) -> Tensor:
     """Return *input* broadcast with *shape*.
 
@@ -237,7 +238,7 @@ def expand(input: Tensor, shape: Any) -> Tensor:
     return broadcast_with(input, attributes.fill("shape", attributes.vector("shape", shape), 0))
 
 
-@register("onnx:Split")
+@movement("Split")
 def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any = 0) -> list[Tensor]:
     """Return *input* cut into parts along *axis*.
 
@@ -282,7 +283,7 @@ def split(input: Tensor, split: Any = None, num_outputs: Any = None, axis: Any =
     return split_sizes(input, sizes, along)
 
 
-@register("onnx:Squeeze")
+@movement("Squeeze")
 def squeeze(data: Tensor, axes: Any = None) -> Tensor:
     """Return *data* without the *axes*, whose extent is 1.
 

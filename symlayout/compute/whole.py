@@ -1,0 +1,189 @@
+"""Operations that read whole operands: their shapes are exact, and nothing is known of how elements depend on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.polynomial import Extent
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute, constant
+from symlayout.tensors.declaration import Body, Operand
+
+Array = np.ndarray[Any, Any]
+Axes = tuple[int, ...]
+
+
+class _Limited:
+    """The extents of a result, of which some depend on data; each of those has a limit."""
+
+    __slots__ = ("limits", "result")
+
+    def __init__(self, result: tuple[Any, ...], limits: tuple[tuple[Any, Any], ...]) -> None:
+        self.result, self.limits = result, limits
+
+    def __call__(self, x: Operand, views: tuple[Tensor, ...]) -> Sequence[Extent]:
+        made = [x.extent(e, "extent of the result") for e in self.result]
+        for dim, limit in self.limits:
+            low, high = x.extent(dim), x.extent(limit)
+            x.require(high - low, "infeasible", "{} exceeds its limit {}", low, high)
+        return made
+
+
+def whole(
+    name: str,
+    xs: Sequence[Tensor],
+    result: Sequence[Any],
+    *,
+    function: Callable[..., Any] | None = None,
+    attributes: Sequence[tuple[str, Any]] = (),
+    dtype: Any = None,
+    random: bool = False,
+    limits: Sequence[tuple[Any, Any]] = (),
+) -> Tensor:
+    """Return a value of the shape *result* that is computed of whole operands.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Without it, no value is known.
+    limits : sequence of pairs
+        Extents that depend on data, each with its largest value.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> N, k = sl.dims("N k")
+    >>> y = whole("chosen", [sl.tensor((N, 3), name="x")], (k, 3), limits=[(k, N)])
+    >>> y.shape, y.requires
+    ((k, 3), (N - k >= 0,))
+    """
+    given = tuple((key, _frozen(v)) for key, v in attributes)
+    body = Body(name, function, given, over=True, random=random or _is_symbolic(given))
+    views = list(xs) or [constant(np.zeros((), np.uint8))]
+    return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _is_symbolic(value: Any) -> bool:
+    """Return whether there are dims in an attribute: they may get other values, so that it decides no equality."""
+    return any(map(_is_symbolic, value)) if isinstance(value, tuple) else bool(getattr(value, "free_symbols", ()))
+
+
+def shape_of(x: Array, axes: Axes, start: int, end: int | None) -> Array:
+    """Return some of the extents."""
+    return np.asarray(x.shape[start:end], np.int64)
+
+
+def size_of(x: Array, axes: Axes) -> Array:
+    """Return the number of elements."""
+    return np.asarray(x.size, np.int64)
+
+
+def eye_like(x: Array, axes: Axes, k: int, to: Any) -> Array:
+    """Return 1 on a diagonal and 0 elsewhere."""
+    return np.eye(x.shape[0], x.shape[1], k).astype(x.dtype if to is None else to)
+
+
+def nonzero(x: Array, axes: Axes) -> Array:
+    """Return the coordinates of the elements that are not 0, one column for each."""
+    return (
+        np.asarray(np.nonzero(np.atleast_1d(x)), np.int64)[: x.ndim] if x.ndim else np.zeros((0, int(x != 0)), np.int64)
+    )
+
+
+def compressed(x: Array, condition: Array, axes: Axes, axis: int | None) -> Array:
+    """Return the slices where a condition holds."""
+    return np.asarray(np.compress(condition.astype(bool), x, axis))
+
+
+def unique(x: Array, axes: Axes, axis: int | None, ordered: bool, output: int) -> Array:
+    """Return the distinct slices, the first place of each, where each slice is among them, or how often each occurs."""
+    values, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
+    inverse = inverse.reshape(-1)
+    if not ordered:
+        order = np.argsort(first)
+        rank = np.argsort(order)
+        values = np.take(values, order, 0 if axis is None else axis)
+        first, inverse, counts = first[order], rank[inverse], counts[order]
+    found: Array = (values, first, inverse, counts)[output]
+    return found
+
+
+def ranged(room: Array, axes: Axes, start: Any, delta: Any, to: Any) -> Array:
+    """Return ``start + k * delta`` for each position k."""
+    return np.asarray(start + np.arange(room.shape[-1]) * delta).astype(to)
+
+
+def one_hot(index: Array, values: Array, room: Array, axes: Axes) -> Array:
+    """Return the second of the values at the index, and the first elsewhere."""
+    depth = room.shape[-1]
+    at = np.mod(index.astype(np.int64), depth) if depth else index.astype(np.int64)
+    inside = (index >= -depth) & (index < depth)
+    hit = (at[..., None] == np.arange(depth)) & inside[..., None]
+    return np.where(hit, values[..., 1:2], values[..., 0:1])
+
+
+def triangle(x: Array, axes: Axes, k: int, upper: bool) -> Array:
+    """Return the elements on one side of a diagonal, and 0 elsewhere."""
+    return np.asarray(np.triu(x, k) if upper else np.tril(x, k))
+
+
+def determinant(x: Array, axes: Axes) -> Array:
+    """Return determinants of matrices."""
+    return np.asarray(np.linalg.det(x)).astype(x.dtype)
+
+
+def reversed_parts(x: Array, lengths: Array, axes: Axes) -> Array:
+    """Return the first elements of axis 1 in reverse order, as many as the length of each row says."""
+    made = x.copy()
+    for row, n in enumerate(lengths.astype(np.int64).tolist()):
+        made[row, :n] = x[row, :n][::-1]
+    return made
+
+
+_COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def scattered(x: Array, index: Array, updates: Array, axes: Axes, axis: int, reduction: str) -> Array:
+    """Return *x* with updates written where an index replaces the coordinate on *axis*."""
+    made = x.copy()
+    spots: list[Array] = list(np.indices(index.shape))
+    spots[axis] = np.where(index < 0, index + x.shape[axis], index)
+    _write(made, tuple(spots), updates, reduction)
+    return made
+
+
+def scattered_nd(x: Array, index: Array, updates: Array, axes: Axes, reduction: str) -> Array:
+    """Return *x* with slices written at the coordinates in the last axis of an index."""
+    made = x.copy()
+    count = index.shape[-1]
+    sizes = np.asarray(x.shape[:count], np.int64)
+    flat = np.where(index < 0, index + sizes, index).reshape(-1, count)
+    spots = tuple(np.asarray(column) for column in flat.T)
+    _write(made, spots, updates.reshape(len(flat), *x.shape[count:]), reduction)
+    return made
+
+
+def _write(made: Array, spots: tuple[Array, ...], updates: Array, reduction: str) -> None:
+    if reduction == "none":
+        made[spots] = updates
+    else:
+        _COMBINE[reduction].at(made, spots, updates)
+
+
+def fourier(x: Array, axes: Axes, axis: int, length: int | None, inverse: bool, onesided: bool) -> Array:
+    """Return the discrete Fourier transform along an axis; complex numbers are pairs in the last axis."""
+    v = x[..., 0] + 1j * x[..., 1] if x.shape[-1] == 2 else x[..., 0].astype(np.complex128)
+    if inverse and onesided:
+        made: Array = np.fft.irfft(v, length, axis)[..., None]
+        return made.astype(x.dtype)
+    f = (np.fft.ifft if inverse else np.fft.fft)(v, length, axis)
+    if onesided:
+        f = np.take(f, range(f.shape[axis] // 2 + 1), axis)
+    return np.stack([f.real, f.imag], -1).astype(x.dtype)

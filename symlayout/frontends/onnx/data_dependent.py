@@ -1,0 +1,138 @@
+"""ONNX's operators whose results have as many elements as the data says, and operators that write."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute import whole as core
+from symlayout.compute.reductions import reduced
+from symlayout.compute.whole import whole
+from symlayout.errors import ShapeError
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.indexing import gather
+from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
+from symlayout.frontends.rank import require_rank
+from symlayout.language.sympy_bridge import fresh
+from symlayout.ops.axes import moveaxis
+from symlayout.tensors.chain import Tensor
+
+_REDUCTION = ("none", "add", "mul", "max", "min")
+
+
+@operator("NonZero", example=("4, 5", "", "2"), kinds="infeasible")
+def non_zero(X: Tensor) -> Tensor:
+    """Return the coordinates of the elements that are not 0, in row-major order: one column for each.
+
+    Their number is a new dim, at most the number of elements.
+    """
+    count = fresh("nnz", 0)
+    limits = [(count, math.prod(X.shape))]
+    return whole("nonzero", [X], (X.rank, count), function=core.nonzero, dtype=np.int64, limits=limits)
+
+
+@operator("Compress", example=("4, 5; 4", "axis=0", "2"), kinds="rank, bad_axis")
+def compress(input: Tensor, condition: Tensor | Any, axis: Any = None) -> Tensor:
+    """Return the slices of *input* where a condition holds.
+
+    Without *axis*, elements in row-major order.  A number that is read at run time is a new dim.
+    """
+    along = None if axis is None else attributes.axes("axis", axis, require_rank("Compress", input, 1))[0]
+    if is_known(condition) and along is not None:
+        return gather(input, np.flatnonzero(known("condition", condition)), axis=along)
+    count = fresh("selected", 0)
+    total = math.prod(input.shape) if along is None else input.shape[along]
+    shape = (count,) if along is None else (*input.shape[:along], count, *input.shape[along + 1 :])
+    xs = [input, as_tensor("Compress", "condition", condition)]
+    given = [("axis", along)]
+    return whole("compressed", xs, shape, function=core.compressed, attributes=given, limits=[(count, total)])
+
+
+@operator("Unique", example=("6, 5", "", "1"), kinds="bad_axis", about={"sorted": "Whether they are in order."})
+def unique(X: Tensor, axis: Any = None, sorted: Any = 1, outputs: int = 1) -> Tensor | list[Tensor]:
+    """Return the distinct elements, or slices along *axis*; then first places, inverse places and counts."""
+    along = None if axis is None else attributes.axes("axis", axis, require_rank("Unique", X, 1))[0]
+    total = math.prod(X.shape) if along is None else X.shape[along]
+    count = fresh("distinct", 0)
+    shape = (count,) if along is None else (*X.shape[:along], count, *X.shape[along + 1 :])
+    found = []
+    for k, extents in enumerate((shape, (count,), (total,), (count,))[:outputs]):
+        given = [("axis", along), ("ordered", attributes.flag("sorted", sorted)), ("output", k)]
+        dtype = X.dtype if k == 0 else np.int64
+        limits = [(count, total)]
+        found.append(whole("unique", [X], extents, function=core.unique, attributes=given, dtype=dtype, limits=limits))
+    return found if outputs > 1 else found[0]
+
+
+@operator(
+    "NonMaxSuppression",
+    example=("N, 10, 4; N, C, 10", "", "2"),
+    kinds="rank",
+    about={"center_point_box": "How boxes are written."},
+)
+def non_max_suppression(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor | None = None,
+    iou_threshold: Tensor | None = None,
+    score_threshold: Tensor | None = None,
+    center_point_box: Any = 0,
+) -> Tensor:
+    """Return the chosen boxes: for each its batch, its class and its number."""
+    require_rank("NonMaxSuppression", boxes, 3, 3)
+    require_rank("NonMaxSuppression", scores, 3, 3)
+    given = (max_output_boxes_per_class, iou_threshold, score_threshold)
+    xs = [boxes, scores, *(x for x in given if x is not None)]
+    count = fresh("boxes", 0)
+    present = [("center_point_box", int(center_point_box)), ("given", [x is not None for x in given])]
+    limits = [(count, math.prod(scores.shape))]
+    return whole("non_max_suppression", xs, (count, 3), attributes=present, dtype=np.int64, limits=limits)
+
+
+@operator(
+    "ScatterElements", "Scatter", example=("N, C; N, 2; N, 2", "axis=1", "(N, C)"), kinds="rank, bad_axis, bad_mode"
+)
+def scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: Any = 0, reduction: str = "none") -> Tensor:
+    """Return *data* with *updates* written where each index replaces the coordinate on *axis*."""
+    rank = require_rank("ScatterElements", data, 1)
+    for x in (indices, updates):
+        require_rank("ScatterElements", x, rank, rank)
+    (along,) = attributes.axes("axis", axis, rank)
+    mode = attributes.choice("reduction", reduction, _REDUCTION)
+    given = [("axis", along), ("reduction", mode)]
+    return whole("scattered", [data, indices, updates], data.shape, function=core.scattered, attributes=given)
+
+
+@operator("ScatterND", example=("N, C; 2, 1; 2, C", "", "(N, C)"), kinds="rank, bad_mode")
+def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "none") -> Tensor:
+    """Return *data* with slices of *updates* written at the coordinates in the last axis of *indices*."""
+    require_rank("ScatterND", data, 1)
+    require_rank("ScatterND", indices, 1)
+    given = [("reduction", attributes.choice("reduction", reduction, _REDUCTION))]
+    return whole("scattered_nd", [data, indices, updates], data.shape, function=core.scattered_nd, attributes=given)
+
+
+@operator(
+    "ReverseSequence",
+    example=("T, N, C; N", "", "(T, N, C)"),
+    kinds="rank, bad_axis",
+    about={"batch_axis": "The axis that *sequence_lens* has.", "time_axis": "The axis that is reversed."},
+)
+def reverse_sequence(input: Tensor, sequence_lens: Tensor, batch_axis: Any = 1, time_axis: Any = 0) -> Tensor:
+    """Return *input* with the first elements of each sequence in reverse order."""
+    rank = require_rank("ReverseSequence", input, 2)
+    axes = [attributes.axes(name, a, rank)[0] for name, a in (("batch_axis", batch_axis), ("time_axis", time_axis))]
+    if axes[0] == axes[1]:
+        raise ShapeError("batch_axis and time_axis are one axis", "bad_axis")
+    view = moveaxis(input, axes, [0, 1])
+    made = whole("reversed_parts", [view, sequence_lens], view.shape, function=core.reversed_parts)
+    return moveaxis(made, [0, 1], axes)
+
+
+@operator("Det", example=("N, 3, 3", "", "(N,)"), kinds="rank")
+def det(X: Tensor) -> Tensor:
+    """Return the determinant of each matrix."""
+    rank = require_rank("Det", X, 2)
+    return reduced(X, [rank - 2, rank - 1], core.determinant, keepdims=False, commutative=False)

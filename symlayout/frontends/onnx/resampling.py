@@ -1,0 +1,349 @@
+"""ONNX's operators that resample images and signals."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from symlayout.compute import resample as core
+from symlayout.compute.contractions import Spatial
+from symlayout.compute.whole import fourier, whole
+from symlayout.errors import ShapeError
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.operator import is_known, known, operator
+from symlayout.frontends.onnx.shape_values import dims_of
+from symlayout.frontends.onnx.windows import spatial_of
+from symlayout.frontends.rank import require_rank
+from symlayout.ops.resize import resize_nearest
+from symlayout.tensors.chain import Tensor
+
+_RESIZE = {
+    "roi": "Starts, then ends, of the part that ``tf_crop_and_resize`` takes.",
+    "scales": "A factor for each axis.",
+    "sizes": "The extents.",
+    "antialias": "Whether elements are smoothed where there are fewer results.",
+    "coordinate_transformation_mode": "How places in the input follow, as the standard spells it.",
+    "cubic_coeff_a": "The coefficient of cubic interpolation.",
+    "exclude_outside": "Whether places outside have no weight.",
+    "extrapolation_value": "What ``tf_crop_and_resize`` reads outside.",
+    "keep_aspect_ratio_policy": "``stretch``, ``not_larger`` or ``not_smaller``.",
+    "nearest_mode": "How places are rounded, as the standard spells it.",
+}
+_KINDS = "rank, bad_axis, bad_mode, length_mismatch, attr_dtype, attr_missing"
+
+
+@operator("Resize", example=("N, C, H, W", "scales=(1, 1, 2, 2)", "(N, C, 2*H, 2*W)"), kinds=_KINDS, about=_RESIZE)
+def resize(
+    X: Tensor,
+    roi: Any = None,
+    scales: Any = None,
+    sizes: Any = None,
+    antialias: Any = 0,
+    axes: Any = None,
+    coordinate_transformation_mode: str = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: Any = 0,
+    extrapolation_value: float = 0.0,
+    keep_aspect_ratio_policy: str = "stretch",
+    mode: str = "nearest",
+    nearest_mode: str = "round_prefer_floor",
+) -> Tensor:
+    """Return *X* with other extents, by nearest elements or by linear or cubic interpolation.
+
+    With two inputs, the second has the scales, as in version 10.
+    """
+    rank = require_rank("Resize", X, 1)
+    scales, sizes = _unless_empty(scales), _unless_empty(sizes)
+    if scales is None and sizes is None:
+        roi, scales = None, _unless_empty(roi)
+    along = list(range(rank)) if axes is None else attributes.axes("axes", axes, rank)
+    attributes.choice("mode", mode, ("nearest", "linear", "cubic"))
+    attributes.choice("coordinate_transformation_mode", coordinate_transformation_mode, core.COORDINATES)
+    attributes.choice("nearest_mode", nearest_mode, core.NEAREST)
+    given: list[tuple[str, Any]] = [("mode", mode), ("coordinates", coordinate_transformation_mode)]
+    if mode == "nearest":
+        given.append(("nearest", nearest_mode))
+    else:
+        given += [("exclude", attributes.flag("exclude_outside", exclude_outside))]
+        given += [("smooth", attributes.flag("antialias", antialias))]
+    if mode == "cubic":
+        given.append(("cubic", float(cubic_coeff_a)))
+    if coordinate_transformation_mode == "tf_crop_and_resize":
+        given.append(("outside", float(extrapolation_value)))
+    parts = None if roi is None else known("roi", roi).reshape(-1).tolist()
+    extents, factors = _extents(X, along, scales, sizes, keep_aspect_ratio_policy)
+    for k, axis in enumerate(along):
+        same = factors[k] == 1 or (factors[k] is None and extents[k] == X.shape[axis])
+        if same and coordinate_transformation_mode != "tf_crop_and_resize":
+            continue
+        own = list(given)
+        if coordinate_transformation_mode == "tf_crop_and_resize" and parts:
+            own.append(("roi", (float(parts[k]), float(parts[k + len(along)]))))
+        X = _resized(X, axis, extents[k], factors[k], own)
+    return X
+
+
+def _unless_empty(value: Any) -> Any:
+    if value is None or not is_known(value):
+        return value
+    array = known("value", value)
+    return array if array.size else None
+
+
+def _extents(X: Tensor, along: list[int], scales: Any, sizes: Any, policy: str) -> tuple[list[Any], list[float | None]]:
+    """Return the extents of the axes, and the factors that are given."""
+    if scales is not None and is_known(scales):
+        factors = [float(s) for s in known("scales", scales).reshape(-1)]
+        if len(factors) != len(along) or not all(f > 0 for f in factors):
+            raise ShapeError(f"scales {factors} are not a positive factor for {len(along)} axes", "length_mismatch")
+        return [_scaled(X.shape[a], f) for a, f in zip(along, factors, strict=True)], list(factors)
+    if scales is not None:
+        return dims_of("extent", [None] * len(along)), [None] * len(along)
+    if sizes is None:
+        raise ShapeError("Resize has neither scales nor sizes", "attr_missing")
+    extents = dims_of("sizes", sizes)
+    if len(extents) != len(along):
+        raise ShapeError(f"sizes has {len(extents)} values for {len(along)} axes", "length_mismatch")
+    attributes.choice("keep_aspect_ratio_policy", policy, ("stretch", "not_larger", "not_smaller"))
+    if policy == "stretch":
+        return extents, [None] * len(along)
+    if not all(isinstance(n, int) for n in (*extents, *(X.shape[a] for a in along))):
+        return dims_of("extent", [None] * len(along)), [None] * len(along)
+    ratios = [m / X.shape[a] for m, a in zip(extents, along, strict=True)]
+    ratio = min(ratios) if policy == "not_larger" else max(ratios)
+    return [math.floor(ratio * X.shape[a] + 0.5) for a in along], [ratio] * len(along)
+
+
+def _scaled(n: Any, factor: float) -> Any:
+    exact = Fraction(factor)
+    return n * exact.numerator // exact.denominator
+
+
+def _resized(x: Tensor, axis: int, extent: Any, factor: float | None, given: list[tuple[str, Any]]) -> Tensor:
+    """Return *x* resampled along an axis; by an index map where places are rounded as it rounds."""
+    known_ = dict(given)
+    n = x.shape[axis]
+    if known_["mode"] == "nearest":
+        way = (known_["coordinates"], known_["nearest"])
+        exact = Fraction(factor) if factor is not None else None
+        if exact is None and isinstance(n, int) and isinstance(extent, int) and n:
+            exact = Fraction(extent, n)
+        if way == ("asymmetric", "floor"):
+            return _nearest(x, axis, extent, exact if factor is not None else None, "asymmetric")
+        odd = exact is not None and exact.denominator % 2 == 1
+        if odd and way in (("half_pixel", "round_prefer_floor"), ("half_pixel", "round_prefer_ceil")):
+            return _nearest(x, axis, extent, exact if factor is not None else None, "half_pixel")
+    return core.resample(x, axis, extent, (("scale", factor), *given))
+
+
+def _nearest(x: Tensor, axis: int, extent: Any, scale: Fraction | None, mode: str) -> Tensor:
+    if scale is None:
+        return resize_nearest(x, shape=[extent], axes=[axis], mode=mode)
+    return resize_nearest(x, scale=[scale], axes=[axis], mode=mode)
+
+
+@operator("Upsample", example=("N, C, H, W", "scales=(1, 1, 2, 2)", "(N, C, 2*H, 2*W)"), kinds=_KINDS, about=_RESIZE)
+def upsample(X: Tensor, scales: Any, mode: str = "nearest") -> Tensor:
+    """Return *X* with larger extents, by nearest elements or by linear interpolation."""
+    made: Tensor = resize(X, None, scales, mode=mode, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    return made
+
+
+_GRID = {
+    "align_corners": "Whether -1 and 1 are centres of elements.",
+    "padding_mode": "What is read outside.",
+    "output_height": "Rows of the result.",
+    "output_width": "Columns of the result.",
+    "sampling_ratio": "How many places each element is the mean of.",
+    "spatial_scale": "The factor from the boxes' coordinates to the input's.",
+    "coordinate_transformation_mode": "Whether places move by half an element.",
+    "pooled_shape": "Rows and columns of the result.",
+    "offset_group": "The number of groups of offsets.",
+    "size": "The extents of the images.",
+    "image_shape": "The extents of the images.",
+    "block_shape": "The extents of the blocks.",
+    "output_shape": "The extents of the result.",
+    "dft_length": "How many elements are transformed.",
+    "inverse": "Whether it is the inverse.",
+    "onesided": "Whether only half of the result is returned.",
+}
+
+
+def _placed(way: Spatial) -> list[tuple[str, Any]]:
+    return [("strides", way.strides), ("dilations", way.dilations), ("pads", way.pads)]
+
+
+@operator(
+    "GridSample", example=("N, C, H, W; N, P, Q, 2", "", "(N, C, P, Q)"), kinds="rank, size_mismatch", about=_GRID
+)
+def grid_sample(
+    X: Tensor, grid: Tensor, align_corners: Any = 0, mode: str = "linear", padding_mode: str = "zeros"
+) -> Tensor:
+    """Return the elements of *X* at the places of *grid*, interpolated."""
+    rank = require_rank("GridSample", X, 3)
+    require_rank("GridSample", grid, rank, rank)
+    given = [("align", bool(align_corners)), ("mode", mode), ("padding", padding_mode)]
+    return whole("grid_sample", [X, grid], (*X.shape[:2], *grid.shape[1:-1]), attributes=given, dtype=X.dtype)
+
+
+@operator("AffineGrid", example=("N, 2, 3", "size=(1, 3, 8, 9)", "(N, 8, 9, 2)"), kinds="rank, attr_dtype", about=_GRID)
+def affine_grid(theta: Tensor, size: Tensor | Any, align_corners: Any = 0) -> Tensor:
+    """Return the places that *theta* maps a regular grid to."""
+    require_rank("AffineGrid", theta, 3, 3)
+    spatial = dims_of("size", size)[2:]
+    xs = [theta, *([size] if isinstance(size, Tensor) else [])]
+    given = [("align", bool(align_corners)), ("extents", spatial)]
+    return whole("affine_grid", xs, (theta.shape[0], *spatial, len(spatial)), attributes=given)
+
+
+@operator(
+    "RoiAlign",
+    example=("N, C, H, W; R, 4; R", "output_height=7, output_width=7", "(R, C, 7, 7)"),
+    kinds="rank",
+    about=_GRID,
+)
+def roi_align(
+    X: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    coordinate_transformation_mode: str = "half_pixel",
+    mode: str = "avg",
+    output_height: Any = 1,
+    output_width: Any = 1,
+    sampling_ratio: Any = 0,
+    spatial_scale: float = 1.0,
+) -> Tensor:
+    """Return a grid of values of each box, interpolated."""
+    require_rank("RoiAlign", X, 4, 4)
+    rows, columns = (attributes.scalar("output", e, 1) for e in (output_height, output_width))
+    given = [
+        ("coordinates", coordinate_transformation_mode),
+        ("mode", mode),
+        ("ratio", sampling_ratio),
+        ("scale", float(spatial_scale)),
+    ]
+    shape = (rois.shape[0], X.shape[1], rows, columns)
+    return whole("roi_align", [X, rois, batch_indices], shape, attributes=given, dtype=X.dtype)
+
+
+@operator("MaxRoiPool", example=("N, C, H, W; R, 5", "pooled_shape=(7, 7)", "(R, C, 7, 7)"), kinds="rank", about=_GRID)
+def max_roi_pool(X: Tensor, rois: Tensor, pooled_shape: Any, spatial_scale: float = 1.0) -> Tensor:
+    """Return the maxima of a grid of parts of each box."""
+    require_rank("MaxRoiPool", X, 4, 4)
+    size = attributes.vector("pooled_shape", pooled_shape, 2)
+    shape = (rois.shape[0], X.shape[1], *size)
+    return whole("max_roi_pool", [X, rois], shape, attributes=[("scale", float(spatial_scale))], dtype=X.dtype)
+
+
+@operator(
+    "MaxUnpool",
+    example=("N, C, H; N, C, H", "kernel_shape=(2,), strides=(2,)", "(N, C, 2*H)"),
+    kinds="rank",
+    about=_GRID,
+)
+def max_unpool(
+    X: Tensor,
+    I: Tensor,  # noqa: E741  the standard's name
+    output_shape: Any = None,
+    kernel_shape: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Tensor:
+    """Return zeros, with the elements of *X* at the positions *I*."""
+    rank = require_rank("MaxUnpool", X, 3) - 2
+    kernel = attributes.vector("kernel_shape", kernel_shape, rank)
+    way = spatial_of(rank, "NOTSET", None, pads, strides)
+    shape: list[Any] = list(X.shape[:2])
+    for n, k, s, (begin, end) in zip(X.shape[2:], kernel, way.strides, way.pads, strict=True):
+        shape.append((n - 1) * s + k - begin - end)
+    if output_shape is not None:
+        shape = dims_of("output_shape", output_shape)
+    return whole("max_unpool", [X, I], shape, attributes=[("shape", shape)], dtype=X.dtype)
+
+
+@operator(
+    "Col2Im", example=("N, 4*c, L", "image_shape=(5, 5), block_shape=(2, 2)", "(N, c, 5, 5)"), kinds="rank", about=_GRID
+)
+def col2im(
+    input: Tensor, image_shape: Any, block_shape: Any, dilations: Any = None, pads: Any = None, strides: Any = None
+) -> Tensor:
+    """Return images to which the columns of *input* are added as blocks."""
+    require_rank("Col2Im", input, 3, 3)
+    images, block = dims_of("image_shape", image_shape), dims_of("block_shape", block_shape)
+    count = math.prod(block)
+    channels = input.shape[1]
+    each = channels // count if isinstance(channels, int) else channels / count
+    way = spatial_of(len(block), "NOTSET", dilations, pads, strides)
+    given = [("block", block), *_placed(way)]
+    return whole("col2im", [input], (input.shape[0], each, *images), attributes=given)
+
+
+@operator(
+    "DeformConv",
+    example=("N, C, 8, 8; M, C, 3, 3; N, 18, 6, 6", "", "(N, M, 6, 6)"),
+    kinds="rank, size_mismatch",
+    about=_GRID,
+)
+def deform_conv(
+    X: Tensor,
+    W: Tensor,
+    offset: Tensor,
+    B: Tensor | None = None,
+    mask: Tensor | None = None,
+    dilations: Any = None,
+    group: Any = 1,
+    kernel_shape: Any = None,
+    offset_group: Any = 1,
+    pads: Any = None,
+    strides: Any = None,
+) -> Tensor:
+    """Return a convolution whose kernel elements are moved by *offset*."""
+    rank = require_rank("DeformConv", X, 3) - 2
+    way = spatial_of(rank, "NOTSET", dilations, pads, strides)
+    xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
+    given = [*_placed(way), ("groups", (group, offset_group)), ("given", (B is not None, mask is not None))]
+    return whole("deform_conv", xs, (X.shape[0], W.shape[0], *offset.shape[2:]), attributes=given, dtype=X.dtype)
+
+
+@operator("DFT", "DFT-17", example=("N, 16, 1", "onesided=1", "(N, 9, 2)"), kinds="rank, bad_axis", about=_GRID)
+def dft(input: Tensor, dft_length: Any = None, axis: Any = None, inverse: Any = 0, onesided: Any = 0) -> Tensor:
+    """Return the discrete Fourier transform along *axis*; the last axis has real and imaginary parts."""
+    rank = require_rank("DFT", input, 2)
+    number = -2 if axis is None else int(known("axis", axis).reshape(-1)[0])
+    (along,) = attributes.axes("axis", number, rank)
+    back, half = attributes.flag("inverse", inverse), attributes.flag("onesided", onesided)
+    n = input.shape[along] if dft_length is None else dims_of("dft_length", dft_length)[0]
+    if back and half and dft_length is None:
+        n = 2 * (n - 1)
+    shape = list(input.shape)
+    shape[along] = n // 2 + 1 if half and not back else n
+    shape[-1] = 1 if back and half else 2
+    length = n if isinstance(n, int) and (dft_length is not None or (back and half)) else None
+    usable = dft_length is None or isinstance(n, int)
+    given = [("axis", along), ("length", length), ("inverse", back), ("onesided", half)]
+    return whole("fourier", [input], shape, function=fourier if usable else None, attributes=given)
+
+
+@operator(
+    "STFT",
+    example=("N, 128, 1", "frame_step=8, frame_length=16", "(N, 15, 9, 2)"),
+    kinds="rank",
+    about=_GRID | {"frame_step": "How far frames are apart.", "frame_length": "The extent of a frame."},
+)
+def stft(
+    signal: Tensor, frame_step: Any, window: Tensor | None = None, frame_length: Any = None, onesided: Any = 1
+) -> Tensor:
+    """Return the Fourier transforms of frames of a signal."""
+    require_rank("STFT", signal, 2, 3)
+    step = dims_of("frame_step", frame_step)[0]
+    length = dims_of("frame_length", frame_length)[0] if frame_length is not None else None
+    if length is None:
+        if window is None:
+            raise ShapeError("STFT has neither a window nor frame_length", "attr_missing")
+        length = window.shape[0]
+    frames = (signal.shape[1] - length) // step + 1
+    size = length // 2 + 1 if attributes.flag("onesided", onesided) else length
+    xs = [signal, *([] if window is None else [window])]
+    given = [("step", step), ("length", length), ("onesided", bool(onesided))]
+    return whole("stft", xs, (signal.shape[0], frames, size, 2), attributes=given, dtype=signal.dtype)

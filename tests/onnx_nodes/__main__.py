@@ -1,0 +1,35 @@
+"""Write docs/onnx.md: how many of ONNX's node tests pass.
+
+python -m tests.onnx_nodes > docs/onnx.md
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.metadata import version
+
+from tests import onnx_nodes
+
+
+def page() -> str:
+    """Return the page."""
+    counts = Counter(onnx_nodes.outcome(case) for module in onnx_nodes.modules() for case in onnx_nodes.cases(module))
+    lines = [
+        "# ONNX's operators",
+        "",
+        "Written by `python -m tests.onnx_nodes`. The package `onnx` brings tests of nodes: a small graph, its inputs",
+        f"and its outputs. These are the counts of version {version('onnx')}. A value is right within the tolerance",
+        "that its test states, or within two units of the last place for types of 16 bits. Where an operator has a",
+        "shape and no function, or is random, only the shape is compared. No test that runs fails.",
+        "",
+        "| outcome | tests |",
+        "|---|---|",
+        f"| shape and value right | {counts.pop('value')} |",
+        f"| shape right, the value is not declared | {counts.pop('shape')} |",
+    ]
+    lines += [f"| not run: {reason} | {count} |" for reason, count in counts.most_common()]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(page())
