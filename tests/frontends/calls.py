@@ -20,5 +20,10 @@ def kind_of(call: Any) -> str:
 
 
 _COMPUTING = {module.__name__ for module in sl.onnx.MODULES}
-MOVEMENT = tuple(name for name in names() if inspect.unwrap(sl.op(name)).__module__ not in _COMPUTING)
+FRAMEWORKS = ("openvino", "tensorflow", "onnx", "torch")
+MOVEMENT = tuple(
+    name
+    for name in names()
+    if name.partition(":")[0] in FRAMEWORKS and inspect.unwrap(sl.op(name)).__module__ not in _COMPUTING
+)
 """The operations that move elements."""
