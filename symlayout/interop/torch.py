@@ -24,6 +24,8 @@ _BITS = {
     torch.float8_e5m2: (torch.uint8, "float8_e5m2"),
 }
 
+_MOST_SHAPES = 256  # of results that an operator remembers
+
 
 def custom_op(name: str, y: sl.Tensor) -> Any:
     """Return *y* as a PyTorch operator, and register it as ``torch.ops.<namespace>.<name>``.
@@ -61,6 +63,7 @@ class _Operator:
 
     def __init__(self, name: str, y: sl.Tensor) -> None:
         self.leaves = y.leaves()
+        self._shapes: dict[tuple[Any, ...], tuple[int, ...]] = {}  # of results, by the sizes of a call
         self.shape = ShapeFunction(y, torch.sym_min, torch.sym_max)
         self.fills = any(c.fill and c.fill.value != 0 for n in y.nodes() if n.declared for c in n.declared.cases)
         for dim in self.shape.free:
@@ -122,8 +125,14 @@ class _Operator:
 
     def _checked_shape(self, shapes: Sequence[Sequence[int]], free: dict[str, Any]) -> tuple[int, ...]:
         """Return the result's shape for known sizes; raise `ShapeError` if they break a requirement."""
-        bound = self.shape.t.bind(bind_shapes(self.shape.t, [tuple(shape) for shape in shapes], free))
-        return bound.shape
+        key = (*map(tuple, shapes), tuple(free.values()))
+        found = self._shapes.get(key)
+        if found is None:
+            bound = self.shape.t.bind(bind_shapes(self.shape.t, [tuple(shape) for shape in shapes], free))
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            found = self._shapes[key] = bound.shape
+        return found
 
     def _fake(self, *arguments: Any) -> torch.Tensor:
         """Return a tensor with the shape of the result and no data, for sizes that may be symbols."""
@@ -158,7 +167,7 @@ def _run(kernel: sl.Kernel, tensors: list[torch.Tensor], dims: dict[str, Any], s
     if len(dtypes) > 1:
         raise ArrayError(f"the tensors have element types {', '.join(sorted(map(str, dtypes)))}")
     out = torch.empty(tuple(shape), dtype=tensors[0].dtype)
-    kernel(*(_array(x) for x in tensors), out=_array(out), dims=dims)
+    kernel(*(_array(x) for x in tensors), out=_array(out), dims=dims or None)  # a call without dims is remembered
     return out
 
 

@@ -142,3 +142,21 @@ def test_a_fill_that_is_not_0_has_no_second_derivative() -> None:
     assert torch.equal(first, 2 * x)
     with pytest.raises(RuntimeError, match="no second derivative"):
         first.sum().backward()
+
+
+def test_a_call_of_known_sizes_binds_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    H, W, p = sl.dims("H W p")
+    plain = custom_op("symlayout_test::known_sizes", sl.transpose(sl.tensor((H, W), name="x")))
+    free = custom_op("symlayout_test::known_dims", sl.pad(sl.tensor((H, W), name="x"), ((p, 0), (0, 0))))
+    x = torch.arange(6.0).reshape(2, 3)
+    first = plain(x), free(x, 2), free(x, 0)
+
+    def bind(*_arguments: object) -> None:
+        raise AssertionError("the tensor is bound again")
+
+    monkeypatch.setattr(sl.Tensor, "bind", bind)
+    again = plain(x), free(x, 2), free(x, 0)
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert [tuple(a.shape) for a in again] == [(3, 2), (4, 3), (2, 3)]
+    with pytest.raises(AssertionError, match="bound again"):
+        plain(x.T)
