@@ -51,6 +51,7 @@ from symlayout.ops.take import take
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
+from symlayout.optimize_models.optimize_model import OptimizedModel, OptimizeReport, optimize
 from symlayout.proof.counterexample import Witness
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.run.kernel import Kernel, compile
@@ -94,6 +95,8 @@ __all__ = [
     "Limits",
     "MissingFileError",
     "ModelWitness",
+    "OptimizeReport",
+    "OptimizedModel",
     "Picture",
     "ProcessorError",
     "Proof",
@@ -144,6 +147,7 @@ __all__ = [
     "op",
     "openvino",
     "operation",
+    "optimize",
     "pack",
     "pad",
     "prove_equal",

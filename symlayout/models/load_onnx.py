@@ -41,7 +41,11 @@ _ONNX = ("", "ai.onnx")
 
 def read_onnx(file: Path, known: KnownDims) -> Model:
     """Return the model in *file*, an ``.onnx``: see `symlayout.models.read_model.read_model`."""
-    graph = onnx_model.read(file)
+    return model_of(onnx_model.read(file), file, known)
+
+
+def model_of(graph: OnnxGraph, file: Path, known: KnownDims) -> Model:
+    """Return the model with this graph; *file* is where it comes from."""
     if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
     evaluation = settled(lambda exact: _evaluated(graph, exact, known))

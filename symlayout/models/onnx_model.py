@@ -103,7 +103,17 @@ def read(path: Path) -> OnnxGraph:
     MissingPackageError
         If the package ``onnx`` cannot be imported.
     """
-    source = _message(path)
+    return graph_of(_message(path), path.parent)
+
+
+def graph_of(source: ModelProto, folder: Path) -> OnnxGraph:
+    """Return the graph of a model that is in memory; *folder* has the files with its constants.
+
+    Raises
+    ------
+    FormatError
+        The graph does not hold together.
+    """
     model = _inlined(source) if source.functions else source
     graph = model.graph
     constants = _constants(graph)
@@ -117,7 +127,7 @@ def read(path: Path) -> OnnxGraph:
     nodes = _needed(outputs, graph.node, {*constants, *inputs})
     _check_opset(model)
     opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in model.opset_import}
-    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants, opsets, _types(graph), source, path.parent)
+    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants, opsets, _types(graph), source, folder)
 
 
 def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:

@@ -1,4 +1,4 @@
-"""Write the shapes of a model's values into its file, so that other tools know them."""
+"""Write an ONNX model, with the shapes of its values if other tools are to know them."""
 
 from __future__ import annotations
 
@@ -39,17 +39,34 @@ def write_shapes(model: Model, path: str | os.PathLike[str]) -> int:
         raise FormatError(f"shapes are written into ONNX models, this one is {model.format}")
     from onnx import ModelProto
 
-    target = Path(path)
     made: ModelProto = ModelProto()
     made.CopyFrom(model.source)
+    count = _add(made, model)
+    _write(made, model, path)
+    return count
+
+
+def write_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write the message of an ONNX model into a file.
+
+    Raises
+    ------
+    FormatError
+        The model has constants in other files, and *path* is in another folder.
+    OSError
+        The file cannot be written.
+    """
+    _write(model.source, model, path)
+
+
+def _write(made: ModelProto, model: Model, path: str | os.PathLike[str]) -> None:
+    target = Path(path)
     if _has_external(made.graph) and target.resolve().parent != model.path.resolve().parent:
         raise FormatError(
             "the model has constants in other files, which are found beside it\n"
             f"  help: write to a file in {str(model.path.parent)[:400]}"
         )
-    count = _add(made, model)
     target.write_bytes(made.SerializeToString())
-    return count
 
 
 def _has_external(graph: GraphProto) -> bool:

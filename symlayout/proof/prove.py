@@ -125,7 +125,7 @@ class Proof:
     def same_requires(self) -> bool:
         """Whether it is proved that both sides are valid for the same dims."""
         left, right = (side.facts for side in self._sides)
-        return _implies(left, right) and _implies(right, left)
+        return implies(left, right) and implies(right, left)
 
     def explain(self) -> str:
         """Return the derivation as text: the sizes, both sides step by step, and the conclusion."""
@@ -314,7 +314,7 @@ def _match_leaves(left: Tensor, right: Tensor, facts: Facts) -> None:
             raise ArrayError(f"input {leaf.name} has dtype {other.dtype} on the left and {leaf.dtype} on the right")
 
 
-def _implies(given: Facts, wanted: Facts) -> bool:
+def implies(given: Facts, wanted: Facts) -> bool:
     """Return whether *given* is proved to imply every requirement of *wanted*."""
     trial = given.fork()
     before = len(trial.requirements)

@@ -1,0 +1,137 @@
+"""What movement costs: the bytes that nodes write without computing, Transpose nodes, and nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from symlayout.models.model import Model
+from symlayout.tensors.chain import Tensor
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+_IN_PLACE = ("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout")
+"""Operations of ONNX that give a value another shape or name, and need not copy it."""
+_TYPICAL = 16  # what a dim is taken for where two costs cannot be compared for all sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the movement of a graph costs.
+
+    Attributes
+    ----------
+    sizes : Counter
+        How many values of each size in bytes are written by movement; a size is an int or an expression in dims.
+    transposes : int
+        The number of Transpose nodes.
+    nodes : int
+        The number of nodes that move.
+    """
+
+    sizes: Counter[Any] = field(default_factory=Counter)
+    transposes: int = 0
+    nodes: int = 0
+
+    @property
+    def total(self) -> Any:
+        """The bytes, as an int or an expression in dims."""
+        total = sum(size * count for size, count in self.sizes.items())
+        return total.expand() if hasattr(total, "expand") else total
+
+    def typical(self) -> int:
+        """Return the bytes with 16 for each dim."""
+        return sum(typical(size) * count for size, count in self.sizes.items())
+
+    def key(self) -> tuple[int, int, int]:
+        """Return what to minimise: bytes, then transposes, then nodes."""
+        return self.typical(), self.transposes, self.nodes
+
+    def at_most(self, other: Cost) -> bool:
+        """Return whether this costs no more for all sizes, in bytes and in transposes."""
+        more, less = self.sizes - other.sizes, other.sizes - self.sizes
+        numbers = [sum(n * count for n, count in side.items() if isinstance(n, int)) for side in (more, less)]
+        symbols = [n for n in more if not isinstance(n, int)]
+        return not symbols and numbers[0] <= numbers[1] and self.transposes <= other.transposes
+
+    def __sub__(self, other: Cost) -> Cost:
+        return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)
+
+
+def typical(size: Any) -> int:
+    """Return a size with 16 for each dim."""
+    if isinstance(size, int):
+        return size
+    return max(int(size.subs(dict.fromkeys(size.free_symbols, _TYPICAL))), 0)
+
+
+def bytes_of(t: Tensor) -> Any:
+    """Return how many bytes a value takes, as an int or an expression in dims."""
+    size: Any = 4 if t.dtype is None else t.dtype.itemsize
+    for e in t.shape:
+        size = size * e
+    return int(size) if isinstance(size, int) or size.is_Integer else size.expand()
+
+
+def cost_of(nodes: Iterable[NodeProto], tensors: Mapping[str, Tensor | None], moving: Iterable[str]) -> Cost:
+    """Return what those of *nodes* cost whose outputs are in *moving*."""
+    moved = set(moving)
+    cost = Cost()
+    transposes = count = 0
+    for node in nodes:
+        outputs = [name for name in node.output if name in moved]
+        if not outputs:
+            continue
+        count += 1
+        transposes += node.op_type == "Transpose"
+        if node.op_type in _IN_PLACE:
+            continue
+        for name in outputs:
+            t = tensors[name]
+            assert t is not None
+            cost.sizes[bytes_of(t)] += 1
+    return Cost(cost.sizes, transposes, count)
+
+
+class Movement:
+    """Which values of a model are moved, not computed."""
+
+    def __init__(self, model: Model) -> None:
+        self.tensors: dict[str, Tensor | None] = {}
+        self.sources: dict[str, list[str]] = {}
+        """For each moved value the values that its node reads elements of."""
+        from symlayout.errors import FormatError
+
+        for name in model.tensors:
+            try:
+                self.tensors[name] = model.tensors[name]
+            except FormatError:  # numbers of dims that no value shows
+                self.tensors[name] = None
+        for node in model.nodes:
+            for name in node.outputs:
+                if name and (found := self._read_by(name, node.inputs)):
+                    self.sources[name] = found
+
+    def _read_by(self, name: str, inputs: Iterable[str]) -> list[str]:
+        """Return the inputs that the value is moved from; empty if it is not moved from inputs alone."""
+        t = self.tensors.get(name)
+        if t is None:
+            return []
+        ends = {id(self.tensors[n]): n for n in inputs if n and self.tensors.get(n) is not None}
+        found: dict[str, None] = {}
+        waiting, seen = [t], set()
+        while waiting:
+            at = waiting.pop()
+            if id(at) in seen:
+                continue
+            seen.add(id(at))
+            if id(at) in ends:
+                found[ends[id(at)]] = None
+            elif at.declared is None:
+                return []
+            else:
+                waiting.extend(at.inputs)
+        return list(found)

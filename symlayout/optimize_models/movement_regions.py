@@ -1,0 +1,163 @@
+"""Regions of movement: each value that is moved, and the value from which it can be moved most cheaply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from symlayout.models.model import Model
+from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
+from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.spell_movement import Speller, Spelling
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+_MAX_ANCESTORS = 24  # values of one region that are tried as its source
+
+
+def respell_regions(model: Model) -> tuple[ModelProto, list[str]]:
+    """Return the model with each region of movement in its cheapest spelling, and what was changed."""
+    graph = EditedGraph(model.source)
+    regions = _Regions(graph, Movement(model))
+    changes = regions.run()
+    return graph.finish(), changes
+
+
+class _Regions:
+    """The regions of a graph while they are rewritten."""
+
+    def __init__(self, graph: EditedGraph, movement: Movement) -> None:
+        self.graph, self.movement = graph, movement
+        self.speller = Speller(graph.opset)
+        self.touched: set[str] = set()
+
+    def run(self) -> list[str]:
+        changes = []
+        for name in [n for node in self.graph.nodes for n in node.output]:
+            if name in self.movement.sources and self._is_end(name):
+                change = self._rewrite(name)
+                if change:
+                    changes.append(change)
+        return changes
+
+    def _is_end(self, name: str) -> bool:
+        """Return whether something reads a value that is not a move itself."""
+        if name in self.graph.outputs or name in self.graph.captured():
+            return True
+        readers = [n for n in self.graph.nodes if name in n.input]
+        return any(out not in self.movement.sources for n in readers for out in n.output if out)
+
+    def _ancestors(self, name: str) -> Iterator[str]:
+        """Yield the values that a value is moved from, the nearest first."""
+        seen: dict[str, None] = {}
+        level = [name]
+        while level and len(seen) < _MAX_ANCESTORS:
+            level = [s for n in level for s in self.movement.sources.get(n, ()) if s not in seen]
+            seen.update(dict.fromkeys(level))
+        yield from seen
+
+    def _rewrite(self, name: str) -> str:
+        """Rewrite the region that ends in a value; return what was done, or an empty text."""
+        producer = self.graph.producers().get(name)
+        value = self.movement.tensors.get(name)
+        if producer is None or value is None or name in self.touched:
+            return ""
+        best: tuple[tuple[int, int, int], str, Spelling, list[NodeProto]] | None = None
+        for source in self._ancestors(name):
+            start = self.movement.tensors.get(source)
+            if start is None or source in self.touched:
+                continue
+            dead = self._dead_without(name, source)
+            moves = cost_of(dead, self.movement.tensors, self.movement.sources)
+            gone = Cost(moves.sizes, moves.transposes, sum(n.op_type != "Constant" for n in dead))
+            shapes = [t.shape for out in self._between(name, source) if (t := self.movement.tensors[out]) is not None]
+            found = self.speller.cheapest(start, value, shapes, gone)
+            if found is not None and (found.steps or not self._needs_copy(name, source)):
+                saved = gone.key()
+                key = tuple(a - b for a, b in zip(found.cost.key(), saved, strict=True))
+                if best is None or key < best[0]:
+                    best = (key[0], key[1], key[2]), source, found, dead
+        if best is None:
+            return ""
+        _, source, found, dead = best
+        self._apply(name, source, found, producer)
+        ops = ", ".join(n.op_type for n in dead)
+        made = ", ".join(s.op for s in found.steps) or "nothing"
+        return f"{name[:80]} from {source[:80]}: {ops} became {made}"
+
+    def _between(self, name: str, source: str) -> list[str]:
+        """Return the moved values between two values."""
+        found: dict[str, None] = {}
+        waiting = [name]
+        while waiting:
+            at = waiting.pop()
+            for s in self.movement.sources.get(at, ()):
+                if s != source and s in self.movement.sources and s not in found:
+                    found[s] = None
+                    waiting.append(s)
+        return list(found)
+
+    def _dead_without(self, name: str, source: str) -> list[NodeProto]:
+        """Return the nodes that nobody needs if *name* is made of *source* anew."""
+        uses = self.graph.uses()
+        uses[source] += 1
+        producers = self.graph.producers()
+        node = producers[name]
+        others = [out for out in node.output if out and out != name and uses[out]]
+        dead: list[NodeProto] = []
+        seen: set[int] = set()
+        waiting = [] if others else [node]
+        while waiting:
+            at = waiting.pop()
+            if id(at) in seen:
+                continue
+            seen.add(id(at))
+            dead.append(at)
+            for read, count in Counter(n for n in at.input if n).items():
+                uses[read] -= count
+                made = producers.get(read)
+                if made is not None and not any(uses[out] > 0 for out in made.output if out):
+                    waiting.append(made)
+        dead.reverse()
+        return dead
+
+    def _needs_copy(self, name: str, source: str) -> bool:
+        """Return whether a value that equals its source still needs a node that names it."""
+        graph = self.graph
+        if name in graph.captured():
+            return True
+        if name not in graph.outputs:
+            return False
+        made = graph.producers().get(source)
+        return made is None or source in graph.outputs or source in graph.captured()
+
+    def _apply(self, name: str, source: str, spelling: Spelling, producer: NodeProto) -> None:
+        graph = self.graph
+        self.touched.add(name)
+        if spelling.steps:
+            start = self.movement.tensors[source]
+            assert start is not None
+            for k, out in enumerate(producer.output):
+                if out == name:
+                    producer.output[k] = graph.new_name(f"{name}_before")
+            graph.insert(spelling.emit(graph, source, start.shape, name), before=producer)
+        elif name in graph.outputs:
+            old = graph.producers()[source]
+            for k, out in enumerate(producer.output):
+                if out == name:
+                    producer.output[k] = graph.new_name(f"{name}_before")
+            for k, out in enumerate(old.output):
+                if out == source:
+                    old.output[k] = name
+            graph.redirect(source, name)
+            self.touched.add(source)
+        else:
+            graph.redirect(name, source)
+
+
+def cost_of_model(model: Model) -> Cost:
+    """Return what the movement of the main graph costs."""
+    movement = Movement(model)
+    return cost_of(EditedGraph(model.source).nodes, movement.tensors, movement.sources)

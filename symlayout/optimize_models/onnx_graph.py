@@ -1,0 +1,172 @@
+"""The main graph of an ONNX model, to be edited: nodes are replaced, and what nobody reads any more goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symlayout.models.onnx_model import inner_nodes, outer_names
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+_ONNX = ("", "ai.onnx")
+
+
+class EditedGraph:
+    """A copy of a model whose main graph is edited.
+
+    Attributes
+    ----------
+    message : ModelProto
+        The copy.
+    nodes : list of NodeProto
+        The nodes of the main graph in order; `finish` writes them back.
+    opset : int
+        The version of ONNX's own operations.
+    outputs : set of str
+        The names of the outputs.
+    """
+
+    def __init__(self, source: ModelProto) -> None:
+        from onnx import ModelProto
+
+        self.message: ModelProto = ModelProto()
+        self.message.CopyFrom(source)
+        graph = self.message.graph
+        self.nodes: list[NodeProto] = list(graph.node)
+        self.opset = max((o.version for o in source.opset_import if o.domain in _ONNX), default=1)
+        self.outputs = {value.name for value in graph.output}
+        self._unread = {name for node in self.nodes for name in node.output if name} - set(self.uses())
+        self._unread |= {t.name for t in graph.initializer} - set(self.uses())
+        self._names = {name for node in self.nodes for name in (*node.input, *node.output)}
+        self._names |= {v.name for v in (*graph.input, *graph.output)} | {t.name for t in graph.initializer}
+        self._names |= {node.name for node in self.nodes}
+        for node in self.nodes:
+            for inside in inner_nodes(node):
+                self._names.update((*inside.input, *inside.output))
+
+    # ------------------------------------------------------------------ what it is
+
+    def is_standard(self, node: NodeProto, *ops: str) -> bool:
+        """Return whether *node* is one of ONNX's own operations *ops*."""
+        return node.domain in _ONNX and node.op_type in ops
+
+    def uses(self) -> Counter[str]:
+        """Return how often each value is read; an output of the model and what a subgraph reads count too."""
+        found = Counter(value.name for value in self.message.graph.output)
+        for node in self.nodes:
+            found.update(name for name in node.input if name)
+            found.update(outer_names(node))
+        return found
+
+    def captured(self) -> set[str]:
+        """Return the names of values that subgraphs read."""
+        return {name for node in self.nodes for name in outer_names(node)}
+
+    def producers(self) -> dict[str, NodeProto]:
+        """Return the node that computes each value."""
+        return {name: node for node in self.nodes for name in node.output if name}
+
+    def attribute(self, node: NodeProto, name: str) -> Any:
+        """Return an attribute of *node*; None if it has none."""
+        from onnx import helper
+
+        found = next((a for a in node.attribute if a.name == name), None)
+        return None if found is None else helper.get_attribute_value(found)
+
+    def permutation(self, node: NodeProto, rank: int) -> tuple[int, ...] | None:
+        """Return the permutation of a Transpose; None for another node."""
+        if not self.is_standard(node, "Transpose"):
+            return None
+        given = self.attribute(node, "perm")
+        return tuple(reversed(range(rank))) if given is None else tuple(given)
+
+    # ------------------------------------------------------------------ edits
+
+    def new_name(self, stem: str) -> str:
+        """Return a name that begins with *stem* and is not taken, and take it."""
+        name, k = stem, 2
+        while name in self._names:
+            name, k = f"{stem}_{k}", k + 1
+        self._names.add(name)
+        return name
+
+    def node(self, op: str, inputs: Sequence[str], output: str, **attributes: Any) -> NodeProto:
+        """Return a new node."""
+        from onnx import helper
+
+        name = self.new_name(f"{output}_{op}")
+        made: NodeProto = helper.make_node(op, list(inputs), [output], name, **attributes)
+        return made
+
+    def constant(self, values: np.ndarray[Any, Any], stem: str) -> tuple[str, list[NodeProto]]:
+        """Return the name of a new constant, and the node that makes it where initializers would be inputs."""
+        from onnx import numpy_helper
+
+        name = self.new_name(stem)
+        tensor = numpy_helper.from_array(np.ascontiguousarray(values), name)
+        if self.message.ir_version >= _FREE_INITIALIZERS:
+            self.message.graph.initializer.append(tensor)
+            return name, []
+        return name, [self.node("Constant", [], name, value=tensor)]
+
+    def insert(self, new: Sequence[NodeProto], before: NodeProto) -> None:
+        """Put nodes before another one."""
+        at = next(k for k, node in enumerate(self.nodes) if node is before)
+        self.nodes[at:at] = new
+
+    def redirect(self, old: str, new: str) -> None:
+        """Let the nodes that read *old* read *new*."""
+        for node in self.nodes:
+            for k, name in enumerate(node.input):
+                if name == old:
+                    node.input[k] = new
+
+    def finish(self) -> ModelProto:
+        """Write the nodes back without those that nobody reads any more, and return the message.
+
+        What nobody read before stays.
+        """
+        kept: list[NodeProto] = []
+        used = Counter(value.name for value in self.message.graph.output)
+        for node in reversed(self.nodes):
+            if any(used[name] or name in self._unread for name in node.output if name) or not node.output:
+                kept.append(node)
+                used.update(node.input)
+                used.update(outer_names(node))
+        graph = self.message.graph
+        kept.reverse()
+        copies = [_copy(node) for node in kept]
+        del graph.node[:]
+        graph.node.extend(copies)
+        self.nodes = list(graph.node)
+        inputs = {v.name for v in graph.input}
+        _filter(graph.initializer, lambda t: used[t.name] > 0 or t.name in self._unread or t.name in inputs)
+        made = {name for node in self.nodes for name in node.output} | {t.name for t in graph.initializer} | inputs
+        _filter(graph.value_info, lambda v: v.name in made)
+        return self.message
+
+
+_FREE_INITIALIZERS = 4  # from this IR version on an initializer is no input
+
+
+def _copy(node: NodeProto) -> NodeProto:
+    made = type(node)()
+    made.CopyFrom(node)
+    return made
+
+
+def _filter(field: Any, keep: Any) -> None:
+    """Remove the messages of a repeated field that are not kept."""
+    for k in reversed(range(len(field))):
+        if not keep(field[k]):
+            del field[k]
+
+
+def names_of(nodes: Iterable[NodeProto]) -> list[str]:
+    """Return the names of nodes for messages."""
+    return [node.name or next(iter(node.output), "") for node in nodes]

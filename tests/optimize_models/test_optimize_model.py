@@ -1,0 +1,220 @@
+"""`sl.optimize` takes away movement, and its result is proved and bit-equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import NodeProto, TensorProto, numpy_helper
+
+import symlayout as sl
+from symlayout.optimize_models.optimize_model import OptimizedModel
+from tests.support.onnx_writer import model, node, tensor, value_info
+
+SHAPES: dict[str, tuple[int | str, ...]] = {
+    "static": (1, 8, 4, 6),
+    "dynamic batch": ("N", 8, 4, 6),
+    "all dynamic": ("N", "C", "H", "W"),
+}
+    "static": (1, 8, 4, 6),
+    "dynamic batch": ("N", 8, 4, 6),
+    "all dynamic": ("N", "C", "H", "W"),
+}
+Shape = tuple[int | str, ...]
+
+
+def floats(name: str, *shape: int) -> TensorProto:
+    values = np.random.default_rng(len(name)).normal(size=shape).astype(np.float32)
+    made: TensorProto = numpy_helper.from_array(values, name)
+    return made
+
+
+def optimized(
+    folder: Path, nodes: Sequence[NodeProto], shape: Shape, constants: Sequence[TensorProto] = (), opset: int = 20
+) -> OptimizedModel:
+    """Return the optimized model, after the checks that hold for every result."""
+    path = folder / "before.onnx"
+    path.write_bytes(model(nodes, [value_info("x", shape)], constants=constants, opset=opset))
+    made = onnx.load(path)
+    made.graph.output[0].CopyFrom(value_info("y", [None] * sl.load(path)["y"].rank))  # the checker wants a rank
+    path.write_bytes(made.SerializeToString())
+    o = sl.optimize(path)
+    after = folder / "after.onnx"
+    o.save(after)
+    onnx.checker.check_model(onnx.load(after))
+    assert sl.verify(path, after).verdict is sl.Verdict.PROVED
+    assert o.report.after.at_most(o.report.before)
+    again = sl.optimize(after)
+    assert again.source.SerializeToString() == after.read_bytes()
+    assert not [c for c in again.report.changes if c.accepted]
+    same_in_onnxruntime(path, after, shape)
+    return o
+
+
+def same_in_onnxruntime(before: Path, after: Path, shape: Shape) -> None:
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    sizes = {"N": 3, "C": 8, "H": 4, "W": 6}
+    x = np.random.default_rng(0).normal(size=[n if isinstance(n, int) else sizes[n] for n in shape]).astype(np.float32)
+    results = [
+        ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+        for path in (before, after)
+    ]
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def ops(o: OptimizedModel) -> list[str]:
+    return [n.op_type for n in o.source.graph.node]
+
+
+TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
+every_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+
+
+@every_shape
+def test_a_pair_of_transposes_goes(tmp_path: Path, shape: Shape) -> None:
+    nodes = [
+        node("Relu", "x", "a"),
+        node("Transpose", "a", "b", perm=TO_NHWC),
+        node("Transpose", "b", "c", perm=TO_NCHW),
+        node("Exp", "c", "y"),
+    ]
+    o = optimized(tmp_path, nodes, shape)
+    assert ops(o) == ["Relu", "Exp"]
+    assert (o.report.before.transposes, o.report.after.transposes, o.report.after.total) == (2, 0, 0)
+
+
+@every_shape
+def test_three_transposes_become_one(tmp_path: Path, shape: Shape) -> None:
+    nodes = [
+        node("Transpose", "x", "a", perm=TO_NHWC),
+        node("Transpose", "a", "b", perm=[0, 2, 1, 3]),
+        node("Transpose", "b", "c", perm=[3, 1, 2, 0]),
+        node("Relu", "c", "y"),
+    ]
+    assert ops(optimized(tmp_path, nodes, shape)) == ["Transpose", "Relu"]
+
+
+@every_shape
+@pytest.mark.parametrize(
+    "between",
+    [
+        [node("Relu", "a", "b")],
+        [node("Relu", "a", "r"), node("Sigmoid", "r", "b")],
+        [node("Add", "a, bias", "b")],
+        [node("Mul", "a, one", "b")],
+        [node("Softmax", "a", "b", axis=3)],
+        [node("Concat", "a, a", "b", axis=2)],
+        [node("Relu", "a", "r"), node("Add", "r, a", "b")],
+        [node("ReduceMax", "a, axes", "b", keepdims=1)],
+    ],
+    ids=["relu", "two", "bias", "scalar", "softmax", "concat", "residual", "reduction"],
+)
+def test_transposes_around_computing_operations_cancel(tmp_path: Path, shape: Shape, between: list[NodeProto]) -> None:
+    nodes = [
+        node("Abs", "x", "x0"),
+        node("Transpose", "x0", "a", perm=TO_NHWC),
+        *between,
+        node("Transpose", "b", "c", perm=TO_NCHW),
+        node("Exp", "c", "y"),
+    ]
+    read = {name for n in nodes for name in n.input}
+    given = [c for c in (floats("bias", 8), floats("one"), tensor([-1], name="axes")) if c.name in read]
+    if "bias" in read:
+        shape = tuple(8 if n == "C" else n for n in shape)
+    o = optimized(tmp_path, nodes, shape, given)
+    assert "Transpose" not in ops(o)
+
+
+def test_transposes_that_do_not_pay_stay(tmp_path: Path) -> None:
+    nodes = [node("Transpose", "x", "a", perm=TO_NHWC), node("Relu", "a", "y")]
+    o = optimized(tmp_path, nodes, SHAPES["all dynamic"])
+    assert ops(o) == ["Transpose", "Relu"]
+    assert o.source.SerializeToString() == (tmp_path / "before.onnx").read_bytes()
+
+
+def pixel_shuffle(mode: str) -> list[NodeProto]:
+    """Return a pixel shuffle of a Relu as reshape, transpose, reshape."""
+    perm = [0, 3, 4, 1, 5, 2] if mode == "DCR" else [0, 1, 4, 2, 5, 3]
+    return [
+        node("Relu", "x", "x0"),
+        node("Reshape", "x0, split", "a"),
+        node("Transpose", "a", "b", perm=perm),
+        node("Reshape", "b, whole", "c"),
+        node("Exp", "c", "y"),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+@pytest.mark.parametrize("batch", [1, "N"])
+def test_a_pixel_shuffle_is_one_operation(tmp_path: Path, mode: str, batch: int | str) -> None:
+    constants = [tensor([-1, 2, 2, 2, 4, 6], name="split"), tensor([-1, 2, 8, 12], name="whole")]
+    o = optimized(tmp_path, pixel_shuffle(mode), (batch, 8, 4, 6), constants)
+    assert ops(o) == ["Relu", "DepthToSpace", "Exp"]
+    made = o.source.graph.node[1]
+    assert {a.name: onnx.helper.get_attribute_value(a) for a in made.attribute} == {
+        "blocksize": 2, "mode": mode.encode(),
+    }  # fmt: skip
+
+
+def test_a_focus_stem_is_space_to_depth(tmp_path: Path) -> None:
+    rows = [node("Slice", f"x, s{i}{j}, ends, axes, steps", f"p{i}{j}") for i in (0, 1) for j in (0, 1)]
+    nodes = [*rows, node("Concat", "p00, p01, p10, p11", "a", axis=1), node("Relu", "a", "y")]
+    given = [tensor([i, j], name=f"s{i}{j}") for i in (0, 1) for j in (0, 1)]
+    given += [tensor([1 << 40] * 2, name="ends"), tensor([2, 3], name="axes"), tensor([2, 2], name="steps")]
+    o = optimized(tmp_path, nodes, ("N", 3, 4, 6), given)
+    assert ops(o) == ["SpaceToDepth", "Relu"]
+
+
+@every_shape
+def test_a_reshape_to_the_same_shape_goes_with_its_scaffold(tmp_path: Path, shape: Shape) -> None:
+    nodes = [node("Relu", "x", "a"), node("Shape", "a", "s"), node("Reshape", "a, s", "b"), node("Exp", "b", "y")]
+    assert ops(optimized(tmp_path, nodes, shape)) == ["Relu", "Exp"]
+
+
+@every_shape
+def test_a_scaffold_of_a_shape_that_a_constant_spells_goes(tmp_path: Path, shape: Shape) -> None:
+    nodes = [
+        node("Relu", "x", "a"),
+        node("Shape", "a", "s"),
+        node("Gather", "s, zero", "n", axis=0),
+        node("Concat", "n, rest", "t", axis=0),
+        node("Reshape", "a, t", "b"),
+        node("Exp", "b", "y"),
+    ]
+    o = optimized(tmp_path, nodes, shape, [tensor([0], name="zero"), tensor([-1], name="rest")])
+    assert ops(o) == ["Relu", "Reshape", "Exp"]
+
+
+def test_the_report_says_what_went(tmp_path: Path) -> None:
+    nodes = [node("Transpose", "x", "a", perm=[1, 0]), node("Transpose", "a", "b", perm=[1, 0]), node("Exp", "b", "y")]
+    o = optimized(tmp_path, nodes, ("N", 3))
+    text = str(o.report)
+    assert text.startswith("transposes   2 -> 0\nbytes moved  24*N -> 0\nnodes        3 -> 1\noutput y: PROVED\n")
+    data: dict[str, Any] = o.report.to_json()
+    assert data["before"] == {"transposes": 2, "bytes": "24*N", "nodes": 3}
+    assert data["verdicts"] == {"y": "PROVED"}
+
+
+def test_an_output_keeps_its_name(tmp_path: Path) -> None:
+    nodes = [
+        node("Relu", "x", "a"),
+        node("Transpose", "a", "b", perm=TO_NHWC),
+        node("Transpose", "b", "y", perm=TO_NCHW),
+    ]
+    o = optimized(tmp_path, nodes, SHAPES["dynamic batch"])
+    assert ops(o) == ["Relu"]
+    assert list(o.outputs) == ["y"]
+
+
+def test_a_layout_is_refused_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "x.onnx"
+    path.write_bytes(model([node("Relu", "x", "y")], [value_info("x", ("N",))]))
+    with pytest.raises(sl.ShapeError, match="layout 'NHWC' is not known yet"):
+        sl.optimize(path, layout="NHWC")
