@@ -20,10 +20,6 @@ SHAPES: dict[str, tuple[int | str, ...]] = {
     "dynamic batch": ("N", 8, 4, 6),
     "all dynamic": ("N", "C", "H", "W"),
 }
-    "static": (1, 8, 4, 6),
-    "dynamic batch": ("N", 8, 4, 6),
-    "all dynamic": ("N", "C", "H", "W"),
-}
 Shape = tuple[int | str, ...]
 
 
