@@ -261,10 +261,10 @@ def _moved(title: str, inputs: Sequence[Value | None], attributes: Mapping[str, 
     leaves: list[Value | None] = []
     numbers: dict[str, Constant] = {}
     first = 1  # number 0 is the fill
-    for value in data:
-        leaves.append(tensor(value.shape, name=f"v{first}"))
-        numbers[f"v{first}"] = np.arange(first, first + value.size).reshape(value.shape)
-        first += max(value.size, 1)
+    for k, value in enumerate(data):
+        leaves.append(tensor(value.shape, name=f"v{k}"))
+        numbers[f"v{k}"] = np.arange(first, first + value.size).reshape(value.shape)
+        first += value.size
     results = apply_layer(title, [*leaves, *inputs[count:]], attributes, where)
     for result in results:
         if not all(isinstance(n, int) for n in result.shape):

@@ -58,3 +58,10 @@ def test_requirements_that_both_sides_have_are_stated_once() -> None:
         x = sl.concatenate([x, y], axis=1)
         y = sl.concatenate([y, x], axis=1)
     assert len(x.facts.requirements) == 10
+
+
+def test_a_shape_is_joined_with_one_that_is_empty(tmp_path: Path) -> None:
+    nodes = [node("Concat", "none, minus", "s", axis=0), node("Reshape", "x, s", "y")]
+    constants = (tensor([], name="none"), tensor([-1], name="minus"))
+    (tmp_path / "model.onnx").write_bytes(model(nodes, [value_info("x", ("N", "S"))], constants=constants))
+    assert str(sl.load(tmp_path / "model.onnx")["y"].shape) == "(N*S,)"
