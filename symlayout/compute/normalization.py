@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.compute.elementwise import aligned
 from symlayout.compute.reductions import wide
-from symlayout.ops.axes import expand_dims
-from symlayout.tensors.chain import Tensor
-from symlayout.tensors.computation import Computed, View, computation, compute
+from symlayout.errors import ShapeError
+from symlayout.tensors.computation import Computed, View, computation
 from symlayout.tensors.declaration import Body, Fill, Operand
 
 Array = np.ndarray[Any, Any]
@@ -61,17 +59,19 @@ def local_response(x: Array, near: Array, axes: Axes, alpha: float, beta: float,
     return np.asarray(v / np.power(t(bias) + t(alpha / size) * total, t(beta))).astype(x.dtype)
 
 
-def batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, epsilon: float) -> Tensor:
-    """Return the inference of a batch normalisation: each parameter has an element for each channel of (n, c, ...).
+@computation
+def batch_norm(x: Operand, epsilon: float) -> Computed:
+    """Return the inference of a batch normalisation of (n, c, ...).
 
-    >>> import symlayout as sl
-    >>> batch_norm(sl.tensor("N, C, H", name="x"), *(sl.tensor("C", name=n) for n in "sbmv"), 1e-5).shape
-    (N, C, H)
+    The other tensors are scale, bias, mean and variance: one element for each channel.
     """
-    inner = list(range(1, x.rank - 1))
-    views = [expand_dims(p, inner) if inner else p for p in (scale, bias, mean, variance)]
-    body = Body("batch_normalized", batch_normalized, (("epsilon", epsilon),))
-    return compute(body, aligned([x, *views]), batch=x.rank, dtype=x.dtype)
+    channels = x.shape[1]
+    for p in x.shapes[1:]:
+        if len(p) != 1:
+            raise ShapeError(f"{x.where}: parameters of channels have rank {len(p)}, not 1", "rank")
+        x.require_equal(p[0], channels, "size_mismatch", "{} parameters for {} channels", p[0], channels)
+    views = [View(lambda *o: list(o)), *(View(lambda *o: [o[1]], (), k) for k in range(1, 5))]
+    return Computed(x.shape, tuple(views), Body("batch_normalized", batch_normalized, (("epsilon", epsilon),)))
 
 
 @computation

@@ -235,3 +235,13 @@ def test_a_product_of_integers_is_exact() -> None:
     left, right = sl.tensor("M, K", "uint8", "a"), sl.tensor("K, N", "uint8", "b")
     y = integer_products.mat_mul_integer(left, right, sl.constant(np.asarray(100, np.uint8)))
     assert sl.interpret(y, a, b).tolist() == [[100 * 200 - 97]]
+
+
+def test_parameters_of_channels_are_not_broadcast() -> None:
+    x, p = sl.tensor("N, C, H", name="x"), [sl.tensor("K", name=name) for name in "sbmv"]
+    y = sl.onnx.batch_normalization(x, *p)
+    assert y.shape == x.shape
+    assert len(y.requires) == 1
+    with pytest.raises(sl.ShapeError) as error:
+        y.subs({"K": 1, "C": 3})
+    assert error.value.kind == "size_mismatch"

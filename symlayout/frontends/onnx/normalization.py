@@ -101,7 +101,7 @@ def batch_normalization(
     outputs: int = 1,
 ) -> Tensor | list[Tensor]:
     """Return *X* minus a mean for each channel, divided by the deviation; *scale* and *B* are applied after."""
-    require_rank("BatchNormalization", X, 1)
+    require_rank("BatchNormalization", X, 2)
     if not attributes.flag("spatial", spatial):
         raise ShapeError("spatial is 0: parameters of each element are not supported", "bad_mode")
     training = attributes.flag("training_mode", training_mode)
