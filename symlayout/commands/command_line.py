@@ -19,7 +19,21 @@ from types import ModuleType
 from typing import NoReturn, TextIO
 
 from symlayout import __version__
-from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show, verify
+from symlayout.commands import (
+    bench,
+    cache,
+    completion,
+    doctor,
+    emit,
+    explain,
+    infer,
+    ops,
+    optimize,
+    prove,
+    run,
+    show,
+    verify,
+)
 from symlayout.commands import help as help_command
 from symlayout.commands.output import paint
 from symlayout.commands.output.describe import add_common
@@ -29,7 +43,22 @@ from symlayout.errors import SymlayoutError
 
 COMMANDS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
-    for module in (infer, show, explain, prove, verify, emit, run, bench, ops, doctor, cache, completion, help_command)
+    for module in (
+        infer,
+        show,
+        explain,
+        prove,
+        verify,
+        optimize,
+        emit,
+        run,
+        bench,
+        ops,
+        doctor,
+        cache,
+        completion,
+        help_command,
+    )
 }
 EXAMPLES = """
 for example:

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import symlayout as sl
-from symlayout.commands import model_table, subject
+from symlayout.commands import subject
+from symlayout.commands.output import model_table
 from symlayout.commands.output.report import Report, columns
 from symlayout.errors import FormatError
 from symlayout.models.write_onnx import write_shapes

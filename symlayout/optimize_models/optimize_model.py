@@ -56,7 +56,7 @@ class OptimizeReport:
         What movement costs in the model before and after.
     nodes : tuple of int
         The number of nodes before and after.
-    verdicts : dict of str to str
+    verdicts : dict of str to Verdict
         The verdict of each output.
     """
 
@@ -64,7 +64,7 @@ class OptimizeReport:
     before: Cost
     after: Cost
     nodes: tuple[int, int]
-    verdicts: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
@@ -75,7 +75,7 @@ class OptimizeReport:
             ],
             "before": _cost_data(self.before, self.nodes[0]),
             "after": _cost_data(self.after, self.nodes[1]),
-            "verdicts": dict(self.verdicts),
+            "verdicts": {name: verdict.value for name, verdict in self.verdicts.items()},
         }
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class OptimizeReport:
             f"transposes   {before.transposes} -> {after.transposes}",
             f"bytes moved  {before.total} -> {after.total}",
             f"nodes        {self.nodes[0]} -> {self.nodes[1]}",
-            *(f"output {name}: {verdict}" for name, verdict in self.verdicts.items()),
+            *(f"output {name}: {verdict.name}" for name, verdict in self.verdicts.items()),
         ]
         for change in self.changes:
             lines += [f"{'' if change.accepted else 'not done: '}{detail}" for detail in change.details]
@@ -201,7 +201,7 @@ class _Search:
         self.original = self.best = original
         self.before = self.cost = cost_of_model(original)
         self.changes: list[Change] = []
-        self.verdicts = dict.fromkeys(original.outputs, Verdict.PROVED.name)
+        self.verdicts = dict.fromkeys(original.outputs, Verdict.PROVED)
         self.refused: set[tuple[str, tuple[str, ...]]] = set()
 
     def result(self) -> OptimizedModel:

@@ -222,8 +222,11 @@ class _Layout:
             return names[name]
 
         for node in self.graph.nodes:
-            if id(node) in self.back and self._making_side(node.input[0])[1] in (*side, "permuted"):
-                made.append(self.graph.node("Identity", [permuted_name(node.input[0])], node.output[0]))
+            if id(node) in self.back and node.input[0] in names:
+                made.append(self.graph.node("Identity", [names[node.input[0]]], node.output[0]))
+            elif id(node) in self.back:
+                names[node.input[0]] = node.output[0]
+                made.append(node)
             elif id(node) in side:
                 self._permute(node, permuted_name, made)
                 for name in permanent[id(node)]:

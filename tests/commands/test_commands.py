@@ -10,7 +10,21 @@ import pytest
 from onnx import TensorProto, helper, save
 
 import symlayout.__main__
-from symlayout.commands import bench, cache, completion, doctor, emit, explain, infer, ops, prove, run, show, verify
+from symlayout.commands import (
+    bench,
+    cache,
+    completion,
+    doctor,
+    emit,
+    explain,
+    infer,
+    ops,
+    optimize,
+    prove,
+    run,
+    show,
+    verify,
+)
 from symlayout.commands import help as help_command
 from symlayout.commands.command_line import COMMANDS, main, make_parser
 from symlayout.commands.output.report import Report, columns
@@ -20,7 +34,22 @@ from tests.commands.outcome import Command
 from tests.support.valid import assert_valid
 
 _MODEL = Path(__file__).parents[2] / "examples" / "models" / "pixel_unshuffle.onnx"
-MODULES = (bench, cache, completion, doctor, emit, explain, help_command, infer, ops, prove, run, show, verify)
+MODULES = (
+    bench,
+    cache,
+    completion,
+    doctor,
+    emit,
+    explain,
+    help_command,
+    infer,
+    ops,
+    optimize,
+    prove,
+    run,
+    show,
+    verify,
+)
 WORDS: dict[ModuleType, list[str]] = {
     cache: [],
     doctor: [],
@@ -28,6 +57,7 @@ WORDS: dict[ModuleType, list[str]] = {
     help_command: ["infer"],
     infer: ["N,2*h", "transpose(1,0)"],
     ops: ["transpose"],
+    optimize: [str(_MODEL), "-o", "OUT"],
     prove: ["N,M", "transpose(1,0)"],
     show: ["2,3", "transpose(1,0)"],
     verify: [str(_MODEL), str(_MODEL)],
@@ -51,7 +81,7 @@ def test_the_arguments_are_described(module: ModuleType) -> None:
 def test_a_report_meets_its_schema(module: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))
     name = module.__name__.rpartition(".")[2]
-    arguments = make_parser().parse_args([name, *WORDS[module]])
+    arguments = make_parser().parse_args([name, *(str(tmp_path / w) if w == "OUT" else w for w in WORDS[module])])
     arguments.right, arguments.commands = (["transpose(1,0)"] if module is prove else None), COMMANDS
     report = module.run(arguments)
     assert isinstance(report, Report)

@@ -10,7 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.commands.command_line import main
-from symlayout.commands.model_table import data, table
+from symlayout.commands.output.model_table import data, table
 from symlayout.models.write_onnx import write_shapes
 from tests.support.onnx_writer import model, node, tensor, value_info
 

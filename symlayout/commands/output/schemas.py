@@ -99,6 +99,13 @@ _SOLUTION = _object(
     },
     description="the inputs; only with --solve",
 )
+_MOVEMENT = _object(
+    {
+        "transposes": _is("integer", "the number of transposes"),
+        "bytes": {"type": ["integer", "string"], "description": "bytes that movement writes, or an expression in dims"},
+        "nodes": _is("integer", "the number of nodes"),
+    }
+)
 _CACHE: dict[str, Schema] = {
     "path": _is("string", "the folder"),
     "state": _is("string", "whether it is used"),
@@ -167,6 +174,25 @@ SCHEMAS: dict[str, Schema] = {
             "same_requires": _is("boolean", "whether both sides are valid for the same sizes"),
             "witness": _or_null(_WITNESS),
             "explanation": _is("string", "the derivation"),
+        }
+    ),
+    "optimize": _object(
+        {
+            "changes": _list(
+                _object(
+                    {
+                        "rule": _one_of("what was rewritten", "movement", "layout"),
+                        "details": _list(_TEXT, "the values, and what became of them"),
+                        "accepted": _is("boolean", "whether the rewrite is in the result"),
+                        "reason": _is("string", "why it is not; else empty"),
+                    }
+                ),
+                "the rewrites that were tried",
+            ),
+            "before": _MOVEMENT,
+            "after": _MOVEMENT,
+            "verdicts": _map(_one_of("the verdict", "proved"), "the verdict of each output"),
+            "out": _is("string", "the file that was written"),
         }
     ),
     "verify": _object(

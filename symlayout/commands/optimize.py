@@ -1,0 +1,30 @@
+"""Write a model with less movement, proved to compute the same for all sizes and all inputs.
+
+Transposes that cancel go, and what several moves spell becomes one operation. What is not proved is not done.
+
+for example:
+  symlayout optimize model.onnx -o smaller.onnx
+  symlayout optimize model.onnx -o smaller.onnx --json
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import symlayout as sl
+from symlayout.commands.output.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="the model, an .onnx")
+    parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the .onnx to write")
+    parser.add_argument("--layout", metavar="LAYOUT", help="the layout of the whole network; none is known yet")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Return what was changed, with the costs before and after."""
+    optimized = sl.optimize(arguments.model, layout=arguments.layout)
+    optimized.save(arguments.out)
+    text = f"{optimized.report}\nwrote {arguments.out}"
+    return Report(text, {**optimized.report.to_json(), "out": arguments.out})
