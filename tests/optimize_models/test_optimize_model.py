@@ -13,6 +13,7 @@ from onnx import NodeProto, TensorProto, numpy_helper
 
 import symlayout as sl
 from symlayout.optimize_models.optimize_model import OptimizedModel
+from tests.models.onnx_files import extent_nodes, joined
 from tests.support.onnx_writer import model, node, tensor, value_info
 
 SHAPES: dict[str, tuple[int | str, ...]] = {
@@ -287,3 +288,39 @@ def test_constants_in_other_files_stay_there(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     with pytest.raises(sl.FormatError, match="help: write to a file in"):
         o.save(tmp_path / "other" / "after.onnx")
+
+
+@every_shape
+def test_a_pixel_shuffle_whose_shapes_are_computed_is_one_operation(tmp_path: Path, shape: Shape) -> None:
+    nodes = [
+        *extent_nodes(N=0, C=1, H=2, W=3),
+        node("Constant", "", "four", value=tensor([4], [])),
+        node("Constant", "", "two", value=tensor([2], [])),
+        node("Div", "C, four", "D"),
+        node("Mul", "H, two", "H2"),
+        node("Mul", "W, two", "W2"),
+        *joined("split", "N", "D", "2", "2", "H", "W"),
+        *joined("whole", "N", "D", "H2", "W2"),
+        *pixel_shuffle("CRD"),
+    ]
+    o = optimized(tmp_path, nodes, shape, [tensor([0], name="zero")])
+    assert ops(o) == ["Relu", "DepthToSpace", "Exp"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_chains_are_bit_equal(tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    nodes, values = [], ["x"]
+    for k in range(9):
+        a, axis = values[-1 - int(random.integers(min(2, len(values))))], int(random.integers(4))
+        made = [
+            node("Transpose", a, f"v{k}", perm=random.permutation(4).tolist()),
+            node("Transpose", a, f"v{k}", perm=[TO_NHWC, TO_NCHW][axis % 2]),
+            node("Relu", a, f"v{k}"),
+            node("Concat", f"{a}, {a}", f"v{k}", axis=axis),
+            node("Softmax", a, f"v{k}", axis=axis),
+            node("Add", f"{a}, one", f"v{k}"),
+        ]
+        nodes.append(made[int(random.integers(len(made)))])
+        values.append(f"v{k}")
+    optimized(tmp_path, [*nodes, node("Exp", values[-1], "y")], SHAPES["dynamic batch"], [floats("one")])
