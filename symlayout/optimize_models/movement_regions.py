@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.spell_movement import Speller, Spelling
+from symlayout.optimize_models.spell_movement import Speller, Spelling, copy_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -32,6 +32,15 @@ class _Regions:
         self.graph, self.movement = graph, movement
         self.speller = Speller(graph.opset)
         self.touched: set[str] = set()
+        self._read()
+
+    def _read(self) -> None:
+        """Note who makes and who reads each value, as the graph is now."""
+        self.uses, self.made_by, self.captured = self.graph.uses(), self.graph.producers(), self.graph.captured()
+        self.readers: dict[str, list[NodeProto]] = {}
+        for node in self.graph.nodes:
+            for name in node.input:
+                self.readers.setdefault(name, []).append(node)
 
     def run(self) -> list[str]:
         changes = []
@@ -44,9 +53,9 @@ class _Regions:
 
     def _is_end(self, name: str) -> bool:
         """Return whether something reads a value that is not a move itself."""
-        if name in self.graph.outputs or name in self.graph.captured():
+        if name in self.graph.outputs or name in self.captured:
             return True
-        readers = [n for n in self.graph.nodes if name in n.input]
+        readers = self.readers.get(name, [])
         return any(out not in self.movement.sources for n in readers for out in n.output if out)
 
     def _ancestors(self, name: str) -> Iterator[str]:
@@ -60,7 +69,7 @@ class _Regions:
 
     def _rewrite(self, name: str) -> str:
         """Rewrite the region that ends in a value; return what was done, or an empty text."""
-        producer = self.graph.producers().get(name)
+        producer = self.made_by.get(name)
         value = self.movement.tensors.get(name)
         if producer is None or value is None or name in self.touched:
             return ""
@@ -74,7 +83,9 @@ class _Regions:
             gone = Cost(moves.sizes, moves.transposes, sum(n.op_type != "Constant" for n in dead))
             shapes = [t.shape for out in self._between(name, source) if (t := self.movement.tensors[out]) is not None]
             found = self.speller.cheapest(start, value, shapes, gone)
-            if found is not None and (found.steps or not self._needs_copy(name, source)):
+            if found is not None and not found.steps and self._needs_copy(name, source):
+                found = copy_of(value, gone)
+            if found is not None:
                 saved = gone.key()
                 key = tuple(a - b for a, b in zip(found.cost.key(), saved, strict=True))
                 if best is None or key < best[0]:
@@ -83,6 +94,7 @@ class _Regions:
             return ""
         _, source, found, dead = best
         self._apply(name, source, found, producer)
+        self._read()
         ops = ", ".join(n.op_type for n in dead)
         made = ", ".join(s.op for s in found.steps) or "nothing"
         return f"{name[:80]} from {source[:80]}: {ops} became {made}"
@@ -101,9 +113,9 @@ class _Regions:
 
     def _dead_without(self, name: str, source: str) -> list[NodeProto]:
         """Return the nodes that nobody needs if *name* is made of *source* anew."""
-        uses = self.graph.uses()
+        uses = self.uses.copy()
         uses[source] += 1
-        producers = self.graph.producers()
+        producers = self.made_by
         node = producers[name]
         others = [out for out in node.output if out and out != name and uses[out]]
         dead: list[NodeProto] = []
@@ -126,12 +138,11 @@ class _Regions:
     def _needs_copy(self, name: str, source: str) -> bool:
         """Return whether a value that equals its source still needs a node that names it."""
         graph = self.graph
-        if name in graph.captured():
+        if name in self.captured:
             return True
         if name not in graph.outputs:
             return False
-        made = graph.producers().get(source)
-        return made is None or source in graph.outputs or source in graph.captured()
+        return source not in self.made_by or source in graph.outputs or source in self.captured
 
     def _apply(self, name: str, source: str, spelling: Spelling, producer: NodeProto) -> None:
         graph = self.graph
@@ -144,7 +155,7 @@ class _Regions:
                     producer.output[k] = graph.new_name(f"{name}_before")
             graph.insert(spelling.emit(graph, source, start.shape, name), before=producer)
         elif name in graph.outputs:
-            old = graph.producers()[source]
+            old = self.made_by[source]
             for k, out in enumerate(producer.output):
                 if out == name:
                     producer.output[k] = graph.new_name(f"{name}_before")

@@ -229,6 +229,11 @@ def test_an_output_keeps_its_name(tmp_path: Path) -> None:
     assert list(o.outputs) == ["y"]
 
 
+def test_an_output_that_is_an_input_keeps_a_node(tmp_path: Path) -> None:
+    nodes = [node("Transpose", "x", "a", perm=[1, 0]), node("Transpose", "a", "y", perm=[1, 0])]
+    assert ops(optimized(tmp_path, nodes, ("N", 3))) == ["Identity"]
+
+
 def test_a_layout_is_refused_so_far(tmp_path: Path) -> None:
     path = tmp_path / "x.onnx"
     path.write_bytes(model([node("Relu", "x", "y")], [value_info("x", ("N",))]))
