@@ -147,7 +147,7 @@ def lp_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, p: int) -> Tenso
 
     >>> import symlayout as sl
     >>> lp_pool(sl.tensor("N, C, H", name="x"), (3,), Spatial((1,), (1,), ((0, 0),)), 2).shape
-    (N, C, Max(-1, H - 3) + 1)
+    (N, C, H - 2)
     """
     body = Body("norm", norm, (("p", p),), over=True, commutative=True)
     return pooled(x, tuple(kernel), spatial, body, Fill(0))

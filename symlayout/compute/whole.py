@@ -58,7 +58,7 @@ def whole(
     >>> N, k = sl.dims("N k")
     >>> y = whole("chosen", [sl.tensor((N, 3), name="x")], (k, 3), limits=[(k, N)])
     >>> y.shape, y.requires
-    ((k, 3), (N - k >= 0,))
+    ((k, 3), (N >= k,))
     """
     given = tuple((key, _frozen(v)) for key, v in attributes)
     body = Body(name, function, given, over=True, random=random or _is_symbolic(given))

@@ -139,7 +139,13 @@ class Evaluation:
         except SymlayoutError as error:
             error.add_note(f"in: {where}")
             raise
-        return list(result) if isinstance(result, list | tuple) else [result]
+        results = list(result) if isinstance(result, list | tuple) else [result]
+        given = {name for v in inputs if isinstance(v, Tensor) for name in v.facts.dims}
+        shapes = [v for v in inputs if isinstance(v, np.ndarray) and v.dtype == object]
+        given |= {s.name for v in shapes for e in v.flat for s in getattr(e, "free_symbols", ())}
+        if any(isinstance(t, Tensor) and not t.facts.dims.keys() <= given for t in results):
+            return None  # an extent depends on data: its dim has to be one for all values that are computed alike
+        return results
 
     def _arguments(self, title: str, inputs: Sequence[Value | None]) -> list[Any] | None:
         """Return inputs as an operation takes them; None if an input has to be a constant and is computed."""

@@ -14,6 +14,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.frontends import names
+from symlayout.frontends.onnx.operator import EXAMPLES
 from tests.fuzz import __main__ as command
 from tests.fuzz import judge
 from tests.fuzz.chains import PROPOSALS, Chain, Drawn, Link, at_points, draw, run
@@ -40,7 +41,8 @@ def test_every_operation_of_the_catalogue_can_be_drawn() -> None:
             if (step := propose(rnd, shape)) is not None:
                 found[step[0]] += 1
                 found.update(name for name, _ in in_words(step, shape))
-    assert set(names()) - set(found) == set()
+    moving = {name for name in names() if name not in EXAMPLES and not name.startswith("microsoft:")}
+    assert moving - set(found) == set()
     assert set(brute.OPERATIONS) | set(brute.JOINT) | set(brute.SEVERAL) <= {*found, "input"}
 
 

@@ -84,13 +84,14 @@ OPERATIONS = {
 @pytest.mark.sample(24)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_is_walked_explained_and_drawn(name: str) -> None:
-    (t,) = subject.build(OPERATIONS[name])
-    drawn = t.show()
-    assert ElementTree.fromstring(drawn.svg) is not None
-    check(t, drawn.dims)
-    for reason in sl.reasons(t):
-        assert reason.breaks
-        assert reason.message
+    for t in subject.build(OPERATIONS[name]):
+        drawn = t.show()
+        assert ElementTree.fromstring(drawn.svg) is not None
+        if not t.computes:
+            check(t, drawn.dims)
+        for reason in sl.reasons(t):
+            assert reason.breaks or t.computes  # sizes do not break what depends on data
+            assert reason.message
 
 
 def test_a_walk_through_a_joint_operation_finds_the_input() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from keyword import iskeyword
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -224,7 +225,9 @@ def _complete(
     operands = ", ".join(tensors)
     if any(str(p.annotation) == "Sequence[Tensor]" for p in signature.parameters.values()):
         operands = f"[{operands}]"
-    call = f"sl.onnx.{snake_case(name)}({operands}{', ' if operands and attributes else ''}{attributes})"
+    short = snake_case(name)
+    function_name = f"sl.onnx.{short}" if "-" not in name and not iskeyword(short) else f'sl.op("onnx:{name}")'
+    call = f"{function_name}({operands}{', ' if operands and attributes else ''}{attributes})"
     shown_call = f"[y.shape for y in {call}]" if result.startswith("[") else f"{call}.shape"
     if result.isdigit():  # an extent is named when the operator is applied
         shown_call = f"len({call}.shape)"

@@ -25,6 +25,8 @@ from symlayout.tensors.computation import compute
 from symlayout.tensors.computation import constant as known_constant
 from symlayout.tensors.declaration import Body
 
+_MOST_ELEMENTS = 1 << 24  # of a range that is a constant; a longer one is computed when it is asked for
+
 
 def dims_of(name: str, value: Any) -> list[Any]:
     """Return extents that an input has: known ones, or a new dim for each that is read at run time."""
@@ -122,8 +124,11 @@ def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_t
         xs = [as_tensor("Range", "value", v) for v in (start, limit, delta)]
         return whole("range", xs, (fresh("count", 0),))
     first, last, step = (known("value", v).reshape(-1)[0] for v in (start, limit, delta))
-    if all(isinstance(v, (int, float, np.generic)) for v in (first, last, step)):
+    if all(isinstance(v, np.generic) for v in (first, last, step)):
         count = max(math.ceil((last - first) / step), 0)
+        if count > _MOST_ELEMENTS:
+            values = (("values", (first.item(), last.item(), step.item())),)
+            return whole("range", [], (count,), attributes=values, dtype=first.dtype)
         return known_constant((first + np.arange(count) * step).astype(np.asarray(first).dtype))
     distance, by = attributes.scalar("limit", last - first, 0), attributes.constant("delta", int(step))
     count = (distance + by - 1) // by
