@@ -69,8 +69,10 @@ def cases(module: str) -> tuple[Any, ...]:
     if not found:  # the module was imported before
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            before = len(node._NodeTestCases)
+            before, taken = len(node._NodeTestCases), node._existing_names.copy()
+            node._existing_names.clear()  # the module refuses to make a test twice
             importlib.reload(made)
+            node._existing_names.update(taken)
             found = node._NodeTestCases[before:]
             del node._NodeTestCases[before:]
     return tuple({case.name: case for case in found}.values())
