@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 
+import symlayout as sl
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.floor_normal_form import Coordinate, floor_div, floor_mod
 from symlayout.algebra.polynomial import Extent, evaluate, names_of, symbol
 from symlayout.errors import InconclusiveError
+from symlayout.run.lower import lower
 
 H, W, B, C = symbol("H"), symbol("W"), symbol("b"), symbol("c")
 X, Y = symbol("#0"), symbol("#1")
@@ -175,6 +177,13 @@ def test_a_divisor_that_may_be_0_is_inconclusive() -> None:
     with pytest.raises(InconclusiveError) as caught:
         floor_div(facts, 5, H)
     assert caught.value.claim == "H >= 1"
+
+
+def test_a_maximum_of_the_divisor_is_not_followed_without_end() -> None:
+    n, p = sl.dim("N"), sl.dim("p", min=1)
+    x = sl.tensor((n + 1,), name="x")
+    y = sl.pad(sl.getitem(sl.pad(x, ((2, p),)), slice(2, 2147483647), bounds="numpy"), ((0, p),), mode="wrap")
+    lower(y)  # the division of an end by the extent, which is a minimum, ended in a RecursionError
 
 
 def test_a_floor_that_later_facts_divide_is_divided() -> None:
