@@ -58,6 +58,15 @@ class OptimizeReport:
         The number of nodes before and after.
     verdicts : dict of str to Verdict
         The verdict of each output.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import symlayout as sl
+    >>> model = Path(sl.__file__).parents[1] / "examples" / "models" / "pixel_unshuffle.onnx"  # in a checkout
+    >>> report = sl.optimize(model).report
+    >>> report.nodes[1] < report.nodes[0], report.verdicts
+    (True, {'y': <Verdict.PROVED: 'proved'>})
     """
 
     changes: tuple[Change, ...]
@@ -108,6 +117,14 @@ class OptimizedModel(Model):
     ----------
     report : OptimizeReport
         What was changed and how it is proved.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import symlayout as sl
+    >>> model = Path(sl.__file__).parents[1] / "examples" / "models" / "pixel_unshuffle.onnx"  # in a checkout
+    >>> sl.verify(model, sl.optimize(model)).verdict
+    <Verdict.PROVED: 'proved'>
     """
 
     def __init__(self, model: Model, report: OptimizeReport) -> None:
