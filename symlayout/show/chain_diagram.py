@@ -163,7 +163,7 @@ def loops(canvas: Canvas, x: float, y: float, limit: float, t: Tensor, values: M
     canvas.text(x, y + 10, "loops, the innermost last", "strong")
     canvas.text(x + limit, y + 10, "elements moved by a step, in the example", "soft", anchor="end", size=10)
     names = [leaf.name for leaf in t.leaves()]
-    known = dict(values)
+    known = {parameter: values[name] for parameter, name in zip(nest.parameters, t.facts.dims, strict=False)}
     for step in nest.prelude:
         if isinstance(step, Local):
             known[step.name] = evaluate(step.value, known)
