@@ -144,6 +144,7 @@ class WitnessSearch:
             return None, True
         self._spent += size // _ELEMENTS
         if left.computes or right.computes:
+            self._spent += sum(_work(t) for t in (left, right)) // _ELEMENTS
             return self._computed_apart(left, right, dims), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
@@ -190,6 +191,12 @@ class WitnessSearch:
                 for k, c in enumerate(part.coords):
                     code[k + 1, ...][mask] = np.broadcast_to(c, shape)[mask]
         return code.reshape(rank + 2, -1)
+
+
+def _work(t: Tensor) -> int:
+    """Return how many elements the bodies of a tensor read, whose extents are ints."""
+    views = [v for node in t.graph() if node.body is not None for v in node.inputs]
+    return sum(int(np.prod(int_extents(v), dtype=object)) for v in views)
 
 
 def sample(leaf: Tensor) -> np.ndarray[Any, Any]:

@@ -439,6 +439,8 @@ class _Decision:
         """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands."""
         ranks = a.rank - a.batch, b.rank - b.batch
         if a.body != b.body or a.body is None or ranks[0] != ranks[1] or len(a.inputs) != len(b.inputs):
+            self.congruence.known.setdefault((id(a), id(b), ()), None)  # for those who ask where the sides part
+            self.congruence.kept += [a, b]
             raise _Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
         if a.dtype != b.dtype:
             raise _Stuck(f"{a.name} has elements of one type: {a.dtype} and {b.dtype}", (*at, *bt))

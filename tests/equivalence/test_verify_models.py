@@ -147,3 +147,14 @@ def test_a_test_can_demand_that_two_models_are_the_same() -> None:
 
 def test_a_deep_network_takes_no_deep_recursion() -> None:
     assert sl.verify(network(400), network(400, nhwc=True)).verdict is PROVED
+
+
+def test_the_region_is_where_the_functions_differ() -> None:
+    x = sl.tensor("N", "float32", "x")
+    tensors: list[dict[str, sl.Tensor]] = []
+    for name in ("half", "third"):
+        inner = sl.compute(sl.Body(name), [relu(x)], batch=1)
+        tensors.append({"x": x, "inner": inner, "y": relu(sl.flip(inner, 0))})
+    models = [SimpleNamespace(inputs={"x": x}, outputs={"y": t["y"]}, tensors=t) for t in tensors]
+    found = sl.verify(*models)
+    assert (found.verdict, found.region) == (UNKNOWN, ("inner", "inner"))
