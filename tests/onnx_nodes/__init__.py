@@ -21,7 +21,12 @@ from symlayout.frontends import find, is_joint, names
 
 Array = np.ndarray[Any, Any]
 OPS = {name.partition(":")[2] for name in names() if name.startswith("onnx:") and "-" not in name}
-ROUNDED = {"float16": 2**-9, "bfloat16": 2**-6}  # two units: a chain of operators rounds in another order
+ROUNDED = {  # chains of 16-bit operators, beyond the tolerance of their tests by one or two units of the last place
+    f"test_attention_{name}_expanded"
+    for name in ("3d_causal_bf16", "4d_attn_mask_causal_bf16", "4d_causal_bf16", "4d_causal_fp16",
+                 "4d_causal_padded_kv_bf16", "4d_padded_kv_bf16")
+}  # fmt: skip
+UNITS = {"float16": 2**-9, "bfloat16": 2**-6}  # two units of the last place, relatively
 CONSTANT = {"shape"}  # inputs of tests that have to be constants
 RENAMED = {"Pad": {"value": "constant_value"}}
 
@@ -189,7 +194,10 @@ def compare(case: Any, found: Array, expected: Array) -> None:
         return
     assert found.dtype == expected.dtype
     kind: Any = complex if expected.dtype.kind == "c" else np.float64
-    rtol = max(case.rtol, ROUNDED.get(expected.dtype.name, 0.0))
+    if case.name in ROUNDED:
+        near = np.allclose(found.astype(kind), expected.astype(kind), rtol=case.rtol, atol=case.atol)
+        assert not near, f"{case.name} is within its tolerance now: take it out of ROUNDED"
+    rtol = UNITS[expected.dtype.name] if case.name in ROUNDED else case.rtol
     np.testing.assert_allclose(found.astype(kind), expected.astype(kind), rtol=rtol, atol=case.atol)
 
 
@@ -217,9 +225,10 @@ def check(case: Any, *, late: bool = False) -> bool:
 
 
 def outcome(case: Any, *, late: bool = False) -> str:
-    """Return what a test shows: "value", "shape", or why it does not run."""
+    """Return what a test shows: "value", "rounded", "shape", or why it does not run."""
     if not has_tensors_only(case):
         return "sequences and optional values"
     if others := operators(case) - OPS:
         return f"no operator {min(others)}"
-    return "value" if check(case, late=late) else "shape"
+    declared = check(case, late=late)
+    return "rounded" if case.name in ROUNDED else "value" if declared else "shape"
