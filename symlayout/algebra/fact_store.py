@@ -6,7 +6,7 @@ A `System` only stores facts and rewrites expressions.  Other modules draw concl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, Self
@@ -221,6 +221,12 @@ class System:
             if e is before:
                 break
         return e
+
+    def reduce_all(self, extents: Iterable[Extent]) -> tuple[Extent, ...]:
+        """Return the extents of a shape written in the symbols that remain (see `reduce`)."""
+        if not self.solved and not self.rules:
+            return tuple(extents)
+        return tuple([self.reduce(e) for e in extents])
 
     def is_made_of(self, e: Extent, name: str) -> bool:
         """Return whether *e* depends on *name*, also through floors and maxima: then *e* cannot replace *name*."""

@@ -283,6 +283,23 @@ class Facts(Divisions):
 
     # ------------------------------------------------------------------ two systems
 
+    def includes(self, other: Facts) -> bool:
+        """Return whether this system has the dims and requirements of *other* already, so that merging adds nothing."""
+        if self is other:
+            return True
+        dims = self.dims
+        if any((own := dims.get(name)) is not dim and own != dim for name, dim in other.dims.items()):
+            return False
+        if not (
+            other.definitions.keys() <= self.definitions.keys() and other.quotients.keys() <= self.quotients.keys()
+        ):
+            return False
+        return not other.requirements or not self._unstated(other)
+
+    def _unstated(self, other: Facts) -> list[Requirement]:
+        stated = {(r.relation, r.value, r.modulus) for r in self.requirements}
+        return [r for r in other.requirements if (r.relation, r.value, r.modulus) not in stated]
+
     def merge(self, other: Facts) -> None:
         """Add the dims and requirements of *other*, and solve both systems as one.
 
@@ -295,12 +312,9 @@ class Facts(Divisions):
         """
         for dim in other.dims.values():
             self.declare(dim)
-        stated = {(r.relation, r.value, r.modulus) for r in self.requirements}
-        news = [r for r in other.requirements if (r.relation, r.value, r.modulus) not in stated]
-        if not news and (
-            other.definitions.keys() <= self.definitions.keys() and other.quotients.keys() <= self.quotients.keys()
-        ):
-            return  # this system already contains the other
+        if self.includes(other):
+            return
+        news = self._unstated(other)
         meaning: dict[str, Extent] = {}
 
         def translate(e: Extent) -> Extent:

@@ -8,7 +8,7 @@ from typing import Any
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ArrayError
 from symlayout.ops.broadcast import joint_extents
-from symlayout.tensors.chain import Tensor, core_joint_operation
+from symlayout.tensors.chain import Application, Tensor, core_joint_operation, joined, mapped
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body, Case, Declared, Operand
 
@@ -37,22 +37,33 @@ def broadcast_jointly(x: Operand, number: int) -> Declared:
     >>> broadcast_jointly([sl.tensor("4, 1", name="x"), sl.tensor("W", name="y")], 0).shape
     (4, W)
     """
-    domain = joint_extents(x, x.shapes)
-    own = x.shapes[number]
+    return _read(tuple(joint_extents(x, x.shapes)), x.shapes[number], number)
+
+
+def _read(domain: tuple[Extent, ...], own: Sequence[Extent], number: int) -> Declared:
+    """Return the map from a joint domain to tensor *number*, which has the extents *own*."""
     new = len(domain) - len(own)
 
     def coords(*o: Any) -> list[Any]:
         return [0 if n == 1 else c if n == m else c % n for c, n, m in zip(o[new:], own, domain[new:], strict=True)]
 
-    return Declared(tuple(domain), (Case(coords, number),))
+    return Declared(domain, (Case(coords, number),))
 
 
 def aligned(xs: Sequence[Tensor]) -> list[Tensor]:
     """Return tensors broadcast together; those that have one shape already are returned unchanged."""
     first = xs[0].extents
-    if all(x.extents == first for x in xs[1:]):
+    if all([x.extents == first for x in xs[1:]]):
         return list(xs)
-    return [broadcast_jointly(xs, k) for k in range(len(xs))]
+    inputs, operand = joined(broadcast_jointly.__name__, tuple(xs), ())
+    domain = tuple(joint_extents(operand, operand.shapes))
+    known = operand.facts.reduce_all(domain)
+    count = operand.check_countable(known)
+    views = []
+    for k, own in enumerate(operand.shapes):
+        again = Application(broadcast_jointly.__wrapped__, (k,), {}, {}, own=True)  # type: ignore[attr-defined]
+        views.append(mapped(operand, _read(domain, own, k), inputs, again, known, count))
+    return views
 
 
 def elementwise(body: Body, *xs: Tensor, dtype: Any = None) -> Tensor:

@@ -564,33 +564,57 @@ def apply(
     ShapeError
         A requirement of the declaration fails, or two tensors have different dims of one name (``dim_conflict``).
     """
-    name = declaration.__name__
-    check_tensors(name, *inputs)
-    if (assumed := ASSUMED.get()) is not None and not values:
-        inputs = (assumed(inputs[0], (args, kwargs, *(x.shape for x in inputs[1:]))), *inputs[1:])
-    facts = inputs[0].facts
-    for x in inputs[1:]:
-        if x.facts is not facts:
-            facts = facts.fork()
-            facts.merge(x.facts)
-    reduce = facts.reduce
-    shapes = tuple([x.extents if x.facts is facts else tuple([reduce(e) for e in x.extents]) for x in inputs])
-    operand = Operand(shapes, facts, name, values)
+    check_tensors(declaration.__name__, *inputs)
+    inputs, operand = joined(declaration.__name__, inputs, (args, kwargs), values)
     declared = declaration(operand, *args, **kwargs)
-    operand.check_countable(declared.domain)
-    facts = operand.facts
-    reduce = facts.reduce
-    extents = tuple([reduce(e) for e in declared.domain])
+    return mapped(operand, declared, inputs, Application(declaration, args, kwargs, values or {}, own))
 
+
+def joined(
+    name: str, inputs: tuple[Tensor, ...], attributes: tuple[Any, ...], values: Mapping[str, Extent] | None = None
+) -> tuple[tuple[Tensor, ...], Operand]:
+    """Return tensors with what is assumed, and the `Operand` with their shapes and the facts of all of them."""
+    if (assumed := ASSUMED.get()) is not None and not values:
+        inputs = (assumed(inputs[0], (*attributes, *(x.shape for x in inputs[1:]))), *inputs[1:])
+    facts = joint_facts(inputs)
+    shapes = tuple([x.extents if x.facts is facts else facts.reduce_all(x.extents) for x in inputs])
+    return inputs, Operand(shapes, facts, name, values)
+
+
+def joint_facts(xs: Sequence[Tensor]) -> Facts:
+    """Return the facts of all tensors as one system: that of the first one, if it has the others' facts already."""
+    first = facts = xs[0].facts
+    for x in xs[1:]:
+        if not facts.includes(x.facts):
+            if facts is first:
+                facts = facts.fork()
+            facts.merge(x.facts)
+    return facts
+
+
+def mapped(
+    operand: Operand,
+    declared: Declared,
+    inputs: tuple[Tensor, ...],
+    again: Application,
+    known: tuple[Extent, ...] = (),
+    count: int = 1,
+) -> Tensor:
+    """Return the tensor of a map that a declaration returned for an operand.
+
+    Its first extents may be *known*: these are in the symbols that remain, and have at least *count* elements.
+    """
+    facts, rest = operand.facts, declared.domain[len(known) :]
+    operand.check_countable(rest, count)
     read = inputs if len(inputs) == 1 else [inputs[k] for k in sorted({c.source for c in declared.cases})]
-    dtype = _common_dtype(read, name)
+    dtype = _common_dtype(read, operand.where)
     _check_fills(declared, dtype)
-    again = _Application(declaration, args, kwargs, values or {}, own)
-    return Tensor(name, dtype, extents, facts, declared, inputs, again, own=own)
+    extents = (*known, *facts.reduce_all(rest))
+    return Tensor(operand.where, dtype, extents, facts, declared, inputs, again, own=again.own)
 
 
 @dataclass(frozen=True, slots=True)
-class _Application:
+class Application:
     """A declaration with the attributes that it was applied to; a call applies it again, to other inputs."""
 
     declaration: Callable[..., Declared]
@@ -600,6 +624,7 @@ class _Application:
     own: bool
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
+        """Return what the declaration makes of the inputs *bound*, with the dims of *values* replaced."""
         merged = {**values, **{name: substitute(e, values) for name, e in self.values.items()}}
         return apply(self.declaration, bound, self.args, self.kwargs, merged, own=self.own)
 

@@ -30,7 +30,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
-from symlayout.tensors.chain import Tensor, apply, check_tensors
+from symlayout.tensors.chain import Application, Tensor, check_tensors, joined, joint_facts, mapped
 from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand
 from symlayout.tensors.element_types import as_array, element_type
 
@@ -84,19 +84,16 @@ def compute(body: Body, views: Sequence[Tensor], *, batch: int, result: Result =
 def _computed(
     views: tuple[Tensor, ...], body: Body, batch: int, result: Result, dtype: Any, values: Mapping[str, Extent]
 ) -> Tensor:
-    facts = views[0].facts
     for v in views:
         if v.rank < batch or (v.rank > batch and not body.over):
             expected = f"{batch}" if not body.over else f"{batch} or more"
             raise ShapeError(f"{body.name}: {v!r} has rank {v.rank}, expected {expected}", "rank")
-        if v.facts is not facts:
-            facts = facts.fork()
-            facts.merge(v.facts)
-    shapes = tuple(v.extents if v.facts is facts else tuple(facts.reduce(e) for e in v.extents) for v in views)
+    facts = joint_facts(views)
+    shapes = tuple([v.extents if v.facts is facts else facts.reduce_all(v.extents) for v in views])
     operand = Operand(shapes, facts, body.name, values)
     for k, shape in enumerate(shapes[1:], start=1):
         for axis, (e, n) in enumerate(zip(shape[:batch], shapes[0], strict=False)):
-            if e != n:
+            if e is not n and e != n:
                 e, n = operand.facts.reduce(e), operand.facts.reduce(n)
                 rule = "operand {} has extent {} on axis {}, operand 0 has {}"
                 operand.require_equal(e, n, "size_mismatch", rule, k, e, axis, n)
@@ -106,19 +103,23 @@ def _computed(
         made = [operand.extent(e, "extent of the result") for e in result]
         for axis, e in enumerate(made):
             operand.require(e, "infeasible", "extent {} of axis {} of the result is negative", e, batch + axis)
-    extents = (*shapes[0][:batch], *made)
+    return _made(operand, views, (*shapes[0][:batch], *made), _Computation(body, batch, result, dtype, values))
+
+
+def _made(operand: Operand, views: tuple[Tensor, ...], extents: Sequence[Extent], again: _Computation) -> Tensor:
+    """Return the value that a body computes of *views*, whose facts *operand* has."""
     operand.check_countable(extents)
     facts = operand.facts
     return Tensor(
-        body.name,
-        views[0].dtype if dtype is None else element_type(dtype),
-        tuple(facts.reduce(e) for e in extents),
+        again.body.name,
+        views[0].dtype if again.dtype is None or again.dtype is views[0].dtype else element_type(again.dtype),
+        facts.reduce_all(extents),
         facts,
         inputs=views,
-        again=_Computation(body, batch, result, dtype, values),
-        key=f"{body.name}.{next(_NUMBER)}",
-        body=body,
-        batch=batch,
+        again=again,
+        key=f"{again.body.name}.{next(_NUMBER)}",
+        body=again.body,
+        batch=again.batch,
     )
 
 
@@ -274,27 +275,49 @@ def computation(declaration: Callable[..., Computed]) -> Callable[..., Tensor]:
         count = next((k for k, x in enumerate(xs) if not isinstance(x, Tensor)), len(xs))
         check_tensors(declaration.__name__, *xs[: max(count, 1)])
         tensors, args = xs[:count], xs[count:]
-        first = apply(_viewed, tensors, (applied, 0, args, attributes), {}, own=False)
-        shapes = tuple(tuple(first.facts.reduce(e) for e in x.extents) for x in tensors)
-        declared = declaration(Operand(shapes, first.facts, declaration.__name__), *args, **attributes)
-        rest = [
-            apply(_viewed, tensors, (applied, k, args, attributes), {}, own=False)
-            for k in range(1, len(declared.views))
-        ]
-        result = functools.partial(_result, applied, args, attributes) if declared.result else ()
-        return _computed((first, *rest), declared.body, len(declared.batch), result, declared.dtype, {})
+        inputs, operand = joined(declaration.__name__, tensors, (args, attributes))
+        declared = declaration(operand, *args, **attributes)
+        _require_batch(operand, declared.batch)
+        batch = operand.facts.reduce_all(declared.batch)
+        count = operand.check_countable(batch)
+        views = []
+        for k, view in enumerate(declared.views):
+            again = Application(_ViewOf(applied, k), args, attributes, {}, own=False)
+            views.append(mapped(operand, _map_of(declared, view), inputs, again, batch, count))
+        result: Result = functools.partial(_result, applied, args, attributes) if declared.result else ()
+        remake = _Computation(declared.body, len(batch), result, declared.dtype, {})
+        return _made(operand, tuple(views), (*batch, *declared.result), remake)
 
     functools.update_wrapper(applied, declaration)
     applied.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
     return applied
 
 
-def _viewed(x: Operand, operation: Any, number: int, args: Any, attributes: Any) -> Declared:
-    """Return the map of one view of a computing operation."""
-    declared: Computed = operation.__wrapped__(x, *args, **attributes)
-    view = declared.views[number]
-    for axis, e in enumerate(declared.batch):
+@dataclass(frozen=True, slots=True)
+class _ViewOf:
+    """The declaration of one view of a computing operation."""
+
+    applied: Any
+    number: int
+
+    @property
+    def __name__(self) -> str:
+        name: str = self.applied.__name__
+        return name
+
+    def __call__(self, x: Operand, *args: Any, **attributes: Any) -> Declared:
+        declared: Computed = self.applied.__wrapped__(x, *args, **attributes)
+        _require_batch(x, declared.batch)
+        return _map_of(declared, declared.views[self.number])
+
+
+def _require_batch(x: Operand, batch: Sequence[Extent]) -> None:
+    for axis, e in enumerate(batch):
         x.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
+
+
+def _map_of(declared: Computed, view: View) -> Declared:
+    """Return the index map of a view."""
     return Declared((*declared.batch, *view.over), (Case(view.coords, view.source, fill=view.fill),))
 
 

@@ -254,8 +254,11 @@ class Operand:
 
     def divide(self, numerator: Extent, denominator: Extent, kind: str = "non_divisible") -> Extent:
         """Return the quotient, and require that the division is exact (see `Facts.divide`)."""
-        if type(numerator) is int and type(denominator) is int and denominator > 0 and numerator % denominator == 0:
-            return numerator // denominator
+        if type(denominator) is int:
+            if denominator == 1:
+                return numerator
+            if type(numerator) is int and denominator > 0 and numerator % denominator == 0:
+                return numerator // denominator
         facts = self._own()
         quotient = facts.divide(numerator, denominator, kind, self.where)
         if facts.floors:
@@ -264,6 +267,8 @@ class Operand:
 
     def floor_div(self, numerator: Extent, denominator: Extent) -> Extent:
         """Return ``floor(numerator / denominator)`` for a denominator that is >= 1."""
+        if type(denominator) is int and denominator == 1:
+            return numerator
         if type(numerator) is int and type(denominator) is int:
             return numerator // denominator
         return floor_normal_form.floor_div(self._own(), numerator, denominator)
@@ -307,13 +312,13 @@ class Operand:
         self._least(e, what)
         return e
 
-    def check_countable(self, domain: Sequence[Extent]) -> None:
-        """Raise ``overflow`` if an extent of *domain*, or its number of elements, exceeds int64 for all sizes."""
-        count = 1  # a lower bound of the number of elements
+    def check_countable(self, domain: Sequence[Extent], count: int = 1) -> int:
+        """Return *count* times the least number of elements of *domain*; raise ``overflow`` if that exceeds int64."""
         for axis, e in enumerate(domain):
             count *= max(self._least(e, "extent of axis {}", axis), 0)
         if count > INT64_MAX:
             raise ShapeError(f"{self.where}: number of elements {count} exceeds int64", "overflow")
+        return count
 
     def _least(self, e: Extent, what: str, *parts: int) -> int:
         """Return a lower bound of the count *e*, or 0; raise ``overflow`` if the bound exceeds int64."""

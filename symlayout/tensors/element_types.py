@@ -141,6 +141,8 @@ def fill_value(value: Any) -> Any:
 
 def check_fill(value: Any, dtype: np.dtype[Any] | None) -> None:
     """Raise if *dtype* cannot hold *value*; without a dtype, raise if *value* is text or a tuple."""
+    if type(value) is int and value == 0:
+        return  # all zero bits, in every type
     if dtype is not None:
         fill_element(value, dtype)
     elif isinstance(value, (str, tuple)) and not isinstance(value, np.generic):

@@ -11,7 +11,8 @@ import pytest
 import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.maps.evaluate_bodies import evaluated
-from symlayout.tensors.computation import constant
+from symlayout.tensors.chain import joint_facts
+from symlayout.tensors.computation import Computed, View, computation, constant
 from tests.tensors.depthwise import depthwise, sum_of_products
 
 
@@ -153,3 +154,28 @@ def test_a_kernel_moves_what_is_computed() -> None:
     out = np.empty((3, 3), "float32")
     assert kernel(a, out=out) is out
     assert (out == expected).all()
+
+
+def test_a_declaration_runs_once_however_many_operands_its_body_reads() -> None:
+    runs = []
+
+    @computation
+    def weighted(x: Operand) -> Computed:
+        runs.append(x.shapes)
+        n, k = x.shape
+        return Computed((n,), (View(lambda i, r: (i, r), (k,)), View(lambda i, r: (r,), (k,), 1)), sum_of_products)
+
+    y = weighted(sl.tensor("N, K", name="x"), sl.tensor("K", name="w"))
+    assert len(runs) == 1
+    assert [v.facts is y.facts for v in y.inputs] == [True, True]
+    assert sl.interpret(y, np.array([[1.0, 2.0]]), np.array([3.0, 4.0])).tolist() == [11.0]
+
+
+def test_tensors_whose_dims_are_known_share_the_facts_of_the_first() -> None:
+    x, scale, other = sl.tensor("N, C", name="x"), sl.tensor("C", name="s"), sl.tensor("D, C", name="y")
+    assert joint_facts([x, scale]) is x.facts
+    both = joint_facts([x, other])
+    assert both is not x.facts
+    assert both.includes(x.facts)
+    assert both.includes(other.facts)
+    assert not x.facts.includes(other.facts)
