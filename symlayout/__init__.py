@@ -27,6 +27,7 @@ from symlayout.frontends import einops, onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find as op
 from symlayout.inverses.find_inverse import Inverse, inverse
 from symlayout.language.sympy_bridge import dim, dims
+from symlayout.layouts.strided_layout import Layout, layout
 from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
@@ -40,7 +41,7 @@ from symlayout.ops.flip import flip
 from symlayout.ops.full import full
 from symlayout.ops.pack import pack, unpack
 from symlayout.ops.pad import pad
-from symlayout.ops.reshape import reshape
+from symlayout.ops.reshape import as_strided, reshape
 from symlayout.ops.resize import resize_nearest
 from symlayout.ops.roll import roll
 from symlayout.ops.slicing import getitem, update_slice
@@ -92,6 +93,7 @@ __all__ = [
     "IndexMap",
     "Inverse",
     "Kernel",
+    "Layout",
     "Limits",
     "MissingFileError",
     "ModelWitness",
@@ -114,6 +116,7 @@ __all__ = [
     "Witness",
     "adjoint",
     "array_split",
+    "as_strided",
     "assert_same_model",
     "assume",
     "batch_to_space",
@@ -140,6 +143,7 @@ __all__ = [
     "is_identity",
     "is_injective",
     "is_surjective",
+    "layout",
     "limits",
     "load",
     "moveaxis",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symlayout.inverses.find_inverse import Inverse as Inverse
+    from symlayout.layouts.strided_layout import Layout as Layout
     from symlayout.maps.composed_map import IndexMap as IndexMap
     from symlayout.show.picture import Picture as Picture
     from symlayout.tensors.chain import Tensor
@@ -49,3 +50,10 @@ def picture_of_tensor(t: Tensor) -> str | None:
     from symlayout.show.picture import of_tensor
 
     return of_tensor(t)
+
+
+def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return two layouts as tensors that read one memory; return anything else as it is."""
+    from symlayout.layouts.strided_layout import Layout
+
+    return left.beside(right) if isinstance(left, Layout) else (left, right)

@@ -23,7 +23,7 @@ MAX_STDIN = 1 << 20  # characters that are read from standard input
 _MOST_SUGGESTED = 5  # names that an error suggests
 CORE_OPS: tuple[str, ...] = (
     "transpose", "moveaxis", "swapaxes", "reshape", "ravel", "squeeze", "expand_dims",
-    "pad", "flip", "roll", "tile", "repeat", "broadcast_to", "take", "window", "resize_nearest",
+    "pad", "flip", "roll", "tile", "repeat", "broadcast_to", "take", "as_strided", "window", "resize_nearest",
     "space_to_batch", "batch_to_space", "space_to_depth", "depth_to_space",
     "pack", "unpack", "channel_shuffle",
 )  # fmt: skip

@@ -17,10 +17,13 @@ not in the grammar raises a `FormatError` that points at the position.
     facts  : chain ("," chain)*
     chain  : sum (("==" | ">=" | "<=" | ">" | "<") sum)+
     value  : dim | "?" | "None" | "true" | "false" | real | "inf" | "nan" | "text" | [values] | (values)
+    layout : nested [":" nested]
+    nested : sum | "(" nested ("," nested)* [","] ")"
 
 ``/`` is exact division, ``//`` and ``%`` are floor division and its remainder.  A range ``lo..hi``
 includes both ends; ``lo..`` is unbounded.  A bound such as ``b>=1`` may be written at any occurrence of the dim and
-holds for all of them.  The attributes in `WORDS` take a bare word (``mode=DCR``); every other name is a dim.
+holds for all of them.  The attributes in `WORDS` take a bare word (``mode=DCR``); every other name is a dim.  In a
+layout, ``_4`` is the number 4, as C++ prints it.
 
 The grammar has no calls of functions inside expressions, no ``!=`` and no comments.
 """
@@ -53,7 +56,7 @@ from symlayout.language.grammar_trees import (
     names_of,
 )
 
-__all__ = ["evaluate", "names_of", "parse_relations", "parse_shape", "parse_step", "pointed"]
+__all__ = ["evaluate", "names_of", "parse_layout", "parse_relations", "parse_shape", "parse_step", "pointed"]
 
 MAX_TEXT = 64 * 1024  # characters of a text
 MAX_NESTING = 64  # levels of brackets and signs
@@ -170,6 +173,26 @@ def parse_relations(text: str) -> tuple[Comparison, ...]:
     return tuple(found)
 
 
+def parse_layout(text: str) -> tuple[Tree, Tree | None]:
+    """Return the shape and the strides of a layout, as CuTe writes it; None for strides that are left out.
+
+    Both are trees of `Group` of one profile.  A pair of parentheses is a tuple unless an operator follows it.
+
+    >>> parse_layout("(_4, N):(2, 8)")[1]
+    Group(items=(Int(value=2), Int(value=8)), is_tuple=True)
+
+    Raises
+    ------
+    FormatError
+        The text is not a layout of the module's grammar, exceeds a limit, or the profiles differ.
+    """
+    reader = _TextParser(text, "a layout")
+    shape = reader.nested()
+    stride = reader.nested_like(shape) if reader.accept(":") else None
+    reader.expect_end()
+    return shape, stride
+
+
 def pointed(text: str, at: int) -> str:
     """Return two lines for an error message: the text around position *at*, and a caret under that position.
 
@@ -204,6 +227,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _OPERATION = re.compile(r"(?:[A-Za-z_]\w*:)?[A-Za-z_][\w.]*(?:-[0-9]{1,9})?", re.ASCII)
+_STATIC = re.compile(rf"_([0-9]{{1,{MAX_DIGITS}}})")  # an integer as C++ prints it in a layout
+_OPERATORS = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 _NAME = "a name such as N"
 _DIM = "a number or a dim such as N"
 
@@ -300,6 +325,60 @@ class _TextParser:
                 break
         self._depth -= 1
         return found
+
+    def nested(self) -> Tree:
+        """Read a size of a layout, or a tuple of nested ones."""
+        if not self._begins_tuple():
+            return self._number()
+        self.take()
+        if self.token.text == ")":
+            raise self.unexpected(_DIM)
+        return Group(tuple(self.items(")", self.nested)), is_tuple=True)
+
+    def nested_like(self, shape: Tree) -> Tree:
+        """Read strides with the profile of *shape*."""
+        if not isinstance(shape, Group):
+            if self._begins_tuple():
+                raise self.error("the shape has one size here, the stride a tuple")
+            return self._number()
+        if not self._begins_tuple():
+            raise self.unexpected(f"'(' and {len(shape.items)} strides, as in the shape")
+        self.take()
+        self.enter()
+        found: list[Tree] = []
+        for item in shape.items:
+            if found:
+                self.expect(",")
+            if self.token.text == ")":
+                raise self.unexpected(f"{len(shape.items)} strides, as in the shape")
+            found.append(self.nested_like(item))
+        if self.accept(",") and self.token.text != ")":
+            raise self.unexpected(f"{len(shape.items)} strides, as in the shape")
+        self.expect(")")
+        self._depth -= 1
+        return Group(tuple(found), is_tuple=True)
+
+    def _number(self) -> Tree:
+        """Read a sum; ``_4`` is the number 4."""
+        found = _STATIC.fullmatch(self.token.text)
+        if found is None:
+            return self.sum()
+        self.take()
+        return Int(int(found[1]))
+
+    def _begins_tuple(self) -> bool:
+        """Return whether the current token is a parenthesis after whose end no operator follows."""
+        if self.token.text != "(":
+            return False
+        depth, position = 0, self.token.position
+        while True:
+            token = self._scan(position)
+            depth += (token.text == "(") - (token.text == ")")
+            position = token.position + len(token.text)
+            if token.kind == "end":
+                return True
+            if depth == 0:
+                return self._scan(position).text not in _OPERATORS
 
     def operation(self) -> str:
         """Return the name of an operation, with its framework and version."""

@@ -1,4 +1,4 @@
-"""Change the shape; the elements stay in row-major order."""
+"""Change the shape: the elements stay in row-major order, or are read at strides."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symlayout.algebra.polynomial import Extent, product
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 from symlayout.tensors.chain import core_operation
-from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
+from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
 Groups = Sequence[Sequence[str]]
 
@@ -112,6 +112,83 @@ def rearrange(x: Operand, left: Groups, right: Groups, sizes: Mapping[str, Any])
         return [linear([at[name] for name in group], extents(group)) for group in left]
 
     return index_map([product(extents(group)) for group in right], coords)
+
+
+@core_operation
+def as_strided(x: Operand, shape: Any, strides: Any, offset: Any = 0) -> Declared:
+    """Return the elements of *x* at ``offset + i_0*strides[0] + i_1*strides[1] + ...``, counted in row-major order.
+
+    Parameters
+    ----------
+    shape : sequence of int, dim, expression, or nested sequences of them
+        The extents of the result.  A nested entry is one axis with several digits, the first digit fastest, as in a
+        layout of CuTe (see `symlayout.layout`).
+    strides : sequence of the same form
+        The step of each axis or digit, in elements; it may be 0 or negative.
+    offset : int, dim or expression
+        The element that coordinate 0 reads.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch`` if *shape* and *strides* have different forms, ``infeasible`` for a negative extent,
+        ``size_mismatch`` if the result reads outside *x*.
+
+    References
+    ----------
+    `numpy.lib.stride_tricks.as_strided` (its strides are in bytes), `torch.as_strided`.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> N = sl.dim("N", min=1)
+    >>> windows = sl.as_strided(sl.tensor((N + 2,), name="x"), (N, 3), (1, 1))
+    >>> windows.index_map
+    (i0, i1) -> (i0 + i1)
+    >>> sl.as_strided(sl.tensor("8", name="x"), [(2, 4)], [(4, 1)]).index_map
+    (i0) -> (4*(i0 % 2) + i0//2)
+    """
+    axes = as_list(shape)
+    if not is_list(shape) or not is_list(strides) or len(axes) != len(as_list(strides)):
+        raise _different(x, shape, strides)
+    modes = [_digits(x, size, step) for size, step in zip(axes, as_list(strides), strict=True)]
+    low = high = base = x.extent(offset, "offset")
+    for axis, mode in enumerate(modes):
+        for size, step in mode:
+            x.require(size, "infeasible", "extent {} of axis {} is negative", size, axis)
+            reach = (size - 1) * step
+            sign = x.facts.sign(step)
+            low = low + (reach if sign < 0 else 0 if sign > 0 else x.minimum(reach, 0))
+            high = high + (reach if sign > 0 else 0 if sign < 0 else x.maximum(reach, 0))
+    count = product(x.shape)
+    if not any(size == 0 for mode in modes for size, _ in mode):
+        x.require(low, "size_mismatch", "element {} is outside of {} elements", low, count)
+        x.require(count - 1 - high, "size_mismatch", "element {} is outside of {} elements", high, count)
+
+    def coords(*o: Any) -> list[Any]:
+        number = base
+        for c, mode in zip(o, modes, strict=True):
+            digits = mixed_radix(c, [size for size, _ in reversed(mode)])
+            for digit, (_, step) in zip(reversed(digits), mode, strict=True):
+                number = number + digit * step
+        return mixed_radix(number, x.shape)
+
+    return index_map([product([size for size, _ in mode]) for mode in modes], coords)
+
+
+def _digits(x: Operand, sizes: Any, steps: Any) -> list[tuple[Extent, Extent]]:
+    """Return the digits of an axis, the fastest first: their sizes and steps."""
+    if not is_list(sizes) and not is_list(steps):
+        return [(x.extent(sizes, "shape"), x.extent(steps, "strides"))]
+    if not is_list(sizes) or not is_list(steps) or len(as_list(sizes)) != len(as_list(steps)):
+        raise _different(x, sizes, steps)
+    return [mode for pair in zip(as_list(sizes), as_list(steps), strict=True) for mode in _digits(x, *pair)]
+
+
+def _different(x: Operand, shape: Any, strides: Any) -> ShapeError:
+    return ShapeError(
+        f"{x.where}: shape {shown(shape)} and strides {shown(strides)} have different forms", "length_mismatch"
+    )
 
 
 def _fill(x: Operand, axis: int, group: Sequence[str], n: Extent, known: dict[str, Extent]) -> None:

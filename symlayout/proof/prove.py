@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from symlayout import facade
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
@@ -21,6 +22,9 @@ from symlayout.proof.decide_equal import agree
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property
+
+if TYPE_CHECKING:
+    from symlayout.facade import Layout
 
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
@@ -164,8 +168,8 @@ class Proof:
 
 
 def prove_equal(
-    left: Tensor,
-    right: Tensor,
+    left: Tensor | Layout,
+    right: Tensor | Layout,
     *,
     budget: int = DEFAULT_BUDGET,
     judge: str | None = None,
@@ -180,8 +184,9 @@ def prove_equal(
 
     Parameters
     ----------
-    left, right : Tensor
-        The two sides.  Leaves with the same name are the same input.
+    left, right : Tensor or Layout
+        The two sides.  Leaves with the same name are the same input.  Two layouts are compared as functions from
+        coordinates to offsets.
     budget : int
         The most points of D that the search for a witness evaluates.  A point counts once more for every 16 steps of
         the chains, and for every 65536 elements of the output.
@@ -213,6 +218,11 @@ def prove_equal(
     >>> prove_equal(transpose(transpose(x)), x).verdict
     <Verdict.PROVED: 'proved'>
     """
+    sides = (left, right) if isinstance(left, Tensor) else facade.as_tensors(left, right)
+    return _prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws)
+
+
+def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str | None, laws: Sequence[str]) -> Proof:
     check_tensors("prove_equal", left, right)
     if judge is not None and not (isinstance(judge, str) and judge == "isl"):
         raise ShapeError(f"judge {shown(judge)} is not 'isl'", "bad_mode")

@@ -63,6 +63,7 @@ CORE_EXAMPLES: dict[str, tuple[str, str]] = {
     "unpack": ("N, C, H, W, 4", "axis=1"),
     "resize_nearest": ("H, W", "scale=2"),
     "take": ("H, W", "indices=(0, 2, 4, 1), axis=1"),
+    "as_strided": ("N", "shape=((2, 3), 4), strides=((1, 8), 2)"),
     "full": ("", "shape=(N, 3), value=7"),
     "update_slice": ("H, W; 2, 3", "starts=(s, 0)"),
 }

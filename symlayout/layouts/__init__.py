@@ -1,0 +1,1 @@
+"""Strided layouts and their algebra."""
