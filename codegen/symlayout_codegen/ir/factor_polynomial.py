@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd
 
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
@@ -23,9 +24,12 @@ def factored(expr: Expr) -> Expr:
     content = gcd(*terms.values())
     left = {names: value // content for names, value in terms.items()}
     factors: list[Expr] = []
-    for name in sorted({name for names in left for name in names}, key=repr):
-        while (found := _without(left, name)) is not None:
+    count = Counter(name for names in left for name in names)
+    for name in sorted(count, key=repr):
+        # Q * (name + c) has the name in each term if c is 0, otherwise in every second term.
+        while count[name] in (len(left), len(left) / 2) and (found := _without(left, name)) is not None:
             left, constant = found
+            count = Counter(name for names in left for name in names)
             factors.append(add(name, constant))
     if left.keys() == {()}:
         return mul(content * left[()], *factors)
