@@ -46,7 +46,9 @@ def sum_of_products(*arrays: Array, axes: tuple[int, ...]) -> Array:
     return np.asarray(made).reshape([extents[k] for k in range(rank) if k not in inner]).astype(dtype)
 
 
-SUM_OF_PRODUCTS = Body("sum_of_products", sum_of_products, over=True, commutative=True, symmetric=True)
+SUM_OF_PRODUCTS = Body(
+    "sum_of_products", sum_of_products, over=True, commutative=True, symmetric=True, sums_products=True
+)
 
 
 @computation

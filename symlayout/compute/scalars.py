@@ -171,7 +171,7 @@ def erf(x: Array) -> Array:
     return np.asarray(_ERF(x.astype(np.float64))).astype(x.dtype)
 
 
-_ERF = np.vectorize(math.erf, otypes=[np.float64])
+_ERF = np.frompyfunc(math.erf, 1, 1)
 
 
 @widened

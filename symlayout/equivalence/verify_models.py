@@ -14,9 +14,10 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, shown
 from symlayout.proof.certificate.computed import certify_computed, refusal_of_computed
+from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample
-from symlayout.proof.prove import DEFAULT_BUDGET, LAWS, Proof, Verdict, decide, pairs_known
+from symlayout.proof.prove import DEFAULT_BUDGET, Proof, Verdict, decide, pairs_known
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from symlayout.compute import contractions
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.elementwise import apply
+from symlayout.frontends.onnx.elementwise import apply, clip
+from symlayout.frontends.onnx.normalization import layer_normalization, rms_normalization
+from symlayout.frontends.onnx.operator import as_tensor, operator
 from symlayout.frontends.onnx.products import gemm, scaled
 from symlayout.frontends.onnx.windows import conv
 from symlayout.frontends.registry import register
@@ -17,7 +20,9 @@ from symlayout.tensors.chain import Tensor
 
 _ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "": (), "Relu": (), "Sigmoid": (), "Tanh": (), "LeakyRelu": ("alpha",), "HardSigmoid": ("alpha", "beta"),
+    "Clip": ("min", "max"),
 }  # fmt: skip
+_SIZES = "rank, size_mismatch, bad_axis"
 
 
 def _activated(x: Tensor, activation: str, parameters: Sequence[float]) -> Tensor:
@@ -26,6 +31,9 @@ def _activated(x: Tensor, activation: str, parameters: Sequence[float]) -> Tenso
     names = _ACTIVATIONS[name]
     if len(parameters) > len(names):
         raise ShapeError(f"activation {name} has {len(names)} parameters, not {shown(parameters)}", "length_mismatch")
+    if name == "Clip":
+        low, high = (as_tensor(name, n, float(v), x) for n, v in zip(names, parameters, strict=True))
+        return clip(x, low, high)
     return apply(name, x, **dict(zip(names, map(float, parameters), strict=False))) if name else x
 
 
@@ -162,3 +170,94 @@ def fused_mat_mul(
             order[-2:] = order[-2:][::-1]
         sides.append(transpose(x, order) if order != list(range(x.rank)) else x)
     return scaled(contractions.matmul(*sides), alpha)
+
+
+@operator("microsoft:Gelu", example=("N, C", "", "(N, C)"))
+def gelu(X: Tensor) -> Tensor:
+    """Return *X* times the normal distribution function of it."""
+    return apply("Gelu", X)
+
+
+@operator("microsoft:BiasGelu", example=("N, C; C", "", "(N, C)"))
+def bias_gelu(A: Tensor, B: Tensor) -> Tensor:
+    """Return the Gelu of the sum of *A* and *B*."""
+    return apply("Gelu", apply("Add", A, B))
+
+
+@operator("microsoft:FastGelu", example=("N, C; C", "", "(N, C)"))
+def fast_gelu(X: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return the Gelu of *X*, to which *bias* is added, with the approximation by ``tanh``."""
+    return apply("Gelu", X if bias is None else apply("Add", X, bias), approximate="tanh")
+
+
+@operator("microsoft:QuickGelu", example=("N, C", "", "(N, C)"))
+def quick_gelu(X: Tensor, alpha: float = 1.702) -> Tensor:
+    """Return *X* times the sigmoid of *alpha* times *X*."""
+    return apply("Swish", X, alpha=alpha)
+
+
+_SKIP = "N, S, D; N, S, D; D"
+_SKIP_ABOUT = {
+    "input": "What is normalised over its last axis, after *skip* and *bias* are added.",
+    "skip": "What is added, broadcast.",
+    "gamma": "A factor for each element of the last axis.",
+    "beta": "What is added for each element of the last axis, after the factor.",
+    "bias": "What is added before.",
+}
+
+
+def _skipped(
+    count: int, parts: Sequence[Tensor | None], normalize: Callable[..., Tensor | list[Tensor]]
+) -> Tensor | list[Tensor | None]:
+    """Return the outputs of a normalisation of the sum of *parts*; the fourth output is the sum."""
+    first, *rest = (x for x in parts if x is not None)
+    for x in rest:
+        first = apply("Add", first, x)
+    made = normalize(first, outputs=min(count, 3))
+    outputs: list[Tensor | None] = [*made] if isinstance(made, list) else [made, None, None]
+    return [*outputs, first][:count] if count > 1 else outputs[0]  # type: ignore[return-value]
+
+
+@operator("microsoft:SkipLayerNormalization", example=(_SKIP, "", "(N, S, D)"), kinds=_SIZES, about=_SKIP_ABOUT)
+def skip_layer_normalization(
+    input: Tensor,
+    skip: Tensor,
+    gamma: Tensor,
+    beta: Tensor | None = None,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-12,
+    outputs: int = 1,
+) -> Tensor | list[Tensor | None]:
+    """Return the layer normalisation of the sum of *input*, *skip* and *bias*.
+
+    Other outputs are the mean, the inverse of the deviation, and the sum.
+    """
+    normalize = functools.partial(layer_normalization, Scale=gamma, B=beta, epsilon=epsilon)
+    return _skipped(outputs, (input, skip, bias), normalize)
+
+
+@operator(
+    "microsoft:SkipSimplifiedLayerNormalization", example=(_SKIP, "", "(N, S, D)"), kinds=_SIZES, about=_SKIP_ABOUT
+)
+def skip_simplified_layer_normalization(
+    input: Tensor,
+    skip: Tensor,
+    gamma: Tensor,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-12,
+    outputs: int = 1,
+) -> Tensor | list[Tensor | None]:
+    """Return the sum of *input*, *skip* and *bias*, divided by the root of its mean square over the last axis."""
+
+    def normalize(x: Tensor, outputs: int) -> Tensor:
+        return rms_normalization(x, gamma, epsilon=epsilon)
+
+    return _skipped(outputs, (input, skip, bias), normalize)
+
+
+@operator("SimplifiedLayerNormalization", example=("N, S, D; D", "", "(N, S, D)"), kinds=_SIZES)
+def simplified_layer_normalization(
+    X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float = 1e-5, stash_type: Any = 1
+) -> Tensor:
+    """Return onnxruntime's name for RMSNormalization, which it writes in the standard's domain."""
+    return rms_normalization(X, scale, axis=axis, epsilon=epsilon, stash_type=stash_type)

@@ -24,30 +24,57 @@ def same_elements(
     """
     if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
         return False
-    at, bt = [facts.reduce(e) for e in at], [facts.reduce(e) for e in bt]
-    names = sorted({name for e in (*at, *bt) for name in names_of(e)})
+    grid = _grid((*at, *bt), facts)
+    if grid is None:
+        return False
+    places = [_gathered(array, coords, grid, facts) for array, coords in ((a, at), (b, bt))]
+    if any(found is None for found in places):
+        return False
+    left, right = (_bits(found) for found in places if found is not None)
+    return bool((left == right).all())
+
+
+def elements_at(
+    a: np.ndarray[Any, Any], coords: Sequence[Extent], facts: Facts
+) -> tuple[tuple[str, ...], np.ndarray[Any, Any]] | None:
+    """Return the elements that are read at *coords*, with an axis for each symbol in them, and the symbols, sorted.
+
+    None if a symbol has no constant bounds from 0 on, or some value of the symbols leads outside.
+    """
+    grid = _grid(coords, facts)
+    found = None if grid is None else _gathered(a, coords, grid, facts)
+    if grid is None or found is None or any(facts.low[name] != 0 for name in grid):
+        return None
+    return tuple(grid), np.broadcast_to(found, np.broadcast_shapes(*(g.shape for g in grid.values())))
+
+
+def _grid(coords: Sequence[Extent], facts: Facts) -> dict[str, np.ndarray[Any, Any]] | None:
+    """Return the values of each symbol of coordinates, each along an axis of its own."""
+    names = sorted({name for e in coords for name in names_of(facts.reduce(e))})
     ranges = []
     for name in names:
         low, high = facts.low.get(name), facts.high.get(name)
         if isinstance(high, Poly):
             high = facts.interval(high)[1]
         if low is None or high is None:
-            return False
+            return None
         ranges.append(range(low, high + 1))
     if prod(map(len, ranges)) > _MOST_POINTS:
-        return False
-    grid = {
+        return None
+    return {
         name: np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(names))])
         for axis, (name, r) in enumerate(zip(names, ranges, strict=True))
     }
-    places = []
-    for array, coords in ((a, at), (b, bt)):
-        found = [_value(e, grid) for e in coords]
-        if any(bool((c < 0).any() or (c >= n).any()) for c, n in zip(found, array.shape, strict=True)):
-            return False
-        places.append(array[tuple(np.broadcast_arrays(*found)) if found else ()])
-    left, right = (_bits(np.asarray(found)) for found in places)
-    return bool((left == right).all())
+
+
+def _gathered(
+    array: np.ndarray[Any, Any], coords: Sequence[Extent], grid: dict[str, np.ndarray[Any, Any]], facts: Facts
+) -> np.ndarray[Any, Any] | None:
+    """Return the elements at coordinates for all values of their symbols; None if some are outside."""
+    found = [_value(facts.reduce(e), grid) for e in coords]
+    if any(bool((c < 0).any() or (c >= n).any()) for c, n in zip(found, array.shape, strict=True)):
+        return None
+    return np.asarray(array[tuple(np.broadcast_arrays(*found)) if found else ()])
 
 
 def uniform(a: np.ndarray[Any, Any]) -> Any:

@@ -44,6 +44,8 @@ class Congruence:
         Laws that would have helped but are not granted.
     known : dict
         The reason why a pair is equal, or None, by the pair and the order of the axes.
+    formulas : dict
+        The laws under which the formulas of a pair are equal, or None, by the pair and the order of the axes.
     direct : bool
         Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
     """
@@ -54,6 +56,7 @@ class Congruence:
     used: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)
     known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
+    formulas: dict[tuple[int, int, tuple[int, ...]], frozenset[str] | None] = field(default_factory=dict)
     direct: bool = False
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
     kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
@@ -116,14 +119,12 @@ def _groups(box: Sequence[Extent], other: Sequence[Extent], facts: Facts) -> tup
     return tuple(found) if start == len(box) else None
 
 
-def order_of_batch(
-    a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
-) -> tuple[int, ...] | None:
-    """Return, for each batch axis of *b*, the axis of *a* with the same coordinate; None if an axis has none."""
-    if a.batch != b.batch:
+def order_of(at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> tuple[int, ...] | None:
+    """Return for each place in *bt* the place of the same coordinate in *at*; None if a coordinate is in one only."""
+    if len(at) != len(bt):
         return None
-    ends = [facts.reduce(e) for e in at[: a.batch]], [facts.reduce(e) for e in bt[: b.batch]]
-    left = list(range(a.batch))
+    ends = [facts.reduce(e) for e in at], [facts.reduce(e) for e in bt]
+    left = list(range(len(at)))
     found: list[int] = []
     for k, y in enumerate(ends[1]):
         same = [j for j in left if ends[0][j] == y] or [j for j in left if equal(ends[0][j], y, facts)]

@@ -21,7 +21,8 @@ from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of,
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
-from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of_batch, ways
+from symlayout.proof.compare_forms import can_match, laws_of
+from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of, ways
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
@@ -109,24 +110,36 @@ class _Open(Exception):
 
 
 class _Pending(Exception):
-    """The decision needs to know first whether *a* equals *b* with its axes in this *order*."""
+    """The decision needs to know first whether *a* equals *b* with its axes in this *order*.
 
-    def __init__(self, a: Tensor, b: Tensor, order: tuple[int, ...], asking: _Decision) -> None:
+    If *by_formula*, the axes are all axes, not those of the batch, and the functions of both need not be one.
+    """
+
+    def __init__(
+        self, a: Tensor, b: Tensor, order: tuple[int, ...], asking: _Decision, *, by_formula: bool = False
+    ) -> None:
         super().__init__(a, b, order)
-        self.pair, self.order, self.asking = (a, b), order, asking
+        self.pair, self.order, self.asking, self.by_formula = (a, b), order, asking, by_formula
 
     def decide(self) -> None:
-        """Decide whether the pair is equal, and store the answer in `Congruence.known`."""
+        """Decide whether the pair is equal, and store the answer in the congruence."""
         (a, b), asking, known = self.pair, self.asking, self.asking.congruence
+        key = id(a), id(b), self.order
         facts = known.facts.fork()
         facts.splits = {}
         trial = _Decision(a, b, a.dtype, asking.shown, asking.finite, facts.effort + known.goals, known)
-        try:
-            found = trial.follows(facts, self.order)
-        except (_Stuck, _Open, InconclusiveError):
-            found = None
         known.kept += [a, b]
-        known.known[id(a), id(b), self.order] = found
+        if self.by_formula:
+            known.formulas[key] = None  # the answer for the formula itself, where it is a part of what is compared
+            known.formulas[key] = self._attempted(lambda: trial.follows_by_formula(facts, self.order))
+        else:
+            known.known[key] = self._attempted(lambda: trial.follows(facts, self.order))
+
+    def _attempted(self, decision: Callable[[], R]) -> R | None:
+        try:
+            return decision()
+        except (_Stuck, _Open, InconclusiveError):
+            return None
 
 
 class _Stuck(Exception):
@@ -436,6 +449,38 @@ class _Decision:
             return np.asarray(node.body.function(*operands, **dict(node.body.attributes)))
 
     def _compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
+        """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands, or have one formula."""
+        try:
+            self._compare_functions(a, b, at, bt, facts)
+        except _Stuck:
+            if not can_match(a, b):
+                raise
+            laws = self._laws(a, b, at, bt, facts)
+            known = self.congruence
+            if laws is None or not laws <= known.laws:
+                known.wanted |= laws or set()
+                raise
+            known.used |= laws
+            known.direct = True
+            for key, why in known.known.items():
+                if why is None and key[:2] == (id(a), id(b)):
+                    known.known[key] = Pair(a, b, Way(()), False)
+
+    def _laws(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+    ) -> frozenset[str] | None:
+        """Return the laws under which *a* at *at* has the formula of *b* at *bt*; None if that is not shown."""
+        order = order_of(at, bt, facts)
+        if order is None:
+            return None
+        key = id(a), id(b), order
+        if key not in self.congruence.formulas:
+            raise _Pending(a, b, order, self, by_formula=True)
+        return self.congruence.formulas[key]
+
+    def _compare_functions(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+    ) -> None:
         """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands."""
         ranks = a.rank - a.batch, b.rank - b.batch
         if a.body != b.body or a.body is None or ranks[0] != ranks[1] or len(a.inputs) != len(b.inputs):
@@ -449,7 +494,7 @@ class _Decision:
         for x, y in zip(at[a.batch :], bt[b.batch :], strict=True):
             if not equal(x, y, facts):
                 raise _Stuck(f"{facts.spell(facts.reduce(x))} == {facts.spell(facts.reduce(y))} in {a.name}", (x, y))
-        order = order_of_batch(a, b, at, bt, facts)
+        order = order_of(at[: a.batch], bt[: b.batch], facts)
         if order is None or not self._is_lemma(a, b, order):
             # Values that differ somewhere are seldom equal at one place of both: that is looked into once.
             if self.depth >= (_DEEPEST if order is None else 1):
@@ -480,15 +525,65 @@ class _Decision:
             return Pair(a, b, Way(tuple(range(a.inputs[0].rank - a.batch))), False)
         return self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
 
+    def follows_by_formula(self, facts: Facts, order: tuple[int, ...]) -> frozenset[str] | None:
+        """Return the laws under which the sides have one formula: axis ``order[k]`` of the left is axis k of the right.
+
+        None if that is not shown.
+        """
+        a, b = self.sides
+        extents = [facts.reduce(e) for e in a.extents]
+        try:
+            for k, e in zip(order, b.extents, strict=True):
+                if not equal(extents[k], facts.reduce(e), facts):
+                    return None
+            facts.meet(extents)
+            digits = axis_digits(tuple(facts.reduce(e) for e in extents), facts)
+            reads = _SideRead(a, tuple(digits), None, ()), _SideRead(b, tuple(digits[k] for k in order), None, ())
+            return laws_of(self, reads, facts)
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return frozenset()
+
+    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> _SideRead | None:
+        """Return what *view* reads at *coords*; None if that depends on the coordinate."""
+        try:
+            return self._read_from(view, side, coords, facts, False)
+        except (_Open, _Stuck):
+            return None
+
+    def same_elements(self, a: _SideRead, b: _SideRead, facts: Facts) -> bool:
+        """Return whether two reads are proved to be equal."""
+        if a.leaf is None or b.leaf is None:
+            return False
+        try:
+            self._of_views(a.leaf, b.leaf, a.coords, b.coords)._compare(a, b, facts.fork())
+        except (_Open, _Stuck, InconclusiveError):
+            return False
+        return True
+
+    def same_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+        """Return whether two views are proved to be equal at these coordinates."""
+        try:
+            self._of_views(v, w, at, bt).decide(facts.fork(), ())
+        except InconclusiveError:
+            return False
+        return True
+
+    def _of_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent]) -> _Decision:
+        known, depth = self.congruence, self.depth + 1
+        return _Decision(v, w, v.dtype, self.shown, self.finite, self.limit, known, (at, bt), depth)
+
     def _compare_operands(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> Pair:
         """Return why the bodies of *a* and *b* read equal elements at these coordinates of their batches."""
         assert a.body is not None
         first: _Stuck | None = None
         for swapped in (False, True)[: 1 + (a.body.symmetric and len(a.inputs) == 2)]:
             inputs = a.inputs[::-1] if swapped else a.inputs
+            pairs = sorted(zip(inputs, b.inputs, strict=True), key=_reads_computed)  # constants are soon told apart
             for way in ways(a, b, facts):
                 try:
-                    for v, w in zip(inputs, b.inputs, strict=True):
+                    for v, w in pairs:
                         self._compare_views(v, w, at, bt, way, facts)
                 except _Stuck as stuck:
                     first = first or stuck
@@ -521,10 +616,8 @@ class _Decision:
                 raise
             return  # the box is empty, and so is the other
         there = way.coordinates(box, boxes[0])
-        starts = (*at, *box), (*bt, *there)
-        trial = _Decision(v, w, v.dtype, self.shown, self.finite, self.limit, self.congruence, starts, self.depth + 1)
         try:
-            trial.decide(facts, ())
+            self._of_views(v, w, (*at, *box), (*bt, *there)).decide(facts, ())
         except InconclusiveError as error:
             raise _Stuck(error.claim, ()) from None
 
@@ -565,6 +658,10 @@ class _MapDecision(_Decision):
         coords = self._coords(case, given, extents, facts)
         if _outside(coords, extents, facts) is not None:
             raise _Stuck(f"{node.name} reads inside its input", (*coords, *extents))
+
+
+def _reads_computed(views: tuple[Tensor, Tensor]) -> bool:
+    return any(leaf.values is None for view in views for leaf in view.leaves())
 
 
 def _has_one_fill(nodes: Sequence[Tensor], dtype: Any) -> bool:

@@ -16,6 +16,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
+from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import agree
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
 DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
-LAWS = ("reassociate",)
 FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
 
@@ -194,8 +194,11 @@ def prove_equal(
         ``"isl"`` consults the integer set library (extra ``isl``) if the verdict would be UNKNOWN and all radices are
         constants.  Its proofs have no certificate.
     laws : sequence of str
-        Laws that a proof may use although they do not hold bit for bit.  ``"reassociate"``: the terms of a float sum
-        may be added in another order.
+        Laws that a proof may use although they do not hold bit for bit.  ``"reassociate"``: the terms of a float sum,
+        and the factors of a product, may be taken in another order.  ``"reciprocal"``: a quotient is a product with the
+        reciprocal.  ``"fold-batchnorm"``: constant factors and summands, such as those of a batch normalisation, may be
+        part of other constants, such as the weights of a convolution.  Numbers that a tool computes from constants
+        count as equal if they are no more than 64 roundings apart.
 
     Returns
     -------

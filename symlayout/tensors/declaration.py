@@ -114,6 +114,8 @@ class Body:
         Whether two operands may be exchanged.
     random : bool
         Whether two evaluations may differ; then the value equals no other value.
+    sums_products : bool
+        Whether the value is the sum over the box of the products of the operands' elements.
 
     Examples
     --------
@@ -132,6 +134,7 @@ class Body:
     exact: bool = False
     symmetric: bool = False
     random: bool = False
+    sums_products: bool = False
 
 
 class Operand:

@@ -76,7 +76,8 @@ def operator(
     Parameters
     ----------
     names : str
-        The operator's name, and names of older versions of the same meaning.
+        The operator's name, and names of older versions of the same meaning; with a framework before a colon if it is
+        none of the standard's.
     example : tuple of str
         The shapes of the inputs, separated by semicolons, the attributes, and the shape of the result.
     kinds : str
@@ -90,11 +91,15 @@ def operator(
     def keep(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
         _complete(names[0], function, signature, example, kinds, about or {})
-        for name in names:
-            EXAMPLES[f"onnx:{name}"] = example[:2]
-        return register(*(f"onnx:{name}" for name in names), joint=joint)(_converting(names[0], function, signature))
+        titles = [_title(name) for name in names]
+        EXAMPLES.update(dict.fromkeys(titles, example[:2]))
+        return register(*titles, joint=joint)(_converting(names[0], function, signature))
 
     return keep
+
+
+def _title(name: str) -> str:
+    return name if ":" in name else f"onnx:{name}"
 
 
 def movement(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -226,7 +231,8 @@ def _complete(
     if any(str(p.annotation) == "Sequence[Tensor]" for p in signature.parameters.values()):
         operands = f"[{operands}]"
     short = snake_case(name)
-    function_name = f"sl.onnx.{short}" if "-" not in name and not iskeyword(short) else f'sl.op("onnx:{name}")'
+    own = set(name) & set("-:") or iskeyword(short)
+    function_name = f'sl.op("{_title(name)}")' if own else f"sl.onnx.{short}"
     call = f"{function_name}({operands}{', ' if operands and attributes else ''}{attributes})"
     shown_call = f"[y.shape for y in {call}]" if result.startswith("[") else f"{call}.shape"
     if result.isdigit():  # an extent is named when the operator is applied
@@ -240,7 +246,9 @@ def _complete(
         "",
         "References",
         "----------",
-        f"ONNX, operator {name}: https://onnx.ai/onnx/operators/onnx__{name.partition('-')[0]}.html",
+        f"ONNX, operator {name}: https://onnx.ai/onnx/operators/onnx__{name.partition('-')[0]}.html"
+        if _title(name) != name
+        else f"onnxruntime, docs/ContribOperators.md, com.{name.replace(':', '.')}.",
         "",
         "Examples",
         "--------",

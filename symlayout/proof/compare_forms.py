@@ -1,0 +1,299 @@
+"""Decide whether two computed elements are equal over the real numbers, and by which laws they are equal as floats.
+
+Two claims are decided.  A fused function, such as a Gelu, is the chain of operations that has its formula: the standard
+gives the formula over real numbers, and no order of rounding, so no law is needed.  Other chains of sums, products and
+contractions with equal forms round in different ways: `laws_of` names the laws that make them equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol
+
+import numpy as np
+
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import digit_name
+from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.proof.compare_constants import elements_at
+from symlayout.proof.congruence import equal
+from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, UnformedError
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import element_type
+
+REASSOCIATE, RECIPROCAL, FOLD = "reassociate", "reciprocal", "fold-batchnorm"
+LAWS = (REASSOCIATE, RECIPROCAL, FOLD)
+_FIRST_DIGIT = 500_000  # of those that boxes get here
+_ROUNDINGS = 64  # how many roundings apart numbers may be that tools compute from constants
+
+
+class ElementRead(Protocol):
+    """What one side reads: an element of a leaf, or a fill."""
+
+    @property
+    def leaf(self) -> Tensor | None:
+        """The leaf; None for a fill."""
+
+    @property
+    def coords(self) -> tuple[Extent, ...]:
+        """The coordinate in it."""
+
+    @property
+    def fill(self) -> Any:
+        """The fill."""
+
+
+class Judge(Protocol):
+    """Decides whether reads are equal."""
+
+    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> Any:
+        """Return what *view* reads at *coords*; None if that depends on the coordinate."""
+
+    def same_elements(self, a: Any, b: Any, facts: Facts) -> bool:
+        """Return whether two reads are proved to be equal."""
+
+    def same_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+        """Return whether two views are proved to be equal at these coordinates."""
+
+
+def can_match(a: Tensor, b: Tensor) -> bool:
+    """Return whether forms can say more of two computed values than that their functions are one."""
+    if a.dtype is None or a.dtype != b.dtype or a.dtype.kind != "f" or a.body is None or b.body is None:
+        return False
+    if a.body.function is None or b.body.function is None or a.body.random or b.body.random:
+        return False
+    return a.body != b.body or a.body.sums_products or a.body.symmetric
+
+
+def laws_of(judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts) -> frozenset[str] | None:
+    """Return the laws under which two computed elements are equal; None if that is not shown."""
+    for fused in (0, 1):
+        if _is_formula(judge, reads, fused, facts.fork()):
+            return frozenset()
+    for expand in (0, 1, 2):
+        reader = _Reader(judge, facts.fork(), reads)
+        forms = [reader.element(read, side) for side, read in enumerate(reads)]
+        try:
+            forms = [reader.expanded(f, deep=expand == 2) if expand else f for f in forms]
+        except UnformedError:
+            continue
+        if forms[0].is_near(forms[1]):
+            return reader.laws(forms)
+    return None
+
+
+def _is_formula(judge: Judge, reads: tuple[ElementRead, ElementRead], fused: int, facts: Facts) -> bool:
+    """Return whether one element is a fused function of what the other element computes in several steps."""
+    reader = _Reader(judge, facts, reads)
+    made = reader.of_body(reads[fused], fused, stop=True)
+    if made is None or reader.atoms.steps < 2:
+        return False
+    other = reader.element(reads[1 - fused], 1 - fused)
+    return made.is_near(other) and not reader.atoms.folded
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Makes forms of elements.
+
+    Attributes
+    ----------
+    stops : list of Atom
+        Elements that are not taken apart.
+    """
+
+    judge: Judge
+    facts: Facts
+    atoms: Atoms
+    stops: list[Atom]
+    boxes: dict[tuple[int, str], Extent]
+    memo: dict[tuple[int, tuple[Any, ...], int], Form]
+    kept: list[Any]
+
+    def __init__(self, judge: Judge, facts: Facts, reads: Sequence[ElementRead]) -> None:
+        leaf = reads[0].leaf
+        assert leaf is not None
+        self.judge, self.facts = judge, facts
+        self.atoms = Atoms(self._same, _ROUNDINGS * float(np.finfo(leaf.dtype or np.float64).eps))
+        self.stops, self.boxes, self.memo, self.kept = [], {}, {}, []
+
+    # ------------------------------------------------------------------ elements
+
+    def element(self, read: ElementRead, side: int) -> Form:
+        """Return the form of an element that is read."""
+        leaf = read.leaf
+        if leaf is None:
+            return self._number(read.fill)
+        key = id(leaf), tuple(self.facts.reduce(e) for e in read.coords), side
+        if key not in self.memo:
+            self.kept.append(leaf)
+            self.memo[key] = self._element(read, side)
+        return self.memo[key]
+
+    def _element(self, read: ElementRead, side: int) -> Form:
+        leaf = read.leaf
+        assert leaf is not None
+        if leaf.values is not None:
+            found = elements_at(leaf.values, read.coords, self.facts) if leaf.values.dtype.kind in "fiu" else None
+            if found is not None:
+                names, array = found
+                return self.atoms.number(Coefficient(names, array.astype(np.float64)))
+        atom = Atom("read", (side, read))
+        for stop in self.stops:
+            if stop.kind == "read" and self._same(stop, atom):
+                return self.atoms.form(stop)
+        return (self.of_body(read, side) if leaf.body is not None else None) or self.atoms.form(atom)
+
+    def _number(self, fill: Any) -> Form:
+        if isinstance(fill, int | float | np.integer | np.floating):
+            return self.atoms.number(float(fill))
+        raise UnformedError("a fill that is no number")
+
+    def of_body(self, read: ElementRead, side: int, *, stop: bool = False) -> Form | None:
+        """Return the form of a computed element, or None if it is not taken apart; *stop* makes its operands atoms."""
+        node = read.leaf
+        assert node is not None
+        body = node.body
+        if body is None or body.function is None or body.random or body.sums_products or not _is_float(node):
+            return None
+        if any(v.dtype != node.dtype and _is_float(v) for v in node.inputs):
+            return None  # a conversion rounds
+        at, place = read.coords[: node.batch], read.coords[node.batch :]
+        operands: list[Form] = []
+        try:
+            for view in node.inputs:
+                form = self._operand(view, side, (*at, *place) if body.over else at, stop)
+                if body.over:
+                    form = self._vector(view, side, at, form if place else None, stop)
+                operands.append(form)
+            options = {"axes": tuple(range(-len(operands[0].box), 0))} if body.over else {}
+            made: Any = body.function(*operands, **options, **dict(body.attributes))
+        except (TypeError, ValueError, AttributeError):  # the function does what forms do not
+            return None
+        made = made.item() if isinstance(made, np.ndarray) and made.ndim == 0 else made
+        return Form(made.atoms, made.terms) if isinstance(made, Form) else None
+
+    def _operand(self, view: Tensor, side: int, coords: Sequence[Extent], stop: bool) -> Form:
+        if len(coords) != view.rank:  # a reduction has no place in the box
+            return self.atoms.number(0)
+        read = self.judge.element(view, side, coords, self.facts)
+        if read is None:
+            atom = Atom("view", (side, view, tuple(coords)))
+        elif not stop or read.leaf is None or read.leaf.values is not None:
+            return self.element(read, side)
+        else:
+            atom = Atom("read", (side, read))
+        if stop:
+            self.stops.append(atom)
+        return self.atoms.form(atom)
+
+    def _vector(self, view: Tensor, side: int, at: Sequence[Extent], own: Form | None, stop: bool) -> Form:
+        """Return an element of a vector that also knows the element at any place."""
+        box = self._box(view.extents[len(at) :], at)
+        inner = self._operand(view, side, (*at, *(digit for digit, _ in box)), stop)
+        named = tuple((str(digit), extent) for digit, extent in box)
+        return Form(self.atoms, (inner if own is None else own).terms, inner, named)
+
+    def _box(self, extents: Iterable[Extent], used: Sequence[Extent]) -> list[tuple[Extent, Extent]]:
+        """Return digits for the axes of a box: the same for boxes of the same extents, but none of those *used*."""
+        taken = {name for e in used for name in names_of(e)}
+        found: list[tuple[Extent, Extent]] = []
+        for extent in map(self.facts.reduce, extents):
+            if extent == 1:
+                found.append((0, 1))
+                continue
+            for k in count():
+                key = k, str(extent)
+                if key not in self.boxes:
+                    name = digit_name(_FIRST_DIGIT + len(self.boxes))
+                    self.boxes[key] = self.facts.add_digit(name, extent)
+                if not names_of(self.boxes[key]) & taken:
+                    break
+            taken |= names_of(self.boxes[key])
+            found.append((self.boxes[key], extent))
+        return found
+
+    # ------------------------------------------------------------------ sums of products
+
+    def expanded(self, form: Form, *, deep: bool) -> Form:
+        """Return a form with the sums of products that are factors of its terms written out.
+
+        If *deep*, what they add is taken apart, too.
+        """
+        total = self.atoms.number(0)
+        total = Form(self.atoms, {})
+        for (powers, box), value in form.terms.items():
+            factor = Form(self.atoms, {((), box): value})
+            written = bool(box)
+            for number, exponent in powers:
+                atom = self.atoms.found[number]
+                made = None
+                if not written and exponent == 1 and atom.kind == "read":
+                    made = self._sum(atom.content[1], atom.content[0], deep)
+                    written = made is not None
+                factor *= made or Form(self.atoms, {(((number, exponent),), ()): _ONE})
+            total += factor
+        return total
+
+    def _sum(self, read: ElementRead, side: int, deep: bool) -> Form | None:
+        node = read.leaf
+        if node is None or node.body is None or not node.body.sums_products:
+            return None
+        box = self._box(node.inputs[0].extents[node.batch :], read.coords)
+        product: Form = self.atoms.number(1)
+        for view in node.inputs:
+            coords = (*read.coords, *(digit for digit, _ in box))
+            found = self.judge.element(view, side, coords, self.facts)
+            whole = found is None or (found.leaf is not None and found.leaf.values is None and not deep)
+            atom = Atom("view", (side, view, coords))
+            product *= self.atoms.form(atom) if whole else self.element(found, side)
+        over = tuple(sorted(str(digit) for digit, _ in box if digit != 0))
+        terms: dict[Key, Coefficient] = {}
+        for (powers, inner), value in product.terms.items():
+            if inner:
+                return None
+            terms[powers, over] = value
+        return Form(self.atoms, terms)
+
+    # ------------------------------------------------------------------ what was found
+
+    def _same(self, a: Atom, b: Atom) -> bool:
+        if a.kind != b.kind:
+            return False
+        if a.kind == "view":
+            (s, v, at), (t, w, bt) = a.content, b.content
+            if s == t:
+                return v is w and self._equal(at, bt)
+            return self.judge.same_views(v, w, at, bt, self.facts)
+        (s, x), (t, y) = a.content, b.content
+        if s == t:
+            return x.leaf is y.leaf and self._equal(x.coords, y.coords)
+        return self.judge.same_elements(x, y, self.facts)
+
+    def _equal(self, at: Sequence[Extent], bt: Sequence[Extent]) -> bool:
+        return all(equal(x, y, self.facts) for x, y in zip(at, bt, strict=True))
+
+    def laws(self, forms: Sequence[Form]) -> frozenset[str]:
+        """Return the laws under which two equal forms are equal as floats."""
+        found = {FOLD} if self.atoms.folded else set()
+        if self.atoms.divided:
+            found.add(RECIPROCAL)
+        return frozenset(found or ([] if all(map(_is_exact, forms)) else [REASSOCIATE]))
+
+
+_ONE = Coefficient((), np.asarray(1.0))
+
+
+def _is_exact(form: Form) -> bool:
+    """Return whether all ways to compute a form round alike: a product of two atoms times a power of two."""
+    if len(form.terms) != 1:
+        return False
+    (((powers, _), value),) = form.terms.items()
+    mantissa, _ = np.frexp(np.abs(value.array))
+    return sum(abs(e) for _, e in powers) <= 2 and all(e > 0 for _, e in powers) and bool((mantissa == 0.5).all())
+
+
+def _is_float(t: Tensor) -> bool:
+    return t.dtype is not None and element_type(t.dtype).kind == "f"
