@@ -4,7 +4,7 @@ Transposes that cancel go, and what several moves spell becomes one operation. W
 
 for example:
   symlayout optimize model.onnx -o smaller.onnx
-  symlayout optimize model.onnx -o smaller.onnx --json
+  symlayout optimize model.onnx -o smaller.onnx --layout NCHW --json
 """
 
 from __future__ import annotations
@@ -13,18 +13,23 @@ import argparse
 
 import symlayout as sl
 from symlayout.commands.output.report import Report
+from symlayout.optimize_models.layouts import LAYOUTS
+from symlayout.proof.compare_forms import LAWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("model", metavar="MODEL", help="the model, an .onnx")
     parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the .onnx to write")
-    parser.add_argument("--layout", metavar="LAYOUT", help="the layout of the whole network; none is known yet")
+    parser.add_argument("--layout", choices=LAYOUTS, help="the layout to carry the whole network to")
+    parser.add_argument(
+        "--law", metavar="LAW", action="append", default=[], choices=LAWS, help="a law that may be used: %(choices)s"
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Return what was changed, with the costs before and after."""
-    optimized = sl.optimize(arguments.model, layout=arguments.layout)
+    optimized = sl.optimize(arguments.model, layout=arguments.layout, laws=arguments.law)
     optimized.save(arguments.out)
     text = f"{optimized.report}\nwrote {arguments.out}"
     return Report(text, {**optimized.report.to_json(), "out": arguments.out})

@@ -12,12 +12,11 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
-from symlayout.errors import FormatError, InconclusiveError, ShapeError, shown
+from symlayout.errors import FormatError, InconclusiveError, ShapeError
 from symlayout.proof.certificate.computed import certify_computed, refusal_of_computed
-from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample
-from symlayout.proof.prove import DEFAULT_BUDGET, Proof, Verdict, decide, pairs_known
+from symlayout.proof.prove import DEFAULT_BUDGET, Proof, Verdict, check_laws, decide, pairs_known
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
 
@@ -224,10 +223,7 @@ def verify(
     N = 1, C = 2: output y at (0, 0) is x[0, 0] before and x[0, 1] after
     """
     before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
-    if isinstance(laws, str) or (unknown := [law for law in laws if law not in LAWS]):
-        raise ShapeError(
-            f"law {shown(laws if isinstance(laws, str) else unknown[0])} is none of {', '.join(LAWS)}", "bad_mode"
-        )
+    check_laws(laws)
     left, right, facts, again = _joined(before, after, by_position)
     known = pairs_known(facts, laws)
     proofs: dict[str, Proof] = {}

@@ -52,13 +52,26 @@ class Cost:
 
     def at_most(self, other: Cost) -> bool:
         """Return whether this costs no more for all sizes, in bytes and in transposes."""
+        return self.transposes <= other.transposes and (
+            self._fits_in(other) or _is_sum_of_dims(other.total - self.total)
+        )
+
+    def _fits_in(self, other: Cost) -> bool:
+        """Return whether the other one writes every value of this one whose size is not a number, and as much else."""
         more, less = self.sizes - other.sizes, other.sizes - self.sizes
         numbers = [sum(n * count for n, count in side.items() if isinstance(n, int)) for side in (more, less)]
-        symbols = [n for n in more if not isinstance(n, int)]
-        return not symbols and numbers[0] <= numbers[1] and self.transposes <= other.transposes
+        return all(isinstance(n, int) for n in more) and numbers[0] <= numbers[1]
 
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)
+
+
+def _is_sum_of_dims(size: Any) -> bool:
+    """Return whether a number of bytes is a sum of products of dims, with factors that are not negative."""
+    if isinstance(size, int):
+        return size >= 0
+    terms = size.expand().as_coefficients_dict()
+    return all(c >= 0 and all(f.is_Symbol or f.is_number for f in m.as_powers_dict()) for m, c in terms.items())
 
 
 def typical(size: Any) -> int:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symlayout.equivalence.verify_models import verify
-from symlayout.errors import FormatError, ShapeError, SymlayoutError, shown
+from symlayout.errors import FormatError, SymlayoutError
 from symlayout.models.model import Model
 from symlayout.models.read_model import read_model
+from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
-from symlayout.optimize_models.transpose_cut import permutations_of, run_permuted
-from symlayout.proof.prove import Verdict, implies
+from symlayout.optimize_models.permuted_nodes import Found, inverse
+from symlayout.optimize_models.transpose_cut import Crossing, crossings_of, run_permuted
+from symlayout.proof.prove import Verdict, check_laws, implies
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -58,6 +60,11 @@ class OptimizeReport:
         The number of nodes before and after.
     verdicts : dict of str to Verdict
         The verdict of each output.
+    laws : tuple of str
+        ``"reassociate"`` if a sum runs in another layout, where runtimes may add up its terms in another order.
+    held : tuple of str
+        With a layout, the operators that keep values in the other one, such as ``"Conv c1"``.  Without one, sums that
+        stay where they are because the law ``"reassociate"`` is not granted.
 
     Examples
     --------
@@ -74,6 +81,8 @@ class OptimizeReport:
     after: Cost
     nodes: tuple[int, int]
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    laws: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
@@ -85,6 +94,8 @@ class OptimizeReport:
             "before": _cost_data(self.before, self.nodes[0]),
             "after": _cost_data(self.after, self.nodes[1]),
             "verdicts": {name: verdict.value for name, verdict in self.verdicts.items()},
+            "laws": list(self.laws),
+            "held": list(self.held),
         }
 
     def __str__(self) -> str:
@@ -95,6 +106,8 @@ class OptimizeReport:
             f"nodes        {self.nodes[0]} -> {self.nodes[1]}",
             *(f"output {name}: {verdict.name}" for name, verdict in self.verdicts.items()),
         ]
+        lines += [f"under the laws: {', '.join(self.laws)}"] if self.laws else []
+        lines += [f"held back by {name}" for name in self.held]
         for change in self.changes:
             lines += [f"{'' if change.accepted else 'not done: '}{detail}" for detail in change.details]
             lines += [f"  because {change.reason}"] if change.reason else []
@@ -160,7 +173,9 @@ class OptimizedModel(Model):
         write_model(self, path)
 
 
-def optimize(model: Model | str | os.PathLike[str], layout: str | None = None) -> OptimizedModel:
+def optimize(
+    model: Model | str | os.PathLike[str], layout: str | None = None, *, laws: Sequence[str] = ()
+) -> OptimizedModel:
     """Return the model with less movement, proved to compute the same outputs for all sizes and all inputs.
 
     Each region of transposes, reshapes, slices and concats between computing operations becomes the cheapest spelling
@@ -175,14 +190,21 @@ def optimize(model: Model | str | os.PathLike[str], layout: str | None = None) -
     model : Model or path
         A model of ONNX.
     layout : str, optional
-        The layout of the whole network; only None, which leaves it, is known yet.
+        ``"NCHW"`` or ``"NHWC"`` carries the whole network over: every operation runs in that layout that has a spelling
+        there and saves a transpose inside by it.  Inputs and outputs keep their shapes and get at most one transpose
+        each, which may move more bytes than before; inside there are never more transposes or bytes than before.
+        ONNX's operators for images, such as Conv, have their channels first only, so they stay; the report names the
+        operators that hold the network back.  A layout grants ``"reassociate"`` to sums that move.
+    laws : sequence of str
+        ``"reassociate"`` lets sums run in another layout, where runtimes may add up the terms in another order.  Sums
+        stay where they are without it, so that the result computes the same bits in onnxruntime.
 
     Raises
     ------
     FormatError
         The model is of another format, or cannot be read.
     ShapeError
-        ``bad_mode`` for a *layout*.
+        ``bad_mode`` for a layout or a law that is not known.
 
     Examples
     --------
@@ -193,13 +215,13 @@ def optimize(model: Model | str | os.PathLike[str], layout: str | None = None) -
     >>> o.report.after.transposes <= o.report.before.transposes
     True
     """
-    if layout is not None:
-        raise ShapeError(f"layout {shown(layout)} is not known yet\n  known: None", "bad_mode")
+    check_layout(layout)
+    check_laws(laws)
     given = model if isinstance(model, Model) else read_model(model)
     if given.format != "ONNX":
         raise FormatError(f"models of ONNX are optimized, this one is {given.format}")
     original = _reread(given, given.source)
-    return _Search(original).result()
+    return _Search(original, layout, tuple(laws)).result()
 
 
 def _reread(model: Model, source: ModelProto) -> Model:
@@ -211,61 +233,106 @@ def _reread(model: Model, source: ModelProto) -> Model:
     return model_of(graph_of(source, model.path.parent), model.path, KnownDims({}))
 
 
+@dataclass(frozen=True, slots=True)
+class _Rewrite:
+    """A rewritten graph: by which rule, what was done, and the laws that it needs.
+
+    With free ends, transposes of inputs and outputs cost nothing.
+    """
+
+    rule: str
+    source: ModelProto
+    details: list[str]
+    free_ends: bool = False
+    laws: tuple[str, ...] = ()
+
+
 class _Search:
     """The rewrites of one model, until none makes it cheaper."""
 
-    def __init__(self, original: Model) -> None:
+    def __init__(self, original: Model, layout: str | None, laws: tuple[str, ...]) -> None:
         self.original = self.best = original
+        self.layout, self.laws = layout, laws
         self.before = self.cost = cost_of_model(original)
         self.changes: list[Change] = []
         self.verdicts = dict.fromkeys(original.outputs, Verdict.PROVED)
         self.refused: set[tuple[str, tuple[str, ...]]] = set()
+        self.found: Found = {}
+        self.used: set[str] = set()
+        self.sums: dict[str, None] = {}  # that stay because their law is not granted
+        self.failed: list[str] = []  # operators without a spelling in the layout
 
     def result(self) -> OptimizedModel:
         for _ in range(_MAX_ROUNDS):
-            if not any([self._try(rule, rewrite) for rule, rewrite in self._rewrites()]):
+            self.failed = []
+            if not any([self._try(rewrite) for rewrite in self._rewrites()]):
                 break
         nodes = len(self.original.source.graph.node), len(self.best.source.graph.node)
-        report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts)
+        if self.layout is not None:
+            held = held_back(self.best, self.layout, self.failed)
+        else:
+            held = tuple(self.sums) if self.cost.transposes else ()
+        laws = tuple(sorted(self.used))
+        report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts, laws, held)
         return OptimizedModel(self.best, report)
 
-    def _rewrites(self) -> Iterator[tuple[str, Callable[[], tuple[ModelProto, list[str]]]]]:
-        yield "movement", lambda: respell_regions(self.best)
-        for perm in permutations_of(self.best):
-            yield "layout", lambda perm=perm: run_permuted(self.best, perm)  # type: ignore[misc]
+    def _rewrites(self) -> Iterator[Callable[[], _Rewrite]]:
+        carried = [] if self.layout is None else crossings_to(self.layout)
+        for crossing in carried:
+            yield lambda crossing=crossing: self._crossed(crossing)  # type: ignore[misc]
+        yield lambda: _Rewrite("movement", *respell_regions(self.best))
+        apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}
+        for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
+            if crossing.perm not in apart:
+                yield lambda crossing=crossing: self._crossed(crossing)  # type: ignore[misc]
 
-    def _try(self, rule: str, rewrite: Callable[[], tuple[ModelProto, list[str]]]) -> bool:
+    def _crossed(self, crossing: Crossing) -> _Rewrite:
+        made = run_permuted(self.best, crossing, self.found)
+        self.sums.update(dict.fromkeys(made.refused))
+        if crossing.free_ends:
+            self.failed += made.failed
+        laws = ("reassociate",) if made.reordered else ()
+        return _Rewrite("layout", made.source, made.changes, crossing.free_ends, laws)
+
+    def _try(self, rewrite: Callable[[], _Rewrite]) -> bool:
         """Apply a rewrite if it makes the model cheaper and is proved; return whether it did."""
-        source, details = rewrite()
+        made = rewrite()
+        rule, details = made.rule, made.details
         if not details or (rule, tuple(details)) in self.refused:
             return False
         try:
-            model = _reread(self.original, source)
+            model = _reread(self.original, made.source)
             if rule == "layout":  # identities and pairs of transposes are left, which go as regions
                 source, more = respell_regions(model)
-                details += more
+                details = details + more
                 model = _reread(self.original, source)
         except SymlayoutError as error:
             self.changes.append(Change(rule, tuple(details), False, f"the result cannot be read: {error}"))
-            self.refused.add((rule, tuple(details)))
+            self.refused.add((rule, tuple(made.details)))
             return False
-        cost = cost_of_model(model)
-        counts = len(model.source.graph.node), len(self.best.source.graph.node)
-        if not cost.at_most(self.cost) or (*cost.key()[:2], counts[0]) >= (*self.cost.key()[:2], counts[1]):
-            self.refused.add((rule, tuple(details)))
+        if not self._is_cheaper(model, made.free_ends):
+            self.refused.add((rule, tuple(made.details)))
             return False
         reason = self._why_not(model)
         self.changes.append(Change(rule, tuple(details), not reason, reason))
         if reason:
-            self.refused.add((rule, tuple(details)))
+            self.refused.add((rule, tuple(made.details)))
             return False
-        self.best, self.cost = model, cost
+        self.best, self.cost = model, cost_of_model(model)
+        self.used.update(made.laws)
         return True
+
+    def _is_cheaper(self, model: Model, free_ends: bool) -> bool:
+        """Return whether a model costs less than the best one, and no more at any size."""
+        cost_in = interior_cost if free_ends else cost_of_model
+        cost, best = cost_in(model), cost_in(self.best)
+        counts = len(model.source.graph.node), len(self.best.source.graph.node)
+        return cost.at_most(best) and (*cost.key()[:2], counts[0]) < (*best.key()[:2], counts[1])
 
     def _why_not(self, model: Model) -> str:
         """Return why a model must not take the place of the original; an empty text if it may."""
         try:
-            found = verify(self.original, model)
+            found = verify(self.original, model, laws=self.laws)
         except SymlayoutError as error:
             return f"the models cannot be compared: {error}"
         for name, proof in found.outputs.items():
@@ -273,4 +340,5 @@ class _Search:
                 return f"output {name[:80]} is {proof.verdict.name}"
             if not implies(self.original.outputs[name].facts, model.outputs[name].facts):
                 return f"output {name[:80]} is not proved to accept the same sizes"
+        self.used.update(found.laws)
         return ""

@@ -2,14 +2,18 @@
 
 For a permutation ``p`` each operation that may run in both layouts is on one of two sides.  A value that is computed on
 one side and read on the other one is transposed once.  A transpose by ``p`` gives the permuted side its value for
-nothing; a transpose back reads from the permuted side for nothing.  The cut of least weight, in bytes, says what is on
-which side.
+nothing; a transpose back reads from the permuted side for nothing.  Any other transpose takes either side's value, and
+so does whatever reads a shape.  The cut of least weight says what is on which side.
+
+`permuted_nodes` says which operations may run in both layouts.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,26 +21,47 @@ import numpy as np
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Movement, bytes_of, typical
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.tensors.chain import Tensor
+from symlayout.optimize_models.permuted_nodes import Found, Perm, PermutedNode, PermutedNodes, inverse, name_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
-_BY_AXIS = {"Concat": 0, "Softmax": -1, "LogSoftmax": -1, "Hardmax": -1, "Split": 0}
-"""Operations with one axis as an attribute, and its default; from version 13 on Softmax has one axis only."""
-_REDUCTIONS = ("ReduceMax", "ReduceMin")
-"""Reductions whose terms may come in any order; runtimes add up the terms of others in an order that layouts change."""
-_ONE_AXIS = 13
-_MAX_CONSTANT = 1 << 20  # bytes of a constant that is permuted
-
-Perm = tuple[int, ...]
 Vertex = tuple[str, Any]
 PERMUTED: Vertex = ("side", "permuted")
 ORIGINAL: Vertex = ("side", "original")
 
+_FREE = 1e-3  # the weight of a transpose at an input or output of the model that may have one
+_RESHAPE = 1e-2  # the weight of a transpose that moves axes of extent 1 only, and so is a reshape
+_ONE = float(1 << 20)  # the weight of a transpose where transposes are counted, to which its bytes are small
 
-def permutations_of(model: Model) -> list[Perm]:
-    """Return the permutations of the model's transposes, and their inverses."""
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """What is to be cut.
+
+    Attributes
+    ----------
+    perm : tuple of int
+        The permutation.  The permuted side has the layout before it.
+    flipped : bool
+        Where the permutation is its own inverse: which transposes lead to the permuted side.
+    counted : bool
+        Whether to minimise the number of transposes, and their bytes only after that.
+    free_ends : bool
+        Whether a transpose of an input or an output of the model weighs nothing.
+    reorder : bool
+        Whether sums may move whose terms runtimes add up in an order that the layout changes.
+    """
+
+    perm: Perm
+    flipped: bool = False
+    counted: bool = False
+    free_ends: bool = False
+    reorder: bool = False
+
+
+def crossings_of(model: Model, *, reorder: bool = False) -> list[Crossing]:
+    """Return the crossings that may save transposes: by the model's permutations and their inverses."""
     graph = EditedGraph(model.source)
     found: dict[Perm, None] = {}
     for node in graph.nodes:
@@ -45,133 +70,185 @@ def permutations_of(model: Model) -> list[Perm]:
             assert perm is not None
             found[perm] = None
             found[inverse(perm)] = None
-    return list(found)
+    return [
+        Crossing(perm, flipped, counted, reorder=reorder)
+        for counted in (False, True)
+        for perm in found
+        if perm != tuple(range(len(perm)))
+        for flipped in ((False, True) if perm == inverse(perm) else (False,))
+    ]
 
 
-def inverse(perm: Perm) -> Perm:
-    """Return the permutation that undoes *perm*."""
-    return tuple(int(k) for k in np.argsort(perm))
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A model with operations in another layout.
+
+    Attributes
+    ----------
+    source : ModelProto
+        The model.
+    changes : list of str
+        What runs in another layout; empty if nothing does.
+    reordered : tuple of str
+        Sums among them whose terms runtimes add up in an order that the layout changes.
+    refused : tuple of str
+        Such sums that stay.
+    failed : list of str
+        Operators that would have been run in the other layout, but have no spelling there.
+    """
+
+    source: ModelProto
+    changes: list[str]
+    reordered: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    failed: list[str] = field(default_factory=list)
 
 
-def run_permuted(model: Model, perm: Perm) -> tuple[ModelProto, list[str]]:
-    """Return the model with those operations in the layout before *perm* that the cut says, and their names."""
+def run_permuted(model: Model, crossing: Crossing, known: Found | None = None) -> Crossed:
+    """Return the model with those operations in the layout before the permutation that the cut says.
+
+    Parameters
+    ----------
+    known : dict, optional
+        What was found for nodes of the model before; see `PermutedNodes`.
+    """
     graph = EditedGraph(model.source)
-    layout = _Layout(graph, Movement(model), perm)
-    permuted = layout.cut()
+    layout = _Layout(graph, Movement(model), crossing, {} if known is None else known)
+    permuted = layout.proved_cut()
+    refused = tuple(sorted(layout.permuted_nodes.refused))
     if not permuted:
-        return graph.message, []
-    changes = [f"{node.output[0][:80]}: {node.op_type} runs before Transpose {list(perm)}" for node in permuted]
+        return Crossed(graph.message, [], (), refused, layout.failed)
+    perm = list(crossing.perm)
+    changes = [f"{node.output[0][:80]}: {node.op_type} runs before Transpose {perm}" for node in permuted]
+    reordered = layout.permuted_nodes.reordered & {name_of(node) for node in permuted}
     layout.apply(permuted)
-    return graph.finish(), changes
+    return Crossed(graph.finish(), changes, tuple(sorted(reordered)), refused, layout.failed)
 
 
 class _Layout:
     """The operations of a graph on both sides of one permutation."""
 
-    def __init__(self, graph: EditedGraph, movement: Movement, perm: Perm) -> None:
-        self.graph, self.tensors, self.perm = graph, movement.tensors, perm
+    def __init__(self, graph: EditedGraph, movement: Movement, crossing: Crossing, known: Found) -> None:
+        self.graph, self.tensors, self.crossing = graph, movement.tensors, crossing
+        self.perm = crossing.perm
         self.producers = graph.producers()
-        self.constants = {t.name: t for t in graph.message.graph.initializer}
-        inputs = {v.name for v in graph.message.graph.input}
-        self.constants = {name: t for name, t in self.constants.items() if name not in inputs}
         self.captured = graph.captured()
-        self.flexible = {id(node): node for node in graph.nodes if self._is_flexible(node)}
-        self.forward: set[int] = set()
-        self.back: set[int] = set()
+        self.inputs = {v.name for v in graph.message.graph.input}
+        self.permuted_nodes = PermutedNodes(graph, self.tensors, self.perm, known, reorder=crossing.reorder)
+        self.transposes: dict[int, Perm] = {}
+        self.flexible: dict[int, PermutedNode] = {}
+        self.failed: list[str] = []
         for node in graph.nodes:
             t = self.tensors.get(node.output[0]) if node.output else None
-            if t is None or t.rank != len(perm):
+            found = None if t is None or t.rank != len(self.perm) else graph.permutation(node, t.rank)
+            if found is not None:
+                self.transposes[id(node)] = found
+            elif (proposal := self.permuted_nodes.propose(node)) is not None:
+                self.flexible[id(node)] = proposal
+        self.forward, self.back = self._roles()
+
+    def _roles(self) -> tuple[set[int], set[int]]:
+        """Return the transposes that lead from the permuted side, and those that lead to it."""
+        back = inverse(self.perm)
+        if self.perm != back:
+            forward, backward = ({k for k, p in self.transposes.items() if p == q} for q in (self.perm, back))
+            return forward, backward
+        ours = [n for n in self.graph.nodes if self.transposes.get(id(n)) == self.perm]
+        colours = self._colours(ours)
+        forward = {id(n) for n in ours if colours[n.input[0]] == self.crossing.flipped}
+        return forward, {id(n) for n in ours} - forward
+
+    def _colours(self, ours: list[NodeProto]) -> dict[str, bool]:
+        """Return one of two colours for each value: a transpose changes it, and operations keep it if they can."""
+        near: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+        for node in ours:
+            near[node.input[0]].append((node.output[0], True))
+            near[node.output[0]].append((node.input[0], True))
+        for node in self.graph.nodes:
+            proposal = self.flexible.get(id(node))
+            if proposal is None:
                 continue
-            found = graph.permutation(node, len(perm))
-            source = self.producers.get(node.input[0]) if node.input else None
-            follows = source is not None and id(source) in self.flexible
-            if found == perm and not (found == inverse(perm) and follows):
-                self.forward.add(id(node))
-            elif found == inverse(perm):
-                self.back.add(id(node))
-
-    # ------------------------------------------------------------------ which operations run in both layouts
-
-    def _is_flexible(self, node: NodeProto) -> bool:
-        outputs = [self.tensors.get(name) for name in node.output if name]
-        if not outputs or node.domain not in ("", "ai.onnx") or any(a.HasField("g") for a in node.attribute):
-            return False
-        if any(t is None or t.rank != len(self.perm) for t in outputs):
-            return False
-        if any(name in self.captured for name in node.output):
-            return False
-        if not node.input or not any(self._is_whole(name) for name in node.input):
-            return False
-        if self.graph.is_standard(node, *_BY_AXIS):
-            is_new = self.graph.opset >= _ONE_AXIS or node.op_type in ("Concat", "Split")
-            data = list(node.input) if node.op_type == "Concat" else [node.input[0]]
-            return is_new and all(self._is_whole(name) for name in data)
-        if self.graph.is_standard(node, *_REDUCTIONS):
-            return self._reduced(node) is not None and self._is_whole(node.input[0])
-        return all(t is not None and _is_elementwise(t) for t in outputs) and self._broadcasts(node)
-
-    def _is_whole(self, name: str) -> bool:
-        """Return whether a value has the rank of the permutation."""
-        t = self.tensors.get(name)
-        return t is not None and t.rank == len(self.perm)
-
-    def _broadcasts(self, node: NodeProto) -> bool:
-        if any(a.name in ("axis", "axes", "perm", "block_size") for a in node.attribute):
-            return False
-        if self.graph.is_standard(node, "QuantizeLinear", "DequantizeLinear"):
-            return all(self._is_single(name) for name in node.input[1:] if name)
-        return all(self._is_whole(n) or self._is_single(n) or self._is_constant(n) for n in node.input if n)
-
-    def _is_single(self, name: str) -> bool:
-        """Return whether a value has one element, and no more axes than the permutation."""
-        t = self.tensors.get(name)
-        return t is not None and t.rank <= len(self.perm) and all(e == 1 for e in t.shape)
-
-    def _is_constant(self, name: str) -> bool:
-        t = self.tensors.get(name)
-        if t is None or name not in self.constants or t.values is None or t.rank > len(self.perm):
-            return False
-        return t.values.nbytes <= _MAX_CONSTANT
-
-    def _reduced(self, node: NodeProto) -> list[int] | None:
-        """Return the axes that a reduction with ``keepdims`` reduces; None if they are not known."""
-        if self.graph.attribute(node, "keepdims") == 0:
-            return None
-        axes = self.graph.attribute(node, "axes")
-        if axes is None and len(node.input) > 1 and node.input[1] in self.constants:
-            t = self.tensors.get(node.input[1])
-            axes = None if t is None or t.values is None else t.values.tolist()
-        return None if axes is None else [int(a) for a in axes]
+            ends = [n for k, n in enumerate(node.input) if proposal.reads_permuted(k)]
+            ends += [n for n, permuted in zip(node.output, proposal.outputs, strict=True) if permuted]
+            for a, b in itertools.pairwise(ends):
+                near[a].append((b, False))
+                near[b].append((a, False))
+        colours: dict[str, bool] = {}
+        for start in near:
+            waiting = [start] if start not in colours else []
+            colours.setdefault(start, False)
+            while waiting:
+                at = waiting.pop()
+                for to, changes in near[at]:
+                    if to not in colours:
+                        colours[to] = colours[at] ^ changes
+                        waiting.append(to)
+        return colours
 
     # ------------------------------------------------------------------ the cut
 
+    def proved_cut(self) -> list[NodeProto]:
+        """Return the operations on the permuted side of the cut of least weight, each proved to run there."""
+        proved: set[int] = set()
+        while True:
+            chosen = self.cut()
+            open_ = [node for node in chosen if id(node) not in proved and id(node) in self.flexible]
+            if not open_:
+                return chosen
+            for node in open_:
+                found = self.permuted_nodes.find(node)
+                if found is None:
+                    del self.flexible[id(node)]
+                    self.failed.append(name_of(node))
+                else:
+                    self.flexible[id(node)] = found
+                    proved.add(id(node))
+
     def cut(self) -> list[NodeProto]:
         """Return the operations on the permuted side of the cut of least weight."""
-        if not self.forward or not self.flexible:
+        if not self.forward and not self.back:
             return []
         edges: dict[Vertex, dict[Vertex, float]] = defaultdict(lambda: defaultdict(float))
         readers: dict[str, list[Vertex]] = defaultdict(list)
         for node in self.graph.nodes:
-            side = self._reading_side(node)
+            proposal = self.flexible.get(id(node))
+            if self._takes_both(node):
+                continue
             for k, name in enumerate(node.input):
-                if name and not (side[0] == "node" and self._is_free(node, k)):
-                    readers[name].append(side)
+                if name and (proposal is None or proposal.reads_permuted(k)):
+                    readers[name].append(self._reading_side(node))
         for name in (*self.graph.outputs, *self.captured):
             readers[name].append(ORIGINAL)
         for name, sides in readers.items():
             t = self.tensors.get(name)
-            if t is None or t.rank != len(self.perm) or name in self.constants:
+            if t is None or t.rank != len(self.perm) or t.values is not None:
                 continue
-            weight = max(float(typical(bytes_of(t))), 1.0)
             source = self._making_side(name)
             one, all_ = ("one", name), ("all", name)
-            edges[one][source] += weight  # cut if a reader is on the permuted side, and the value is made original
-            edges[source][all_] += weight  # cut if a reader is on the original side, and the value is made permuted
+            weight = self._weight(name)
+            edges[one][source] += _FREE if self.crossing.free_ends and name in self.inputs else weight
+            edges[source][all_] += _FREE if self.crossing.free_ends and name in self.graph.outputs else weight
             for side in sides:
                 edges[side][one] = float("inf")
                 edges[all_][side] = float("inf")
         reached = minimum_cut(edges, PERMUTED, ORIGINAL)
-        return [node for key, node in self.flexible.items() if ("node", key) in reached]
+        return [node for node in self.graph.nodes if ("node", id(node)) in reached]
+
+    def _weight(self, name: str) -> float:
+        """Return what it weighs to transpose a value."""
+        t = self.tensors[name]
+        assert t is not None
+        kept = [k for k in self.perm if t.shape[k] != 1]
+        if kept == sorted(kept):
+            return _RESHAPE
+        size = max(float(typical(bytes_of(t))), 1.0)
+        return _ONE + size / _ONE if self.crossing.counted else size
+
+    def _takes_both(self, node: NodeProto) -> bool:
+        """Return whether a node takes its operand in either layout for nothing."""
+        if id(node) in self.transposes:
+            return id(node) not in self.forward and id(node) not in self.back
+        return self.graph.is_standard(node, "Shape", "Size")
 
     def _reading_side(self, node: NodeProto) -> Vertex:
         if id(node) in self.back:
@@ -184,14 +261,12 @@ class _Layout:
             return ORIGINAL
         if id(node) in self.forward:
             return PERMUTED
-        return ("node", id(node)) if id(node) in self.flexible else ORIGINAL
-
-    def _is_free(self, node: NodeProto, k: int) -> bool:
-        """Return whether an operand of a flexible node costs nothing in either layout."""
-        if self.graph.is_standard(node, *_REDUCTIONS, *(op for op in _BY_AXIS if op != "Concat")):
-            return k > 0
-        name = node.input[k]
-        return not self._is_whole(name) or self._is_single(name) or self._is_constant(name)
+        if id(node) in self.transposes and id(node) not in self.back:
+            return ("node", id(node))
+        proposal = self.flexible.get(id(node))
+        if proposal is None or not proposal.outputs[list(node.output).index(name)]:
+            return ORIGINAL
+        return ("node", id(node))
 
     # ------------------------------------------------------------------ the new graph
 
@@ -199,24 +274,21 @@ class _Layout:
         """Run *permuted* in the layout before the permutation, and transpose values that both sides read."""
         side = {id(node) for node in permuted}
         names: dict[str, str] = {}  # of values in the permuted layout
+        late: set[str] = set()  # values that are made permuted
         made: list[NodeProto] = []
-        late: dict[str, str] = {}  # values that are made permuted: original names
-        permanent = {id(node): list(node.output) for node in permuted}
         for node in self.graph.nodes:
             if id(node) in self.forward:
                 names[node.output[0]] = node.input[0]
             if id(node) in side:
-                for name in node.output:
-                    if name:
-                        names[name] = self.graph.new_name(f"{name}_permuted")
-                        late[name] = names[name]
+                for name in self._permuted_outputs(node):
+                    names[name] = self.graph.new_name(f"{name}_permuted")
+                    late.add(name)
         read_original = self._read_original(side)
 
         def permuted_name(name: str) -> str:
             if name not in names:
                 names[name] = self.graph.new_name(f"{name}_permuted")
-                back = list(inverse(self.perm))
-                made.append(self.graph.node("Transpose", [name], names[name], perm=back))
+                made.append(self.graph.node("Transpose", [name], names[name], perm=list(inverse(self.perm))))
             return names[name]
 
         for node in self.graph.nodes:
@@ -225,78 +297,90 @@ class _Layout:
             elif id(node) in self.back:
                 names[node.input[0]] = node.output[0]
                 made.append(node)
+            elif self._takes_both(node):
+                gone = node.input[0] in late and node.input[0] not in read_original
+                self._take(node, names[node.input[0]] if gone else None, names if id(node) in side else {}, made)
             elif id(node) in side:
                 self._permute(node, permuted_name, made)
-                for name in permanent[id(node)]:
-                    if name and name in read_original:
-                        made.append(self.graph.node("Transpose", [late[name]], name, perm=list(self.perm)))
             else:
                 made.append(node)
+            if id(node) in side:
+                for name in self._permuted_outputs(node):
+                    if name in read_original:
+                        made.append(self.graph.node("Transpose", [names[name]], name, perm=list(self.perm)))
         self.graph.nodes[:] = made
+
+    def _permuted_outputs(self, node: NodeProto) -> list[str]:
+        proposal = self.flexible.get(id(node))
+        flags = [True] if proposal is None else proposal.outputs
+        return [name for name, permuted in zip(node.output, flags, strict=True) if name and permuted]
 
     def _read_original(self, side: set[int]) -> set[str]:
         """Return the names that are read in the original layout."""
         found = {*self.graph.outputs, *self.captured}
         for node in self.graph.nodes:
-            if id(node) not in side and id(node) not in self.back:
-                found.update(node.input)
+            if self._takes_both(node) or id(node) in self.back:
+                continue
+            proposal = self.flexible[id(node)] if id(node) in side else None
+            found.update(n for k, n in enumerate(node.input) if proposal is None or not proposal.reads_permuted(k))
         return found
 
-    def _permute(self, node: NodeProto, permuted_name: Any, made: list[NodeProto]) -> None:
-        """Append the node in the permuted layout."""
-        from onnx import helper
+    def _take(self, node: NodeProto, permuted: str | None, names: dict[str, str], made: list[NodeProto]) -> None:
+        """Append a node that takes its operand in either layout: *permuted* is its name there, if it is only there."""
+        graph, back = self.graph, inverse(self.perm)
+        output = node.output[0]
+        if graph.is_standard(node, "Size"):
+            made.append(node if permuted is None else graph.node("Size", [permuted], output))
+            return
+        if graph.is_standard(node, "Shape"):
+            if permuted is None:
+                made.append(node)
+                return
+            start, end = (graph.attribute(node, name) for name in ("start", "end"))
+            shape = graph.new_name(f"{output}_permuted")
+            order, extra = graph.constant(np.array(self.perm[slice(start, end)], np.int64), f"{output}_order")
+            made += [*extra, graph.node("Shape", [permuted], shape)]
+            made.append(graph.node("Gather", [shape, order], output, axis=0))
+            return
+        perm: Perm = self.transposes[id(node)]
+        if permuted is not None:
+            perm = tuple(self.perm[k] for k in perm)
+        if output in names:
+            perm = tuple(perm[k] for k in back)
+        target, source = names.get(output, output), node.input[0] if permuted is None else permuted
+        if perm == self.transposes[id(node)] and (target, source) == (output, node.input[0]):
+            made.append(node)
+        elif perm == tuple(range(len(perm))):
+            made.append(graph.node("Identity", [source], target))
+        else:
+            made.append(graph.node("Transpose", [source], target, perm=list(perm)))
 
-        graph = self.graph
+    def _permute(self, node: NodeProto, permuted_name: Callable[[str], str], made: list[NodeProto]) -> None:
+        """Append the node in the permuted layout."""
+        proposal = self.flexible[id(node)]
         new = type(node)()
-        new.CopyFrom(node)
-        rank = len(self.perm)
-        for k, name in enumerate(node.input):
-            if not name:
-                continue
-            if self._is_free(node, k):
-                if not graph.is_standard(node, *_REDUCTIONS, *_BY_AXIS) and not self._is_single(name):
-                    new.input[k] = self._permuted_constant(name, made)
-            else:
-                new.input[k] = permuted_name(name)
-        for k, name in enumerate(node.output):
-            if name:
+        new.CopyFrom(proposal.node)
+        del new.input[:]
+        for k, operand in enumerate(proposal.operands):
+            name = node.input[k] if k < len(node.input) else ""
+            if not isinstance(operand, str):
+                name = self._constant(name or f"{node.output[0]}_axes", operand, made)
+            elif operand == "permuted":
+                name = permuted_name(name)
+            new.input.append(name)
+        for k, (name, permuted) in enumerate(zip(node.output, proposal.outputs, strict=True)):
+            if name and permuted:
                 new.output[k] = permuted_name(name)
-        if graph.is_standard(node, *_BY_AXIS):
-            axis = graph.attribute(node, "axis")
-            _drop(new, "axis")
-            moved = self.perm[(_BY_AXIS[node.op_type] if axis is None else axis) % rank]
-            new.attribute.append(helper.make_attribute("axis", moved))
-        elif graph.is_standard(node, *_REDUCTIONS):
-            axes = self._reduced(node)
-            assert axes is not None
-            permuted = [self.perm[a % rank] for a in axes]
-            if len(new.input) > 1:
-                new.input[1], extra = graph.constant(np.array(permuted, np.int64), f"{node.output[0]}_axes")
-                made.extend(extra)
-            else:
-                _drop(new, "axes")
-                new.attribute.append(helper.make_attribute("axes", permuted))
         made.append(new)
 
-    def _permuted_constant(self, name: str, made: list[NodeProto]) -> str:
-        t = self.tensors[name]
-        assert t is not None
-        assert t.values is not None
-        values = t.values.reshape((1,) * (len(self.perm) - t.rank) + t.values.shape)
-        new, extra = self.graph.constant(values.transpose(inverse(self.perm)), f"{name}_permuted")
+    def _constant(self, name: str, values: np.ndarray[Any, Any], made: list[NodeProto]) -> str:
+        """Return the name of a constant that takes the place of another one; the other one if they are equal."""
+        t = self.tensors.get(name)
+        if t is not None and t.values is not None and np.array_equal(t.values, values) and t.rank == values.ndim:
+            return name
+        new, extra = self.graph.constant(values, f"{name}_permuted")
         made.extend(extra)
         return new
-
-
-def _is_elementwise(t: Tensor) -> bool:
-    """Return whether each element of a value is computed from one element of each operand."""
-    return t.body is not None and not t.body.over and t.batch == t.rank
-
-
-def _drop(node: NodeProto, name: str) -> None:
-    for k in reversed(range(len(node.attribute))):
-        if node.attribute[k].name == name:
-            del node.attribute[k]
 
 
 def minimum_cut(edges: dict[Vertex, dict[Vertex, float]], source: Vertex, sink: Vertex) -> set[Vertex]:

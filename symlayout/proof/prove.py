@@ -167,6 +167,12 @@ class Proof:
         return f"<Proof: {self._conclusion()}>"
 
 
+def check_laws(laws: Sequence[str]) -> None:
+    """Raise for a law that is not known, and for laws that are text and not a sequence of them."""
+    if unknown := [law for law in laws if law not in LAWS] if not isinstance(laws, str) else [laws]:
+        raise ShapeError(f"law {shown(unknown[0])} is none of {', '.join(LAWS)}", "bad_mode")
+
+
 def prove_equal(
     left: Tensor | Layout,
     right: Tensor | Layout,
@@ -229,8 +235,7 @@ def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str
     check_tensors("prove_equal", left, right)
     if judge is not None and not (isinstance(judge, str) and judge == "isl"):
         raise ShapeError(f"judge {shown(judge)} is not 'isl'", "bad_mode")
-    if unknown := [law for law in laws if law not in LAWS] if not isinstance(laws, str) else [laws]:
-        raise ShapeError(f"law {shown(unknown[0])} is none of {', '.join(LAWS)}", "bad_mode")
+    check_laws(laws)
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         raise ArrayError(f"the sides have dtypes {left.dtype} and {right.dtype}")
     facts = left.facts.fork()

@@ -234,11 +234,13 @@ def test_an_output_that_is_an_input_keeps_a_node(tmp_path: Path) -> None:
     assert ops(optimized(tmp_path, nodes, ("N", 3))) == ["Identity"]
 
 
-def test_a_layout_is_refused_so_far(tmp_path: Path) -> None:
+def test_a_layout_and_a_law_are_known(tmp_path: Path) -> None:
     path = tmp_path / "x.onnx"
     path.write_bytes(model([node("Relu", "x", "y")], [value_info("x", ("N",))]))
-    with pytest.raises(sl.ShapeError, match="layout 'NHWC' is not known yet"):
-        sl.optimize(path, layout="NHWC")
+    with pytest.raises(sl.ShapeError, match="layout 'CHWN' is not known\n  known: None, NCHW, NHWC"):
+        sl.optimize(path, layout="CHWN")
+    with pytest.raises(sl.ShapeError, match="law 'commute' is none of reassociate"):
+        sl.optimize(path, laws=["commute"])
 
 
 def test_a_mean_stays_where_it_is(tmp_path: Path) -> None:
@@ -252,6 +254,10 @@ def test_a_mean_stays_where_it_is(tmp_path: Path) -> None:
     shape = SHAPES["dynamic batch"]
     o = optimized(tmp_path, nodes, shape, [tensor([-1], name="axes")])  # its sum would have another order in a runtime
     assert ops(o)[:3] == ["Abs", "Transpose", "ReduceMean"]
+    assert (o.report.held, o.report.laws) == (("ReduceMean b",), ())
+    granted = sl.optimize(tmp_path / "before.onnx", laws=["reassociate"])
+    assert ops(granted) == ["Abs", "ReduceMean", "Exp"]
+    assert (granted.report.held, granted.report.laws) == ((), ("reassociate",))
 
 
 def test_subgraphs_and_metadata_stay(tmp_path: Path) -> None:

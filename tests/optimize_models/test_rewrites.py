@@ -18,9 +18,10 @@ from symlayout.optimize_models.spell_movement import Speller, rebased, target_sh
 from symlayout.optimize_models.transpose_cut import (
     ORIGINAL,
     PERMUTED,
+    Crossing,
     Vertex,
+    crossings_of,
     minimum_cut,
-    permutations_of,
     run_permuted,
 )
 from tests.support.onnx_writer import model, node, value_info
@@ -104,8 +105,8 @@ def test_what_nobody_read_before_stays(tmp_path: Path) -> None:
     made, changes = respell_regions(m)
     assert [n.op_type for n in made.graph.node] == ["Neg", "Relu"]
     assert changes == ["b from x: Transpose, Transpose became nothing"]
-    assert permutations_of(m) == [(1, 0)]
-    assert run_permuted(m, (1, 0))[1] == []
+    assert [c.perm for c in crossings_of(m) if not c.counted and not c.flipped] == [(1, 0)]
+    assert run_permuted(m, Crossing((1, 0))).changes == []
     graph = EditedGraph(ModelProto.FromString(path.read_bytes()))
     assert graph.uses()["x"] == 2
     assert graph.new_name("a") == "a_2"

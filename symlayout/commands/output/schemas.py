@@ -192,6 +192,8 @@ SCHEMAS: dict[str, Schema] = {
             "before": _MOVEMENT,
             "after": _MOVEMENT,
             "verdicts": _map(_one_of("the verdict", "proved"), "the verdict of each output"),
+            "laws": _list(_TEXT, "the laws under which sums run in another layout"),
+            "held": _list(_TEXT, "the operators that keep values in the other layout"),
             "out": _is("string", "the file that was written"),
         }
     ),

@@ -1,0 +1,407 @@
+"""One node in another layout: the same operation on permuted values, with the attributes and constants that fit.
+
+What names an axis is renamed, what holds an entry for each axis is permuted, and constants that are broadcast are
+transposed.  That only proposes a node.  `PermutedNodes.find` returns it if the outputs are proved to be those of the
+original, transposed, for all sizes.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symlayout.errors import SymlayoutError
+from symlayout.models.load_onnx import OnnxEvaluation
+from symlayout.models.model import ModelNode
+from symlayout.models.onnx_model import OnnxGraph
+from symlayout.ops.transpose import transpose
+from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.spell_movement import target_shape
+from symlayout.proof.prove import Verdict, implies, prove_equal
+from symlayout.tensors.chain import Tensor
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+Perm = tuple[int, ...]
+Array = np.ndarray[Any, Any]
+
+_MAX_CONSTANT = 1 << 26  # bytes of a constant that is permuted
+_MAX_PROPOSALS = 8  # of one node
+_AXES = ("axis", "axes")  # operands and attributes that name axes
+_PER_AXIS = ("pads", "scales", "sizes", "repeats", "shape", "roi")
+"""Operands and attributes with one entry for each axis, or with as many more for the ends of the axes."""
+_STEADY = (
+    "softmax", "log_softmax", "hardmax", "cumulated", "index_of_extreme", "ordered_values", "ordered_positions",
+    "lp_normalized", "product", "sum_of_absolutes", "sum_of_squares", "root_of_squares", "log_of_sum",
+    "log_of_exponentials", "resampled",
+)  # fmt: skip
+"""Bodies on vectors that runtimes compute with the terms in one order, whatever the layout."""
+
+
+def inverse(perm: Perm) -> Perm:
+    """Return the permutation that undoes *perm*.
+
+    >>> inverse((0, 2, 3, 1))
+    (0, 3, 1, 2)
+    """
+    return tuple(int(k) for k in np.argsort(perm))
+
+
+Found = dict[Any, "tuple[PermutedNode | None, bool]"]
+"""By node and permutation: the node in the permuted layout, and whether the order of a sum changes by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermutedNode:
+    """A node that computes what another one does, in the layout before a permutation.
+
+    Attributes
+    ----------
+    node : NodeProto
+        The node, with the attributes that fit; its operands and outputs have the names of the original.
+    operands : tuple
+        For each operand ``"same"`` or ``"permuted"``, or the array that takes its place.  There may be operands more
+        than the original has.
+    outputs : tuple of bool
+        For each output whether it is permuted.
+    """
+
+    node: NodeProto
+    operands: tuple[Any, ...]
+    outputs: tuple[bool, ...]
+
+    def reads_permuted(self, k: int) -> bool:
+        """Return whether operand *k* is read in the permuted layout."""
+        return isinstance(self.operands[k], str) and self.operands[k] == "permuted"
+
+
+class PermutedNodes:
+    """Finds the nodes of one graph in the layout before *perm*.
+
+    Parameters
+    ----------
+    graph : EditedGraph
+        The graph of the nodes.
+    tensors : mapping
+        The values of the graph; None for one that is no tensor.
+    perm : tuple of int
+        The permutation that makes the values of the graph of the permuted ones.
+    known : dict
+        What was found for nodes of this model, in this layout and in others; results are added.
+    reorder : bool
+        Whether a sum may move whose terms runtimes add up in an order that the layout changes.
+    """
+
+    def __init__(
+        self,
+        graph: EditedGraph,
+        tensors: Mapping[str, Tensor | None],
+        perm: Perm,
+        known: Found,
+        *,
+        reorder: bool = False,
+    ) -> None:
+        self._graph, self._tensors, self._perm, self._reorder, self._known = graph, tensors, perm, reorder, known
+        self._opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in graph.message.opset_import}
+        self.reordered: set[str] = set()
+        """Such sums that may move, by `name_of`."""
+        self.refused: set[str] = set()
+        """Such sums that must not move, by `name_of`."""
+
+    # ------------------------------------------------------------------ proposals
+
+    def propose(self, node: NodeProto) -> PermutedNode | None:
+        """Return the likeliest spelling of the node in the permuted layout, not proved; None if there is none."""
+        return next(self._proposals(node), None)
+
+    def _proposals(self, node: NodeProto) -> Iterator[PermutedNode]:
+        tensors = [self._tensors.get(name) for name in node.output if name]
+        if not node.input or not tensors or any(a.HasField("g") or a.graphs for a in node.attribute):
+            return
+        if any(t is None for t in tensors) or any(n and self._tensors.get(n) is None for n in self._read(node)):
+            return
+        outputs = tuple(self._is_whole(name) for name in node.output)
+        if not any(outputs) and not any(self._is_whole(name) for name in node.input):
+            return
+        choices = [list(self._operands(node, k, name)) for k, name in enumerate(node.input)]
+        extra = self._added_axes(node)
+        found = 0
+        for new in self._attributes(node):
+            for operands in itertools.product(*choices):
+                if found == _MAX_PROPOSALS:
+                    return
+                if any(outputs) and all(isinstance(o, str) and o == "same" for o in operands):
+                    continue
+                found += 1
+                yield PermutedNode(new, (*operands, *extra), outputs)
+
+    def _read(self, node: NodeProto) -> list[str]:
+        """Return the operands whose values have to be known; a reshape shows its target by its result."""
+        return list(node.input[:1]) if self._graph.is_standard(node, "Reshape") else list(node.input)
+
+    def _is_whole(self, name: str) -> bool:
+        """Return whether a value has the rank of the permutation."""
+        t = self._tensors.get(name) if name else None
+        return t is not None and t.rank == len(self._perm)
+
+    def _operands(self, node: NodeProto, k: int, name: str) -> Iterator[Any]:
+        """Yield what may take the place of an operand, the likeliest first."""
+        t = self._tensors.get(name) if name else None
+        rank = len(self._perm)
+        if k == 1 and self._graph.is_standard(node, "Reshape"):
+            target = self._target(node)
+            if target is not None:
+                yield target
+            return
+        if t is None or t.values is None:
+            single = t is not None and t.rank <= rank and all(e == 1 for e in t.shape)
+            yield "permuted" if self._is_whole(name) and not single else "same"
+            return
+        values = np.asarray(t.values)
+        formal = _formals(node.op_type, node.domain, self._graph.opset)
+        role = formal[min(k, len(formal) - 1)] if formal else ""
+        if values.nbytes > _MAX_CONSTANT:
+            yield "same"
+        elif role in _AXES and values.ndim <= 1 and values.dtype.kind == "i":
+            yield self._renamed(values)
+        elif role in _PER_AXIS and values.ndim == 1:
+            yield from self._permuted_entries(values, role)
+            yield "same"
+        elif values.size == 1 and values.ndim <= rank:
+            yield "same"
+        elif values.ndim == rank:
+            yield values.transpose(inverse(self._perm))
+            yield "same"
+        elif values.ndim < rank and _is_elementwise(self._tensors.get(node.output[0])):
+            yield values.reshape((1,) * (rank - values.ndim) + values.shape).transpose(inverse(self._perm))
+            yield "same"  # one element for each channel
+        else:
+            yield "same"
+
+    def _renamed(self, axes: Array) -> Array:
+        return np.array([self._perm[a % len(self._perm)] for a in axes.ravel()], axes.dtype).reshape(axes.shape)
+
+    def _permuted_entries(self, values: Array, role: str) -> Iterator[Array]:
+        rank, back = len(self._perm), list(inverse(self._perm))
+        if role == "shape" and 0 < len(values) < rank:  # of Expand
+            values = np.concatenate([np.ones(rank - len(values), values.dtype), values])
+        if len(values) == rank:
+            yield values[back]
+        elif len(values) == 2 * rank:
+            yield values.reshape(2, rank)[:, back].ravel()
+
+    def _target(self, node: NodeProto) -> Array | None:
+        """Return the target with which a Reshape makes the permuted value."""
+        x, y = self._tensors.get(node.input[0]), self._tensors.get(node.output[0])
+        if x is None or y is None:
+            return None
+        back = inverse(self._perm)
+        shapes = [[t.shape[k] for k in back] if t.rank == len(back) else list(t.shape) for t in (x, y)]
+        numbers = target_shape(*shapes)
+        return None if numbers is None else np.array(numbers, np.int64)
+
+    def _attributes(self, node: NodeProto) -> Iterator[NodeProto]:
+        """Yield the node with its attributes in the permuted layout, the likeliest first."""
+        from onnx import helper
+
+        given = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        rank = len(self._perm)
+        changed: dict[str, Any] = {}
+        axis = given.get("axis", _default_axis(node.op_type, node.domain, self._graph.opset))
+        if isinstance(axis, int) and -rank <= axis < rank:
+            changed["axis"] = self._perm[axis % rank]
+        for name, value in given.items():
+            if name == "axes":
+                changed[name] = [self._perm[a % rank] for a in value]
+            elif name in _PER_AXIS and isinstance(value, list):
+                for entries in self._permuted_entries(np.array(value), name):
+                    changed[name] = entries.tolist()
+        if "axes" not in given and "starts" in given:  # Slice of version 1
+            changed["axes"] = [self._perm[k] for k in range(min(len(given["starts"]), rank))]
+        if changed:
+            new = type(node)()
+            new.CopyFrom(node)
+            kept = [a for a in node.attribute if a.name not in changed]
+            del new.attribute[:]
+            new.attribute.extend([*kept, *(helper.make_attribute(name, value) for name, value in changed.items())])
+            yield new
+        yield node
+
+    def _added_axes(self, node: NodeProto) -> tuple[Array, ...]:
+        """Return the axes of a Slice that names none: the first ones, renamed."""
+        if not self._graph.is_standard(node, "Slice") or len(node.input) != 3:
+            return ()
+        starts = self._tensors.get(node.input[1])
+        if starts is None or not isinstance(starts.shape[0], int) or starts.shape[0] > len(self._perm):
+            return ()
+        return (np.array(self._perm[: starts.shape[0]], np.int64),)
+
+    # ------------------------------------------------------------------ proofs
+
+    def find(self, node: NodeProto) -> PermutedNode | None:
+        """Return the node in the permuted layout if a proposal is proved; None if none is."""
+        values = [self._tensors.get(name) for name in node.input]
+        key = (self._perm, node.SerializeToString(), tuple("" if t is None else repr(t) for t in values))
+        if key not in self._known:
+            self._known[key] = self._first_proved(node)
+        found, is_sum = self._known[key]
+        if is_sum:
+            (self.reordered if self._reorder else self.refused).add(name_of(node))
+        return None if is_sum and not self._reorder else found
+
+    def _first_proved(self, node: NodeProto) -> tuple[PermutedNode | None, bool]:
+        """Return the first proposal that is proved, and whether the order of a sum changes by it."""
+        for proposal in self._proposals(node):
+            try:
+                is_sum = self._proved(node, proposal)
+            except SymlayoutError:  # the proposal is not valid for these shapes
+                continue
+            if is_sum is not None:
+                return proposal, is_sum
+        return None, False
+
+    def _proved(self, node: NodeProto, proposal: PermutedNode) -> bool | None:
+        """Return whether the order of a sum changes by a proposal; None if it is not proved."""
+        back = inverse(self._perm)
+        names = [n for n in dict.fromkeys(node.input) if n]
+        leaves: dict[str, Tensor] = {}
+        for n in names:
+            t = self._tensors.get(n)
+            if t is not None and t.values is None:
+                leaves[n] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(leaves)}")
+        values: dict[str, Any] = {}
+        new = type(node)()
+        new.CopyFrom(proposal.node)
+        del new.input[:]
+        for k, operand in enumerate(proposal.operands):
+            name = node.input[k] if k < len(node.input) else ""
+            if isinstance(operand, str) and not name:
+                new.input.append("")
+                continue
+            new.input.append(f"operand {k}")
+            if not isinstance(operand, str):
+                values[f"operand {k}"] = operand
+            elif operand == "permuted":
+                values[f"operand {k}"] = transpose(self._value(name, leaves), back)
+            elif name in leaves:
+                values[f"operand {k}"] = leaves[name]
+            else:
+                t = self._tensors[name]
+                assert t is not None
+                values[f"operand {k}"] = t.values
+        made = self._evaluated(new, values)
+        is_sum = False
+        for name, permuted, found in zip(node.output, proposal.outputs, made, strict=False):
+            wanted = self._tensors.get(name) if name else None
+            if wanted is None:
+                continue
+            if not isinstance(found, Tensor):
+                return None
+            moved = transpose(found, self._perm) if permuted else found
+            original = _over(wanted, {id(self._tensors[n]): leaf for n, leaf in leaves.items()})
+            if original is None or moved.dtype != original.dtype or moved.rank != original.rank:
+                return None
+            if not implies(original.facts, moved.facts):
+                return None
+            if prove_equal(moved, original, budget=0).verdict is not Verdict.PROVED:
+                return None
+            bodies = [t for t in found.graph() if t.body is not None]
+            is_sum |= not all(self._is_steady(t, list(values.values())) for t in bodies)
+        return is_sum
+
+    def _value(self, name: str, leaves: Mapping[str, Tensor]) -> Tensor:
+        if name in leaves:
+            return leaves[name]
+        t = self._tensors[name]
+        assert t is not None
+        return t
+
+    def _evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
+        """Return the outputs of a node, given its operands."""
+        message = self._graph.message
+        nothing = OnnxGraph((), (), (), {}, self._opsets, {}, message, Path())
+        evaluation = OnnxEvaluation(nothing, ())
+        for name, value in values.items():
+            evaluation.define(name, value)
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        version = self._opsets.get(domain, 1)
+        made = ModelNode(node.name, node.op_type, domain, tuple(node.input), tuple(node.output), version, node)
+        return list(evaluation.computed(made))
+
+    def _is_steady(self, t: Tensor, operands: Sequence[Any]) -> bool:
+        """Return whether runtimes add up the terms in one order: any order if that is exact, else along last axes."""
+        body = t.body
+        assert body is not None
+        if not body.over or body.exact or t.dtype is None or t.dtype.kind not in "fc":
+            return True
+        if body.name in _STEADY:
+            return dict(body.attributes).get("mode") != "cubic"
+        inner = t.inputs[0].rank - t.batch + len(t.inputs) - 1  # of a matrix product the rows too
+        rank = len(self._perm)
+        if inner >= rank or self._perm[rank - inner :] != tuple(range(rank - inner, rank)):
+            return False
+        return len(t.inputs) > 1 or any(t.inputs[0] is x for x in operands)
+
+
+def name_of(node: NodeProto) -> str:
+    """Return the operator and its name for messages."""
+    return f"{node.op_type} {(node.name or node.output[0])[:80]}"
+
+
+def _over(t: Tensor, sources: Mapping[int, Tensor]) -> Tensor | None:
+    """Return *t* with other tensors in the places of some, by their ``id``; None if it reads others too."""
+    made: dict[int, Tensor] = dict(sources)
+    waiting = [t]
+    while waiting:
+        at = waiting[-1]
+        if id(at) in made:
+            waiting.pop()
+        elif at.values is not None:
+            made[id(at)] = at
+        elif not at.inputs:
+            return None
+        elif missing := [x for x in at.inputs if id(x) not in made]:
+            waiting += missing
+        else:
+            made[id(at)] = at.remade(tuple(made[id(x)] for x in at.inputs), {})
+            waiting.pop()
+    return made[id(t)]
+
+
+def _is_elementwise(t: Tensor | None) -> bool:
+    """Return whether each element of a value is computed from one element of each operand."""
+    return t is not None and t.body is not None and not t.body.over and t.batch == t.rank
+
+
+@functools.cache
+def _schema(op: str, domain: str, opset: int) -> Any:
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op, opset if domain in ("", "ai.onnx") else 1, "" if domain == "ai.onnx" else domain)
+    except defs.SchemaError:
+        return None
+
+
+@functools.cache
+def _formals(op: str, domain: str, opset: int) -> tuple[str, ...]:
+    """Return the names of an operation's operands; empty if they are not known."""
+    schema = _schema(op, domain, opset)
+    return () if schema is None else tuple(x.name for x in schema.inputs)
+
+
+@functools.cache
+def _default_axis(op: str, domain: str, opset: int) -> int | None:
+    """Return the axis of an operation that is given none; None if it has no such attribute."""
+    schema = _schema(op, domain, opset)
+    if schema is None or "axis" not in schema.attributes:
+        return None
+    default = schema.attributes["axis"].default_value
+    return int(default.i) if default.name == "axis" else None

@@ -1,0 +1,126 @@
+"""Operations between transposes run in the other layout, where a spelling there is proved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import NodeProto, TensorProto, numpy_helper
+
+import symlayout as sl
+from symlayout.optimize_models.movement_cost import Movement
+from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.permuted_nodes import PermutedNodes
+from tests.optimize_models.test_optimize_model import SHAPES, TO_NCHW, TO_NHWC, ops, optimized
+from tests.support.onnx_writer import model, node, value_info
+
+
+def between(*nodes: NodeProto, **given: object) -> tuple[list[NodeProto], list[TensorProto]]:
+    """Return nodes from a to b between transposes, and their constants: integers where no dtype says otherwise."""
+    constants = [numpy_helper.from_array(np.asarray(values), name) for name, values in given.items()]
+    return [
+        node("Abs", "x", "x0"),
+        node("Transpose", "x0", "a", perm=TO_NHWC),
+        *nodes,
+        node("Transpose", "b", "c", perm=TO_NCHW),
+        node("Exp", "c", "y"),
+    ], constants
+
+
+def floats(*values: float) -> np.ndarray[Any, Any]:
+    return np.array(values, np.float32)
+
+
+ZERO, CHANNELS = np.float32(0), np.linspace(0.1, 0.8, 8, dtype=np.float32)
+MOVED = {
+    "pad": between(node("Pad", "a, p, zero", "b"), p=[0, 1, 2, 0, 0, 3, 1, 0], zero=ZERO),
+    "pad of some axes": between(node("Pad", "a, p, zero, n", "b"), p=[1, 2, 3, 1], zero=ZERO, n=[1, -2]),
+    "pad by reflection": between(node("Pad", "a, p", "b", mode="reflect"), p=[0, 1, 2, 0, 0, 1, 1, 0]),
+    "resize": between(node("Resize", "a, , s", "b", mode="nearest"), s=floats(1, 2, 2, 1)),
+    "linear resize": between(node("Resize", "a, , s", "b", mode="linear"), s=floats(1, 2, 2, 1)),
+    "resize to sizes": between(node("Resize", "a, , , s", "b", mode="linear", axes=[1, 2]), s=[9, 11]),
+    "slice": between(node("Slice", "a, s, e, n, t", "b"), s=[1, 0], e=[100, -1], n=[1, 2], t=[2, 1]),
+    "slice of the first axes": between(node("Slice", "a, s, e", "b"), s=[0, 1], e=[100, 3]),
+    "split": between(node("Split", "a", "d, e", axis=-1, num_outputs=2), node("Add", "d, e", "b")),
+    "argmax": between(node("ArgMax", "a", "i", axis=3), node("Cast", "i", "b", to=1)),
+    "maximum": between(node("ReduceMax", "a, n", "s", keepdims=0), node("Unsqueeze", "s, n", "b"), n=[1, 2]),
+    "maximum and reshape": between(
+        node("ReduceMax", "a, n", "s", keepdims=0), node("Reshape", "s, t", "b"), n=[1, 2], t=[-1, 1, 1, 8]
+    ),
+    "slopes": between(node("PRelu", "a, s", "b"), s=CHANNELS),
+    "where": between(node("Greater", "a, zero", "g"), node("Where", "g, a, k", "b"), zero=ZERO, k=CHANNELS),
+    "expand": between(node("ReduceMax", "a, n", "s"), node("Expand", "s, t", "b"), n=[1, 2], t=[4, 6, 1]),
+    "tile": between(node("Tile", "a, r", "b"), r=[1, 2, 2, 1]),
+    "cumulated": between(node("CumSum", "a, n", "b"), n=3),
+    "the largest": between(node("TopK", "a, k", "b, i", axis=3), k=[2]),
+    "gather": between(node("Gather", "a, i", "b", axis=3), i=[2, 0, 1]),
+    "quantized": between(
+        node("QuantizeLinear", "a, s, z", "q"), node("DequantizeLinear", "q, s, z", "b"), s=CHANNELS[0], z=np.uint8(3)
+    ),
+    "quantized by channel": between(
+        node("QuantizeLinear", "a, s, z", "q", axis=3),
+        node("DequantizeLinear", "q, s, z", "b", axis=-1),
+        s=CHANNELS,
+        z=np.zeros(8, np.uint8),
+    ),
+    "shape": between(node("Relu", "a", "r"), node("Shape", "a", "s"), node("Reshape", "r, s", "b")),
+    "log of softmax": between(node("LogSoftmax", "a", "b", axis=-1)),
+    "another transpose": between(
+        node("Transpose", "a", "t", perm=[0, 2, 1, 3]),
+        node("Relu", "t", "r"),
+        node("Transpose", "r", "b", perm=[0, 2, 1, 3]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "dynamic batch",
+        pytest.param("static", marks=pytest.mark.slow),
+        pytest.param("all dynamic", marks=pytest.mark.slow),
+    ],
+)
+def test_an_operation_between_transposes_runs_without_them(tmp_path: Path, kind: str, name: str) -> None:
+    nodes, constants = MOVED[name]
+    shape = tuple(8 if e == "C" else e for e in SHAPES[kind])
+    assert "Transpose" not in ops(optimized(tmp_path, nodes, shape, constants))
+
+
+STAY = {
+    "a normalisation of the last axis": between(
+        node("LayerNormalization", "a, s", "b", axis=-1), s=np.ones(8, np.float32)
+    ),
+    "a triangle": between(node("Trilu", "a", "b")),
+    "a mean": between(node("ReduceMean", "a, n", "m"), node("Add", "a, m", "b"), n=[1, 2]),
+    "channels first": between(node("GlobalMaxPool", "a", "m"), node("Add", "a, m", "b")),
+    "a cubic resize": between(node("Resize", "a, , s", "b", mode="cubic"), s=floats(1, 2, 2, 1)),
+}
+
+
+@pytest.mark.parametrize("name", STAY)
+def test_an_operation_without_a_spelling_stays(tmp_path: Path, name: str) -> None:
+    """Equal extents do not make a spelling."""
+    nodes, constants = STAY[name]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(nodes, [value_info("x", (8, 8, 8, 8))], constants=constants))
+    m = sl.read_model(path)
+    graph = EditedGraph(m.source)
+    found = PermutedNodes(graph, Movement(m).tensors, tuple(TO_NHWC), {})
+    assert found.find(graph.nodes[2]) is None
+    assert found.refused == ({"ReduceMean m"} if name == "a mean" else {"Resize b"} if "cubic" in name else set())
+
+
+def test_a_spelling_names_its_axes_anew(tmp_path: Path) -> None:
+    nodes, constants = MOVED["pad of some axes"]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(nodes, [value_info("x", ("N", 8, 4, 6))], constants=constants))
+    m = sl.read_model(path)
+    graph = EditedGraph(m.source)
+    found = PermutedNodes(graph, Movement(m).tensors, tuple(TO_NHWC), {}).find(graph.nodes[2])
+    assert found is not None
+    assert [o if isinstance(o, str) else o.tolist() for o in found.operands] == ["permuted", "same", "same", [2, 3]]
+    assert found.outputs == (True,)
