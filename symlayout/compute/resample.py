@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from symlayout.algebra.polynomial import Extent
 from symlayout.compute.reductions import wide
 from symlayout.ops.axes import moveaxis
 from symlayout.ops.broadcast import broadcast_to
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, core_operation
 from symlayout.tensors.computation import compute, constant
-from symlayout.tensors.declaration import Body
+from symlayout.tensors.declaration import Body, Declared, Fill, Operand, index_map
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
@@ -125,3 +127,43 @@ def resample(x: Tensor, axis: int, extent: Any, attributes: Attributes) -> Tenso
     body = Body("resampled", resampled, attributes, over=True)
     made = compute(body, [view, room], batch=x.rank - 1, result=(extent,), dtype=x.dtype)
     return moveaxis(made, -1, axis)
+
+
+@core_operation
+def centered(x: Operand, shape: Any, axes: Sequence[int]) -> Declared:
+    """Return *x* with other extents along *axes*: cropped around the middle, or padded with zeros on both sides.
+
+    Where an odd number of elements is added or removed, the end gets one more.
+
+    Parameters
+    ----------
+    shape : sequence of int, dim or expression
+        The extents along *axes*.
+    axes : sequence of int
+        Each is 0 <= axis < rank.
+
+    Raises
+    ------
+    ShapeError
+        ``length_mismatch`` if there is not one extent for each axis, ``infeasible`` if one is negative, ``overflow``.
+
+    References
+    ----------
+    ONNX, operator CenterCropPad.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> centered(sl.tensor("9, C", name="x"), (5,), [0]).shape
+    (5, C)
+    """
+    sizes = x.extents(shape, "shape", len(axes))
+    domain: list[Extent] = list(x.shape)
+    starts: list[Extent] = [0] * x.rank
+    for axis, m in zip(axes, sizes, strict=True):
+        x.require(m, "infeasible", "extent {} of axis {} is negative", m, axis)
+        n = x.shape[axis]
+        added, removed = x.maximum(m - n, 0), x.maximum(n - m, 0)
+        starts[axis] = x.floor_div(removed, 2) - x.floor_div(added, 2)
+        domain[axis] = m
+    return index_map(domain, lambda *o: [c + s for c, s in zip(o, starts, strict=True)], fill=Fill(0))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.polynomial import Extent
+from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute, constant
 from symlayout.tensors.declaration import Body, Operand
@@ -66,6 +68,16 @@ def whole(
     return compute(body, views, batch=0, result=_Limited(tuple(result), tuple(limits)), dtype=dtype)
 
 
+def room_of(shape: Sequence[Any]) -> Tensor:
+    """Return zeros whose shape tells a body the extents of its result.
+
+    >>> import symlayout as sl
+    >>> room_of(sl.dims("N C")).shape
+    (N, C)
+    """
+    return broadcast_to(reshape(constant(np.zeros((), np.int8)), (1,) * len(shape)), tuple(shape))
+
+
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
@@ -118,6 +130,13 @@ def unique(x: Array, axes: Axes, axis: int | None, ordered: bool, output: int) -
 def ranged(room: Array, axes: Axes, start: Any, delta: Any, to: Any) -> Array:
     """Return ``start + k * delta`` for each position k."""
     return np.asarray(start + np.arange(room.shape[-1]) * delta).astype(to)
+
+
+def range_of(start: Array, limit: Array, delta: Array, axes: Axes) -> Array:
+    """Return the values from the first operand to before the second."""
+    first, last, step = (e.reshape(-1)[0] for e in (start, limit, delta))
+    count = max(int(np.ceil((float(last) - float(first)) / float(step))), 0)
+    return np.asarray(first + np.arange(count) * step).astype(start.dtype)
 
 
 def one_hot(index: Array, values: Array, room: Array, axes: Axes) -> Array:
@@ -187,3 +206,69 @@ def fourier(x: Array, axes: Axes, axis: int, length: int | None, inverse: bool, 
     if onesided:
         f = np.take(f, range(f.shape[axis] // 2 + 1), axis)
     return np.stack([f.real, f.imag], -1).astype(x.dtype)
+
+
+def short_time_fourier(x: Array, *rest: Array, axes: Axes, step: int, length: int, onesided: bool) -> Array:
+    """Return the Fourier transforms of frames of a signal, each multiplied by a window if one is given."""
+    v = x if x.ndim == 3 else x[..., None]
+    frames = (v.shape[1] - length) // step + 1
+    at = np.arange(frames)[:, None] * step + np.arange(length)
+    cut = v[:, at]  # (batch, frames, length, parts)
+    window = rest[0] if rest else np.ones(length, x.dtype)
+    padded = np.zeros(length, window.dtype)
+    padded[: len(window)] = window[:length]
+    return fourier((cut * padded[:, None]).astype(x.dtype), (), 2, None, False, onesided)
+
+
+_COSINES = {"hann": (0.5, 0.5, 0.0), "hamming": (25 / 46, 1 - 25 / 46, 0.0), "blackman": (0.42, 0.5, 0.08)}
+
+
+def cosine_window(room: Array, axes: Axes, kind: str, periodic: bool, to: Any) -> Array:
+    """Return a window of as many elements as *room*: a sum of cosines."""
+    n = room.shape[0]
+    angle = 2 * np.pi * np.arange(n) / max(n if periodic else n - 1, 1)
+    first, second, third = _COSINES[kind]
+    return np.asarray(first - second * np.cos(angle) + third * np.cos(2 * angle)).astype(to)
+
+
+def mel_weights(bins: Array, length: Array, rate: Array, low: Array, high: Array, axes: Axes, to: Any) -> Array:
+    """Return the matrix from the bins of a spectrum to those of the mel scale: triangles between their neighbours."""
+    count, size = int(bins.reshape(-1)[0]), int(length.reshape(-1)[0])
+    ends = [2595 * np.log10(1 + float(e.reshape(-1)[0]) / 700) for e in (low, high)]
+    points = ends[0] + np.arange(count + 2) * ((ends[1] - ends[0]) / (count + 2))
+    hertz = 700 * (10 ** (points / 2595) - 1)
+    at = ((size + 1) * hertz // float(rate.reshape(-1)[0])).astype(np.int64)
+    made = np.zeros((size // 2 + 1, count))
+    rows = np.arange(len(made))
+    for k, (left, centre, right) in enumerate(zip(at, at[1:], at[2:], strict=False)):
+        rising = (rows >= left) & (rows <= centre)
+        made[rising, k] = (rows[rising] - left) / (centre - left) if centre > left else 1
+        falling = (rows >= centre) & (rows < right)
+        made[falling, k] = (right - rows[falling]) / max(right - centre, 1)
+    return made.astype(to)
+
+
+def scattered_cache(x: Array, updates: Array, *rest: Array, axes: Axes, axis: int, circular: bool) -> Array:
+    """Return *x* with updates written along *axis* from the index on that each element of axis 0 has."""
+    made = x.copy()
+    starts = rest[0].astype(np.int64) if rest else np.zeros(len(x), np.int64)
+    at = starts.reshape(-1, *[1] * (x.ndim - 1)) + np.arange(updates.shape[axis]).reshape(
+        [-1 if k == axis else 1 for k in range(x.ndim)]
+    )
+    if circular:
+        at = at % x.shape[axis]
+    np.put_along_axis(made, np.broadcast_to(at, updates.shape), updates, axis)
+    return made
+
+
+def class_loss(x: Array, labels: Array, *rest: Array, axes: Axes, ignore: int | None, reduction: str) -> Array:
+    """Return the negative elements of (n, c, ...) at classes, times the weights of the classes; their sum or mean."""
+    at = np.clip(labels, 0, x.shape[1] - 1).astype(np.int64)
+    weight = rest[0][at] if rest else np.ones(labels.shape, x.dtype)
+    if ignore is not None:
+        weight = np.where(labels == ignore, 0, weight)
+    loss = -np.take_along_axis(x, at[:, None], 1)[:, 0] * weight
+    if reduction == "none":
+        return np.asarray(loss).astype(x.dtype)
+    total = loss.sum(dtype=x.dtype)
+    return np.asarray(total if reduction == "sum" else total / weight.sum(dtype=x.dtype)).astype(x.dtype)

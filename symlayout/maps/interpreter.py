@@ -21,7 +21,7 @@ from symlayout.tensors.element_types import as_array, check_dtype
 
 
 def interpret(
-    t: Tensor | Adjoint, *arrays: Any, dims: Mapping[Any, Any] | None = None, **named: Any
+    t: Tensor | Adjoint, /, *arrays: Any, dims: Mapping[Any, Any] | None = None, **named: Any
 ) -> np.ndarray[Any, Any]:
     """Return the elements of *t* for the given inputs.
 

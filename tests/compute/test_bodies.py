@@ -13,15 +13,20 @@ import pytest
 import symlayout as sl
 from symlayout.compute import (
     along_axis,
+    attention,
     contractions,
     elementwise,
     gather,
     normalization,
     pooling,
     quantization,
+    recurrent,
     reductions,
     resample,
+    sampling,
     scalars,
+    text,
+    training,
     whole,
 )
 from symlayout.compute.contractions import Spatial
@@ -95,6 +100,31 @@ ROWS: dict[ModuleType, tuple[Callable[..., sl.Tensor], Callable[..., Array]]] = 
         lambda a, b: np.linalg.det(b[:4]),
     ),
     scalars: (lambda x, y: elementwise.elementwise(body(scalars.sigmoid), x), lambda a, b: 1 / (1 + np.exp(-a))),
+    attention: (lambda x, y: along_axis.along(y, [1], attention.softmax_or_zero), lambda a, b: softmax(b)),
+    recurrent: (
+        lambda x, y: sl.onnx.rnn(x, np.ones((1, 2, 4)), np.zeros((1, 2, 2)), hidden_size=2),
+        lambda a, b: np.broadcast_to(np.tanh(a.sum(-1))[:, None, :, None], (3, 1, 1, 2)),
+    ),
+    sampling: (lambda x, y: sl.onnx.col2im(x, image_shape=(4,), block_shape=(1,)), lambda a, b: a),
+    training: (
+        lambda x, y: elementwise.elementwise(
+            sl.Body(
+                "adagrad",
+                training.adagrad,
+                tuple({"decay_factor": 0.0, "epsilon": 1.0, "norm_coefficient": 0.0, "output": 0}.items()),
+            ),
+            x,
+            x,
+            x,
+            x,
+            x,
+        ),
+        lambda a, b: a - a * a / (np.sqrt(a + a * a) + 1),
+    ),
+    text: (
+        lambda x, y: elementwise.elementwise(sl.Body("matches", text.matches, (("pattern", ".*"),)), x, dtype=np.bool_),
+        lambda a, b: a >= 0,
+    ),
 }
 
 

@@ -39,7 +39,7 @@ def test_the_registry_has_the_catalogue() -> None:
 @pytest.mark.parametrize("name", [*MOVEMENT, *(n for n in names() if n.startswith("onnx:") and "-" not in n)])
 def test_each_operation_is_a_function_of_its_framework_in_snake_case(name: str) -> None:
     framework, _, title = name.partition(":")
-    base = title.partition("-")[0]
+    base = title.partition("-")[0].rpartition(".")[2]  # without a domain
     words = "".join(f"_{c}" if c.isupper() and not base[i - 1].isupper() else c for i, c in enumerate(base))
     assert getattr(MODULES[framework], words.lower().strip("_")) is sl.op(name)
 

@@ -27,7 +27,8 @@ def page() -> str:
         "|---|---|",
         f"| shape and value right | {counts.pop('value')} |",
         f"| shape right, value beyond the tolerance by rounding | {counts.pop('rounded')} |",
-        f"| shape right, the value is not declared | {counts.pop('shape')} |",
+        f"| shape right, the value is random or not declared | {counts.pop('shape')} |",
+        f"| shape right in the whole model, whose subgraphs have no value | {counts.pop('model')} |",
     ]
     lines += [f"| not run: {reason} | {count} |" for reason, count in counts.most_common()]
     return "\n".join(lines)

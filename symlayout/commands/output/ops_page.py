@@ -29,6 +29,7 @@ _SHOWN = {
     "ceil_part": "split",
     "near_part": "array_split",
     "broadcast_jointly": "broadcast_to",
+    "centered": "pad",
     "constant": "full",
     "updated_slice": "update_slice",
 }

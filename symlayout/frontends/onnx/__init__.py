@@ -23,6 +23,8 @@ from symlayout.frontends.onnx import (
     reductions,
     resampling,
     shape_values,
+    text,
+    transformer_layers,
     types,
     windows,
 )
@@ -52,6 +54,8 @@ MODULES = (
     reductions,
     resampling,
     shape_values,
+    text,
+    transformer_layers,
     types,
     windows,
 )

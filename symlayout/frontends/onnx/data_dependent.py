@@ -9,6 +9,7 @@ import numpy as np
 
 from symlayout.compute import whole as core
 from symlayout.compute.reductions import reduced
+from symlayout.compute.sampling import chosen_boxes
 from symlayout.compute.whole import whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -88,7 +89,9 @@ def non_max_suppression(
     count = fresh("boxes", 0)
     present = [("center_point_box", int(center_point_box)), ("given", [x is not None for x in given])]
     limits = [(count, math.prod(scores.shape))]
-    return whole("non_max_suppression", xs, (count, 3), attributes=present, dtype=np.int64, limits=limits)
+    return whole(
+        "non_max_suppression", xs, (count, 3), function=chosen_boxes, attributes=present, dtype=np.int64, limits=limits
+    )
 
 
 @operator(

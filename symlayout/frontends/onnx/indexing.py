@@ -8,6 +8,7 @@ import numpy as np
 
 from symlayout.compute import along_axis
 from symlayout.compute import gather as core
+from symlayout.compute.whole import scattered_cache, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
@@ -103,3 +104,24 @@ def top_k(
     else:
         number = attributes.listed("K", count, 1)[0]
     return along_axis.top_k(X, number, along, largest=attributes.flag("largest", largest))
+
+
+@operator(
+    "TensorScatter",
+    example=("N, H, 16, D; N, H, 2, D; N", "", "(N, H, 16, D)"),
+    kinds="rank, bad_axis, bad_mode",
+    about={"mode": '``"linear"``, or ``"circular"``: after the last index comes the first.'},
+)
+def tensor_scatter(
+    past_cache: Tensor, update: Tensor, write_indices: Tensor | None = None, axis: Any = -2, mode: str = "linear"
+) -> Tensor:
+    """Return *past_cache* with *update* written along *axis*, from the index on that each element of axis 0 has."""
+    rank = require_rank("TensorScatter", past_cache, 2)
+    require_rank("TensorScatter", update, rank, rank)
+    (along,) = attributes.axes("axis", axis, rank)
+    if along == 0:
+        raise ShapeError("TensorScatter writes along an axis after the first", "bad_axis")
+    circular = attributes.choice("mode", mode, ("linear", "circular")) == "circular"
+    xs = [past_cache, update, *([] if write_indices is None else [write_indices])]
+    given = [("axis", along), ("circular", circular)]
+    return whole("tensor_scatter", xs, past_cache.shape, function=scattered_cache, attributes=given)

@@ -10,7 +10,7 @@ from symlayout.compute import contractions
 from symlayout.frontends.onnx.elementwise import apply
 from symlayout.frontends.onnx.operator import operator
 from symlayout.frontends.onnx.types import cast_to, quantize_linear
-from symlayout.frontends.onnx.windows import conv
+from symlayout.frontends.onnx.windows import conv, with_conv_attributes
 from symlayout.ops.axes import expand_dims
 from symlayout.tensors.chain import Tensor
 
@@ -35,21 +35,17 @@ def mat_mul_integer(
 
 
 @operator("ConvInteger", example=("N, C, H; M, C, 3", "", "(N, M, H - 2)"), kinds="rank, size_mismatch")
+@with_conv_attributes
 def conv_integer(
     x: Tensor,
     w: Tensor,
     x_zero_point: Tensor | None = None,
     w_zero_point: Tensor | None = None,
-    auto_pad: Any = "NOTSET",
-    dilations: Any = None,
-    group: Any = 1,
-    kernel_shape: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    **window: Any,
 ) -> Tensor:
     """Return the convolution of *x* and *w* minus their zero points, in int32."""
     images, kernels = _shifted(x, x_zero_point), _shifted(w, w_zero_point, tuple(range(1, w.rank)))
-    made: Tensor = conv(images, kernels, None, auto_pad, dilations, group, kernel_shape, pads, strides)
+    made: Tensor = conv(images, kernels, **window)
     return made
 
 
@@ -81,6 +77,7 @@ def q_linear_mat_mul(
     example=("N, C, H; 1; 1; M, C, 1; 1; 1; 1; 1", "", "(N, M, H)"),
     kinds="rank, size_mismatch",
 )
+@with_conv_attributes
 def q_linear_conv(
     x: Tensor,
     x_scale: Tensor,
@@ -91,15 +88,10 @@ def q_linear_conv(
     y_scale: Tensor,
     y_zero_point: Tensor,
     B: Tensor | None = None,
-    auto_pad: Any = "NOTSET",
-    dilations: Any = None,
-    group: Any = 1,
-    kernel_shape: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    **window: Any,
 ) -> Tensor:
     """Return the convolution of quantised tensors, plus the bias *B* in int32, quantised."""
     images, kernels = _shifted(x, x_zero_point), _shifted(w, w_zero_point, tuple(range(1, w.rank)))
-    made = conv(images, kernels, B, auto_pad, dilations, group, kernel_shape, pads, strides)
+    made = conv(images, kernels, B, **window)
     scales = expand_dims(w_scale, list(range(1, x.rank - 1))) if w_scale.extents not in ((), (1,)) else w_scale
     return _rescaled(made, (x_scale, scales), y_scale, y_zero_point)

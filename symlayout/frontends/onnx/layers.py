@@ -1,14 +1,18 @@
-"""ONNX's layers with states, attention, dropout, random values and losses."""
+"""ONNX's layers with states, dropout, random values, losses, and steps of training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from symlayout.compute import along_axis
-from symlayout.compute.whole import whole
+from symlayout.compute.elementwise import elementwise
+from symlayout.compute.recurrent import ACTIVATIONS, recurrent
+from symlayout.compute.training import STEPS
+from symlayout.compute.whole import class_loss, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
@@ -18,6 +22,7 @@ from symlayout.frontends.rank import require_rank
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
+from symlayout.tensors.declaration import Body
 
 _LAYER = {
     "activations": "Names of functions.",
@@ -32,122 +37,91 @@ _LAYER = {
 }
 
 
-def _layer(
-    name: str, xs: Sequence[Tensor | None], states: int, hidden: Any, direction: str, layout: Any, given: Any, n: int
-) -> Tensor | list[Tensor]:
+# For each layer its inputs, the attribute that only it has, its number of states, and the gates of the example.
+_LAYERS: dict[str, tuple[str, str | None, int, int]] = {
+    "RNN": ("X W R B sequence_lens initial_h", None, 1, 1),
+    "GRU": ("X W R B sequence_lens initial_h", "linear_before_reset", 1, 3),
+    "LSTM": ("X W R B sequence_lens initial_h initial_c P", "input_forget", 2, 4),
+}
+_LAYER_ATTRIBUTES: dict[str, Any] = {
+    "hidden_size": None,
+    "direction": "forward",
+    "layout": 0,
+    "activations": (),
+    "activation_alpha": (),
+    "activation_beta": (),
+    "clip": None,
+    "output_sequence": 0,
+    "outputs": 1,
+}
+
+
+def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> Tensor | list[Tensor]:
     X, R = xs[0], xs[2]
     assert X is not None
     assert R is not None
     require_rank(name, X, 3, 3)
     require_rank(name, R, 3, 3)
-    mode = attributes.choice("direction", direction, ("forward", "reverse", "bidirectional"))
+    mode = attributes.choice("direction", given["direction"], ("forward", "reverse", "bidirectional"))
+    hidden = given["hidden_size"]
     ways, size = 2 if mode == "bidirectional" else 1, R.shape[2] if hidden is None else hidden
-    batch_first = attributes.flag("layout", layout)
+    batch_first = attributes.flag("layout", given["layout"])
     time, batch = (X.shape[1], X.shape[0]) if batch_first else X.shape[:2]
     every = (batch, time, ways, size) if batch_first else (time, ways, batch, size)
     last = (batch, ways, size) if batch_first else (ways, batch, size)
-    present = [
+    variant = _LAYERS[name][1]
+    functions = given["activations"] or ()
+    known_names = [key.lower() for key in ACTIVATIONS]
+    for function in functions:
+        attributes.choice("activations", function.lower(), known_names)
+    settings = [
+        ("cell", name),
         ("given", [x is not None for x in xs]),
         ("direction", mode),
         ("layout", batch_first),
-        *sorted(given.items()),
+        ("activations", functions),
+        ("alpha", given["activation_alpha"] or ()),
+        ("beta", given["activation_beta"] or ()),
+        ("clip", given["clip"]),
+        ("variant", variant is not None and attributes.flag(variant, given[variant])),
     ]
     operands = [x for x in xs if x is not None]
+    shapes = [every, *[last] * _LAYERS[name][2]][: given["outputs"]]
     found = [
-        whole(name, operands, shape, attributes=[*present, ("output", k)], dtype=X.dtype)
-        for k, shape in enumerate([every, *[last] * states][:n])
+        whole(name, operands, shape, function=recurrent, attributes=[*settings, ("output", k)], dtype=X.dtype)
+        for k, shape in enumerate(shapes)
     ]
-    return found if n > 1 else found[0]
+    return found if given["outputs"] > 1 else found[0]
 
 
-@operator(
-    "RNN", example=("T, N, C; 1, 8, C; 1, 8, 8", "hidden_size=8", "(T, 1, N, 8)"), kinds="rank, bad_mode", about=_LAYER
-)
-def rnn(
-    X: Tensor,
-    W: Tensor,
-    R: Tensor,
-    B: Tensor | None = None,
-    sequence_lens: Tensor | None = None,
-    initial_h: Tensor | None = None,
-    hidden_size: Any = None,
-    direction: str = "forward",
-    layout: Any = 0,
-    activations: Any = ("Tanh",),
-    activation_alpha: Any = (),
-    activation_beta: Any = (),
-    clip: Any = None,
-    output_sequence: Any = 0,
-    outputs: int = 1,
-) -> Tensor | list[Tensor]:
-    """Return the states of a recurrent layer at all times, and the last state."""
-    given = {"activations": activations, "alpha": activation_alpha, "beta": activation_beta, "clip": clip}
-    xs = (X, W, R, B, sequence_lens, initial_h)
-    return _layer("RNN", xs, 1, hidden_size, direction, layout, given, outputs)
+def _registered(name: str) -> Callable[..., Any]:
+    inputs, variant, states, gates = _LAYERS[name]
+    names = inputs.split()
+    defaults = {**({variant: 0} if variant else {}), **_LAYER_ATTRIBUTES}
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        *(inspect.Parameter(n, kind, annotation="Tensor") for n in names[:3]),
+        *(inspect.Parameter(n, kind, default=None, annotation="Tensor | None") for n in names[3:]),
+        *(inspect.Parameter(n, kind, default=d, annotation="Any") for n, d in defaults.items()),
+    ]
+    signature = inspect.Signature(parameters, return_annotation="Tensor | list[Tensor]")
+
+    def applied(*args: Any, **kwargs: Any) -> Tensor | list[Tensor]:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        return _layer(name, [values.pop(n) for n in names], values)
+
+    applied.__name__ = applied.__qualname__ = name.lower()
+    cells = ", then the last cell" if states == 2 else ""
+    applied.__doc__ = f"Return the states of an {name} layer at all times, then the last state{cells}."
+    applied.__signature__ = signature  # type: ignore[attr-defined]
+    shapes = f"T, N, C; 1, {8 * gates}, C; 1, {8 * gates}, 8"
+    example = (shapes, "hidden_size=8", "(T, 1, N, 8)")
+    return operator(name, example=example, kinds="rank, bad_mode", about=_LAYER)(applied)
 
 
-@operator(
-    "GRU",
-    example=("T, N, C; 1, 24, C; 1, 24, 8", "hidden_size=8", "(T, 1, N, 8)"),
-    kinds="rank, bad_mode",
-    about=_LAYER,
-)
-def gru(
-    X: Tensor,
-    W: Tensor,
-    R: Tensor,
-    B: Tensor | None = None,
-    sequence_lens: Tensor | None = None,
-    initial_h: Tensor | None = None,
-    hidden_size: Any = None,
-    direction: str = "forward",
-    layout: Any = 0,
-    linear_before_reset: Any = 0,
-    activations: Any = (),
-    activation_alpha: Any = (),
-    activation_beta: Any = (),
-    clip: Any = None,
-    output_sequence: Any = 0,
-    outputs: int = 1,
-) -> Tensor | list[Tensor]:
-    """Return the states of a gated recurrent layer at all times, and the last state."""
-    given = {"activations": activations, "alpha": activation_alpha, "beta": activation_beta, "clip": clip}
-    given["linear"] = attributes.flag("linear_before_reset", linear_before_reset)
-    xs = (X, W, R, B, sequence_lens, initial_h)
-    return _layer("GRU", xs, 1, hidden_size, direction, layout, given, outputs)
-
-
-@operator(
-    "LSTM",
-    example=("T, N, C; 1, 32, C; 1, 32, 8", "hidden_size=8", "(T, 1, N, 8)"),
-    kinds="rank, bad_mode",
-    about=_LAYER,
-)
-def lstm(
-    X: Tensor,
-    W: Tensor,
-    R: Tensor,
-    B: Tensor | None = None,
-    sequence_lens: Tensor | None = None,
-    initial_h: Tensor | None = None,
-    initial_c: Tensor | None = None,
-    P: Tensor | None = None,
-    hidden_size: Any = None,
-    direction: str = "forward",
-    layout: Any = 0,
-    input_forget: Any = 0,
-    activations: Any = (),
-    activation_alpha: Any = (),
-    activation_beta: Any = (),
-    clip: Any = None,
-    output_sequence: Any = 0,
-    outputs: int = 1,
-) -> Tensor | list[Tensor]:
-    """Return the outputs of a layer of long short-term memory at all times, the last one, and the last cell."""
-    given = {"activations": activations, "alpha": activation_alpha, "beta": activation_beta, "clip": clip}
-    given["forget"] = attributes.flag("input_forget", input_forget)
-    xs = (X, W, R, B, sequence_lens, initial_h, initial_c, P)
-    return _layer("LSTM", xs, 2, hidden_size, direction, layout, given, outputs)
+globals().update({name.lower(): _registered(name) for name in _LAYERS})
 
 
 @operator(
@@ -242,104 +216,6 @@ def multinomial(input: Tensor, sample_size: Any = 1, dtype: Any = 6, seed: Any =
     return _drawn("Multinomial", [input], (input.shape[0], count), of_number("dtype", dtype), {})
 
 
-_ATTENTION = {
-    "is_causal": "Whether a query sees no later keys.",
-    "kv_num_heads": "The number of heads of keys and values, for inputs of rank 3.",
-    "q_num_heads": "The number of heads of queries, for inputs of rank 3.",
-    "qk_matmul_output_mode": "What the fourth output is.",
-    "softcap": "The limit of the scores; 0 is none.",
-    "softmax_precision": "The number of the element type of the softmax.",
-    "scale": "The factor of the scores; None is the root of the inverse head size.",
-    "left_window_size": "How many earlier keys a query sees; -1 is all.",
-    "right_window_size": "How many later keys a query sees; -1 is all.",
-}
-
-
-@operator(
-    "Attention",
-    example=("N, 8, S, D; N, 8, T, D; N, 8, T, E", "", "(N, 8, S, E)"),
-    kinds="rank, attr_missing",
-    about=_ATTENTION,
-)
-def attention(
-    Q: Tensor,
-    K: Tensor,
-    V: Tensor,
-    attn_mask: Tensor | None = None,
-    past_key: Tensor | None = None,
-    past_value: Tensor | None = None,
-    nonpad_kv_seqlen: Tensor | None = None,
-    is_causal: Any = 0,
-    kv_num_heads: Any = None,
-    q_num_heads: Any = None,
-    qk_matmul_output_mode: Any = 0,
-    scale: Any = None,
-    softcap: float = 0.0,
-    softmax_precision: Any = None,
-    left_window_size: Any = -1,
-    right_window_size: Any = -1,
-    outputs: int = 1,
-) -> Tensor | list[Tensor]:
-    """Return scaled dot-product attention; then the keys and the values with those of the past, and the scores."""
-    rank = require_rank("Attention", Q, 3, 4)
-    n, s, t = Q.shape[0], Q.shape[-2], K.shape[-2]
-    if rank == 4:
-        heads, kv_heads, head, value = Q.shape[1], K.shape[1], K.shape[3], V.shape[3]
-        y: tuple[Any, ...] = (n, heads, s, value)
-    else:
-        if q_num_heads is None or kv_num_heads is None:
-            raise ShapeError("inputs of rank 3 need q_num_heads and kv_num_heads", "attr_missing")
-        heads, kv_heads = attributes.constants("num_heads", [q_num_heads, kv_num_heads])
-        head, value = (_part(x.shape[2], kv_heads) for x in (K, V))
-        y = (n, s, heads * value)
-    total = t if past_key is None else past_key.shape[2] + t
-    shapes: list[tuple[Any, ...]] = [y, (n, kv_heads, total, head), (n, kv_heads, total, value), (n, heads, s, total)]
-    optional = (attn_mask, past_key, past_value, nonpad_kv_seqlen)
-    xs = [Q, K, V, *(x for x in optional if x is not None)]
-    given = [
-        ("causal", bool(is_causal)),
-        ("heads", (q_num_heads, kv_num_heads)),
-        ("mode", qk_matmul_output_mode),
-        ("scale", scale),
-        ("softcap", float(softcap)),
-        ("precision", softmax_precision),
-        ("windows", (left_window_size, right_window_size)),
-        ("given", [x is not None for x in optional]),
-    ]
-    found = [whole("attention", xs, e, attributes=[*given, ("output", k)]) for k, e in enumerate(shapes[:outputs])]
-    return found if outputs > 1 else found[0]
-
-
-def _part(n: Any, count: int) -> Any:
-    return n // count if isinstance(n, int) else n / count
-
-
-@operator(
-    "RotaryEmbedding",
-    example=("N, 8, S, 64; S, 32; S, 32", "", "(N, 8, S, 64)"),
-    kinds="rank",
-    about={
-        "interleaved": "Whether pairs are neighbours.",
-        "num_heads": "The number of heads, for an input of rank 3.",
-        "rotary_embedding_dim": "How many elements turn; 0 is all.",
-    },
-)
-def rotary_embedding(
-    X: Tensor,
-    cos_cache: Tensor,
-    sin_cache: Tensor,
-    position_ids: Tensor | None = None,
-    interleaved: Any = 0,
-    num_heads: Any = 0,
-    rotary_embedding_dim: Any = 0,
-) -> Tensor:
-    """Return *X* with pairs of elements turned by the angle of their position."""
-    require_rank("RotaryEmbedding", X, 3, 4)
-    xs = [X, cos_cache, sin_cache, *([] if position_ids is None else [position_ids])]
-    given = [("interleaved", interleaved), ("heads", num_heads), ("dim", rotary_embedding_dim)]
-    return whole("rotary_embedding", xs, X.shape, attributes=given)
-
-
 _LOSS = {"ignore_index": "The class that does not count.", "reduction": '``"none"``, ``"sum"`` or ``"mean"``.'}
 
 
@@ -349,7 +225,8 @@ def _loss(name: str, x: Tensor, labels: Tensor, weight: Tensor | None, ignore: A
     require_rank(name, labels, x.rank - 1, x.rank - 1)
     xs = [x, labels, *([] if weight is None else [weight])]
     given = [("ignore", ignore), ("reduction", mode)]
-    return whole(name, xs, labels.shape if mode == "none" else (), attributes=given, dtype=x.dtype)
+    shape = labels.shape if mode == "none" else ()
+    return whole(name, xs, shape, function=class_loss, attributes=given, dtype=x.dtype)
 
 
 @operator("NegativeLogLikelihoodLoss", example=("N, C; N", "", "()"), kinds="rank, bad_mode", about=_LOSS)
@@ -373,3 +250,86 @@ def softmax_cross_entropy_loss(
     logarithm = along_axis.along(scores, [1], along_axis.log_softmax)
     loss = _loss("NegativeLogLikelihoodLoss", logarithm, labels, weights, ignore_index, reduction)
     return [loss, logarithm] if outputs > 1 else loss
+
+
+def _step(name: str, R: Tensor, T: Tensor, inputs: Sequence[Tensor], given: Mapping[str, Any]) -> list[Tensor]:
+    """Return the new values of each group of *inputs*: a parameter, its gradient, and what the method keeps."""
+    function, kept = STEPS[name]
+    count, rest = divmod(len(inputs), kept + 1)
+    if rest or not count:
+        raise ShapeError(f"{name} takes {kept + 1} tensors for each parameter, not {len(inputs)}", "length_mismatch")
+    groups = [inputs[k::count] for k in range(count)]
+    made = []
+    for output in range(kept):
+        body = Body(name, function, (*sorted(given.items()), ("output", output)))
+        made += [elementwise(body, *group, R, T, dtype=group[0].dtype) for group in groups]
+    return made
+
+
+_TRAINING = {
+    "R": "The learning rate.",
+    "T": "The number of steps before.",
+    "inputs": "All parameters, all gradients, then all of each thing that the method keeps.",
+    "decay_factor": "How the learning rate decreases.",
+    "norm_coefficient": "The factor of the parameter that is added to the gradient.",
+    "norm_coefficient_post": "The factor of the parameter that is taken away after the step.",
+    "alpha": "How much of the mean of gradients stays.",
+    "beta": "How much of the mean of squares stays, or the factor of the gradient.",
+    "epsilon": "What is added to the root.",
+}
+_PREVIEW = "ai.onnx.preview.training"
+
+
+@operator(
+    f"{_PREVIEW}.Adagrad", example=("1; 1; C; C; C", "", "[(C,), (C,)]"), kinds="length_mismatch", about=_TRAINING
+)
+def adagrad(
+    R: Tensor,
+    T: Tensor,
+    *inputs: Tensor,
+    decay_factor: float = 0.0,
+    epsilon: float = 1e-6,
+    norm_coefficient: float = 0.0,
+) -> list[Tensor]:
+    """Return parameters after a step of Adagrad, then the sums of squared gradients."""
+    given = {"decay_factor": decay_factor, "epsilon": epsilon, "norm_coefficient": norm_coefficient}
+    return _step("Adagrad", R, T, inputs, given)
+
+
+@operator(
+    f"{_PREVIEW}.Adam", example=("1; 1; C; C; C; C", "", "[(C,), (C,), (C,)]"), kinds="length_mismatch", about=_TRAINING
+)
+def adam(
+    R: Tensor,
+    T: Tensor,
+    *inputs: Tensor,
+    alpha: float = 0.9,
+    beta: float = 0.999,
+    epsilon: float = 1e-6,
+    norm_coefficient: float = 0.0,
+    norm_coefficient_post: float = 0.0,
+) -> list[Tensor]:
+    """Return parameters after a step of Adam, then the means of gradients and of their squares."""
+    given = {
+        "alpha": alpha,
+        "beta": beta,
+        "epsilon": epsilon,
+        "norm_coefficient": norm_coefficient,
+        "norm_coefficient_post": norm_coefficient_post,
+    }
+    return _step("Adam", R, T, inputs, given)
+
+
+@operator(
+    f"{_PREVIEW}.Momentum",
+    example=("1; 1; C; C; C", 'alpha=0.9, beta=1.0, mode="standard", norm_coefficient=0.0', "[(C,), (C,)]"),
+    kinds="length_mismatch, bad_mode",
+    about=_TRAINING,
+)
+def momentum(
+    R: Tensor, T: Tensor, *inputs: Tensor, alpha: float, beta: float, mode: str, norm_coefficient: float
+) -> list[Tensor]:
+    """Return parameters after a step with momentum, then the momenta."""
+    nesterov = attributes.choice("mode", mode, ("standard", "nesterov")) == "nesterov"
+    given = {"alpha": alpha, "beta": beta, "nesterov": nesterov, "norm_coefficient": norm_coefficient}
+    return _step("Momentum", R, T, inputs, given)

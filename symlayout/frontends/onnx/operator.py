@@ -118,7 +118,7 @@ def snake_case(name: str) -> str:
     >>> [snake_case(name) for name in ("ReduceL1", "MatMul", "GatherND", "LRN", "QLinearConv", "IsNaN")]
     ['reduce_l1', 'mat_mul', 'gather_nd', 'lrn', 'q_linear_conv', 'is_nan']
     """
-    name = name.replace("NaN", "Nan").partition("-")[0]
+    name = name.replace("NaN", "Nan").partition("-")[0].rpartition(".")[2]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 

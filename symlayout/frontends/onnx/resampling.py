@@ -6,12 +6,16 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from symlayout.compute import resample as core
+from symlayout.compute import sampling
 from symlayout.compute.contractions import Spatial
-from symlayout.compute.whole import fourier, whole
+from symlayout.compute.whole import cosine_window, fourier, mel_weights, room_of, short_time_fourier, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
-from symlayout.frontends.onnx.operator import is_known, known, operator
+from symlayout.frontends.onnx.element_types import of_number
+from symlayout.frontends.onnx.operator import as_tensor, is_known, known, operator
 from symlayout.frontends.onnx.shape_values import dims_of
 from symlayout.frontends.onnx.windows import spatial_of
 from symlayout.frontends.rank import require_rank
@@ -183,8 +187,11 @@ def grid_sample(
     """Return the elements of *X* at the places of *grid*, interpolated."""
     rank = require_rank("GridSample", X, 3)
     require_rank("GridSample", grid, rank, rank)
-    given = [("align", bool(align_corners)), ("mode", mode), ("padding", padding_mode)]
-    return whole("grid_sample", [X, grid], (*X.shape[:2], *grid.shape[1:-1]), attributes=given, dtype=X.dtype)
+    kind = attributes.choice("mode", mode, ("linear", "nearest", "cubic", "bilinear", "bicubic")).removeprefix("bi")
+    outside = attributes.choice("padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    given = [("align", bool(align_corners)), ("mode", kind), ("padding", outside)]
+    shape = (*X.shape[:2], *grid.shape[1:-1])
+    return whole("grid_sample", [X, grid], shape, function=sampling.grid_sample, attributes=given, dtype=X.dtype)
 
 
 @operator("AffineGrid", example=("N, 2, 3", "size=(1, 3, 8, 9)", "(N, 8, 9, 2)"), kinds="rank, attr_dtype", about=_GRID)
@@ -192,9 +199,8 @@ def affine_grid(theta: Tensor, size: Tensor | Any, align_corners: Any = 0) -> Te
     """Return the places that *theta* maps a regular grid to."""
     require_rank("AffineGrid", theta, 3, 3)
     spatial = dims_of("size", size)[2:]
-    xs = [theta, *([size] if isinstance(size, Tensor) else [])]
-    given = [("align", bool(align_corners)), ("extents", spatial)]
-    return whole("affine_grid", xs, (theta.shape[0], *spatial, len(spatial)), attributes=given)
+    given, shape = [("align", bool(align_corners))], (theta.shape[0], *spatial, len(spatial))
+    return whole("affine_grid", [theta, room_of(spatial)], shape, function=sampling.affine_grid, attributes=given)
 
 
 @operator(
@@ -217,14 +223,42 @@ def roi_align(
     """Return a grid of values of each box, interpolated."""
     require_rank("RoiAlign", X, 4, 4)
     rows, columns = (attributes.scalar("output", e, 1) for e in (output_height, output_width))
+    way = attributes.choice(
+        "coordinate_transformation_mode", coordinate_transformation_mode, ("half_pixel", "output_half_pixel")
+    )
     given = [
-        ("coordinates", coordinate_transformation_mode),
-        ("mode", mode),
-        ("ratio", sampling_ratio),
+        ("coordinates", way),
+        ("mode", attributes.choice("mode", mode, ("avg", "max"))),
+        ("ratio", attributes.constant("sampling_ratio", sampling_ratio)),
         ("scale", float(spatial_scale)),
+        ("size", (rows, columns)),
     ]
-    shape = (rois.shape[0], X.shape[1], rows, columns)
-    return whole("roi_align", [X, rois, batch_indices], shape, attributes=given, dtype=X.dtype)
+    shape, xs = (rois.shape[0], X.shape[1], rows, columns), [X, rois, batch_indices]
+    return whole("roi_align", xs, shape, function=sampling.roi_align, attributes=given, dtype=X.dtype)
+
+
+@operator(
+    "RoiAlign-10",
+    example=("N, C, H, W; R, 4; R", "output_height=7, output_width=7", "(R, C, 7, 7)"),
+    kinds="rank",
+    about=_GRID,
+)
+def roi_align_10(
+    X: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    mode: str = "avg",
+    output_height: Any = 1,
+    output_width: Any = 1,
+    sampling_ratio: Any = 0,
+    spatial_scale: float = 1.0,
+) -> Tensor:
+    """Return a grid of values of each box, whose places are not moved by half an element."""
+    way = "output_half_pixel"
+    made: Tensor = roi_align(
+        X, rois, batch_indices, way, mode, output_height, output_width, sampling_ratio, spatial_scale
+    )
+    return made
 
 
 @operator("MaxRoiPool", example=("N, C, H, W; R, 5", "pooled_shape=(7, 7)", "(R, C, 7, 7)"), kinds="rank", about=_GRID)
@@ -232,8 +266,8 @@ def max_roi_pool(X: Tensor, rois: Tensor, pooled_shape: Any, spatial_scale: floa
     """Return the maxima of a grid of parts of each box."""
     require_rank("MaxRoiPool", X, 4, 4)
     size = attributes.vector("pooled_shape", pooled_shape, 2)
-    shape = (rois.shape[0], X.shape[1], *size)
-    return whole("max_roi_pool", [X, rois], shape, attributes=[("scale", float(spatial_scale))], dtype=X.dtype)
+    shape, given = (rois.shape[0], X.shape[1], *size), [("scale", float(spatial_scale)), ("size", size)]
+    return whole("max_roi_pool", [X, rois], shape, function=sampling.max_roi_pool, attributes=given, dtype=X.dtype)
 
 
 @operator(
@@ -259,7 +293,9 @@ def max_unpool(
         shape.append((n - 1) * s + k - begin - end)
     if output_shape is not None:
         shape = dims_of("output_shape", output_shape)
-    return whole("max_unpool", [X, I], shape, attributes=[("shape", shape)], dtype=X.dtype)
+    given = [("kernel", kernel), ("strides", way.strides), ("pads", way.pads)]
+    xs = [X, I, room_of(shape)]
+    return whole("max_unpool", xs, shape, function=sampling.max_unpool, attributes=given, dtype=X.dtype)
 
 
 @operator(
@@ -276,7 +312,8 @@ def col2im(
     each = channels // count if isinstance(channels, int) else channels / count
     way = spatial_of(len(block), "NOTSET", dilations, pads, strides)
     given = [("block", block), *_placed(way)]
-    return whole("col2im", [input], (input.shape[0], each, *images), attributes=given)
+    shape, xs = (input.shape[0], each, *images), [input, room_of(images)]
+    return whole("col2im", xs, shape, function=sampling.columns_to_images, attributes=given)
 
 
 @operator(
@@ -302,8 +339,10 @@ def deform_conv(
     rank = require_rank("DeformConv", X, 3) - 2
     way = spatial_of(rank, "NOTSET", dilations, pads, strides)
     xs = [X, W, offset, *(x for x in (B, mask) if x is not None)]
-    given = [*_placed(way), ("groups", (group, offset_group)), ("given", (B is not None, mask is not None))]
-    return whole("deform_conv", xs, (X.shape[0], W.shape[0], *offset.shape[2:]), attributes=given, dtype=X.dtype)
+    groups = attributes.constants("group", [group, offset_group])
+    given = [*_placed(way), ("groups", groups), ("given", (B is not None, mask is not None))]
+    shape, function = (X.shape[0], W.shape[0], *offset.shape[2:]), sampling.deformed_convolution
+    return whole("deform_conv", xs, shape, function=function, attributes=given, dtype=X.dtype)
 
 
 @operator("DFT", "DFT-17", example=("N, 16, 1", "onesided=1", "(N, 9, 2)"), kinds="rank, bad_axis", about=_GRID)
@@ -346,4 +385,85 @@ def stft(
     size = length // 2 + 1 if attributes.flag("onesided", onesided) else length
     xs = [signal, *([] if window is None else [window])]
     given = [("step", step), ("length", length), ("onesided", bool(onesided))]
-    return whole("stft", xs, (signal.shape[0], frames, size, 2), attributes=given, dtype=signal.dtype)
+    shape = (signal.shape[0], frames, size, 2)
+    return whole("stft", xs, shape, function=short_time_fourier, attributes=given, dtype=signal.dtype)
+
+
+_WINDOW = {
+    "periodic": "Whether the window is a period, whose first element follows its last.",
+    "output_datatype": "The number of the element type.",
+}
+
+
+def _window(kind: str, size: Any, periodic: Any, output_datatype: Any) -> Tensor:
+    dtype, shape = of_number("output_datatype", output_datatype), dims_of("size", size)
+    given = [("kind", kind), ("periodic", attributes.flag("periodic", periodic)), ("to", dtype)]
+    return whole("cosine_window", [room_of(shape)], shape, function=cosine_window, attributes=given, dtype=dtype)
+
+
+@operator("HannWindow", example=("", "size=8", "(8,)"), kinds="attr_dtype", about=_WINDOW | _GRID)
+def hann_window(size: Any, output_datatype: Any = 1, periodic: Any = 1) -> Tensor:
+    """Return a Hann window."""
+    return _window("hann", size, periodic, output_datatype)
+
+
+@operator("HammingWindow", example=("", "size=8", "(8,)"), kinds="attr_dtype", about=_WINDOW | _GRID)
+def hamming_window(size: Any, output_datatype: Any = 1, periodic: Any = 1) -> Tensor:
+    """Return a Hamming window."""
+    return _window("hamming", size, periodic, output_datatype)
+
+
+@operator("BlackmanWindow", example=("", "size=8", "(8,)"), kinds="attr_dtype", about=_WINDOW | _GRID)
+def blackman_window(size: Any, output_datatype: Any = 1, periodic: Any = 1) -> Tensor:
+    """Return a Blackman window."""
+    return _window("blackman", size, periodic, output_datatype)
+
+
+_MEL = {
+    "num_mel_bins": "The number of bins of the mel scale.",
+    "dft_length": "How many elements the transform has.",
+    "sample_rate": "Elements in a second.",
+    "lower_edge_hertz": "The least frequency.",
+    "upper_edge_hertz": "The largest frequency.",
+    "output_datatype": "The number of the element type.",
+}
+
+
+@operator(
+    "MelWeightMatrix",
+    example=(
+        "",
+        "num_mel_bins=8, dft_length=16, sample_rate=8192, lower_edge_hertz=0.0, upper_edge_hertz=4096.0",
+        "(9, 8)",
+    ),
+    kinds="attr_dtype",
+    about=_MEL,
+)
+def mel_weight_matrix(
+    num_mel_bins: Tensor | Any,
+    dft_length: Tensor | Any,
+    sample_rate: Tensor | Any,
+    lower_edge_hertz: Tensor | Any,
+    upper_edge_hertz: Tensor | Any,
+    output_datatype: Any = 1,
+) -> Tensor:
+    """Return the matrix that takes a spectrum to the mel scale."""
+    dtype = of_number("output_datatype", output_datatype)
+    (bins,) = dims_of("num_mel_bins", num_mel_bins)
+    (rows,) = dims_of("rows", dft_length)  # a new dim if the length is read at run time
+    rows = rows // 2 + 1 if is_known(dft_length) else rows
+    given = (num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz)
+    xs = [as_tensor("MelWeightMatrix", "input", np.asarray(v) if is_known(v) else v) for v in given]
+    return whole("mel_weights", xs, (rows, bins), function=mel_weights, attributes=[("to", dtype)], dtype=dtype)
+
+
+@operator(
+    "CenterCropPad",
+    example=("9, C", "shape=[5], axes=[0]", "(5, C)"),
+    kinds="rank, length_mismatch, attr_dtype, bad_axis, infeasible, overflow",
+)
+def center_crop_pad(input_data: Tensor, shape: Any, axes: Any = None) -> Tensor:
+    """Return *input_data* with the extents *shape* along *axes*: cropped around the middle, or padded with zeros."""
+    rank = require_rank("CenterCropPad", input_data, 1)
+    along = list(range(rank)) if axes is None else attributes.distinct("axes", axes, rank)
+    return core.centered(input_data, attributes.vector("shape", shape, len(along)), along)

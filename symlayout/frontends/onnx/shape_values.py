@@ -10,7 +10,7 @@ import numpy as np
 from symlayout.compute import along_axis
 from symlayout.compute.whole import eye_like as eye_like_body
 from symlayout.compute.whole import one_hot as one_hot_body
-from symlayout.compute.whole import ranged, shape_of, size_of, triangle, whole
+from symlayout.compute.whole import range_of, ranged, room_of, shape_of, size_of, triangle, whole
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.element_types import of_number
@@ -121,8 +121,8 @@ def constant_of_shape(input: Tensor | Any, value: Any = None) -> Tensor:
 def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_type: Any = 1) -> Tensor:
     """Return the values from *start* to before *limit*, every *delta*."""
     if not all(map(is_known, (start, limit, delta))):
-        xs = [as_tensor("Range", "value", v) for v in (start, limit, delta)]
-        return whole("range", xs, (fresh("count", 0),))
+        xs = [as_tensor("Range", "value", np.asarray(v) if is_known(v) else v) for v in (start, limit, delta)]
+        return whole("range", xs, (fresh("count", 0),), function=range_of)
     first, last, step = (known("value", v).reshape(-1)[0] for v in (start, limit, delta))
     if all(isinstance(v, np.generic) for v in (first, last, step)):
         count = max(math.ceil((last - first) / step), 0)
@@ -132,7 +132,7 @@ def range(start: Tensor | Any, limit: Tensor | Any, delta: Tensor | Any, stash_t
         return known_constant((first + np.arange(count) * step).astype(np.asarray(first).dtype))
     distance, by = attributes.scalar("limit", last - first, 0), attributes.constant("delta", int(step))
     count = (distance + by - 1) // by
-    room = broadcast_to(known_constant(np.zeros((), np.int64)), (count,))
+    room = room_of((count,))
     given = (("start", int(first)), ("delta", by), ("to", np.dtype(np.int64)))
     return whole("range", [room], (count,), function=ranged, attributes=given, dtype=np.int64)
 
@@ -175,7 +175,7 @@ def one_hot(indices: Tensor, depth: Tensor | Any, values: Tensor, axis: Any = -1
         count = dims_of("depth", int(number) if isinstance(number, np.generic) else number)[0]
     else:
         count = fresh("depth", 0)
-    room = broadcast_to(reshape(known_constant(np.zeros((), np.int8)), (1,) * (rank + 1)), (*indices.shape, count))
+    room = room_of((*indices.shape, count))
     pair = broadcast_to(reshape(values, (*(1,) * rank, 2)), (*indices.shape, 2))
     body = Body("one_hot", one_hot_body, over=True)
     made = compute(body, [indices, pair, room], batch=rank, result=(count,), dtype=values.dtype)

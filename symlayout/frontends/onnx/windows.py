@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator as python
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,8 @@ def spatial_of(rank: int, auto_pad: Any, dilations: Any, pads: Any, strides: Any
     return Spatial(listed[0], listed[1], given, attributes.flag("ceil_mode", ceil_mode))
 
 
-def _with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
+def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
+    """Return *y* plus one number for each channel, if there are any."""
     if bias is None:
         return y
     require_rank("bias", bias, 1, 1)
@@ -71,7 +74,24 @@ def conv(
     rank = require_rank("Conv", X, 3) - 2
     _check_kernel(W, kernel_shape)
     spatial = spatial_of(rank, auto_pad, dilations, pads, strides)
-    return _with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
+    return with_bias(contractions.conv(X, W, attributes.scalar("group", group, 1), spatial), B)
+
+
+_OF_CONV = tuple(inspect.signature(conv).parameters.values())[3:]
+
+
+def with_conv_attributes(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Give a function that ends in ``**conv`` the attributes of `conv` in its signature."""
+    own = inspect.signature(function)
+    inputs = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    signature = own.replace(parameters=[*inputs, *_OF_CONV])
+
+    def bound(*args: Any, **kwargs: Any) -> Tensor:
+        return function(**signature.bind(*args, **kwargs).arguments)
+
+    functools.update_wrapper(bound, function)
+    bound.__signature__ = signature  # type: ignore[attr-defined]
+    return bound
 
 
 @operator("ConvTranspose", example=("N, 8, H; 8, M, 3", "strides=(2,)", "(N, M, 2*H + 1)"), kinds=_KINDS)
@@ -107,7 +127,7 @@ def conv_transpose(
             around.append((begin, removed - begin))
     groups = attributes.constant("group", group)
     made = contractions.conv_transpose(X, W, groups, given.strides, given.dilations, around, extra)
-    return _with_bias(made, B)
+    return with_bias(made, B)
 
 
 def _at_least_0(value: Any) -> Any:

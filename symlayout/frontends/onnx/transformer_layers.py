@@ -1,0 +1,283 @@
+"""ONNX's attention: made of products, masks and a softmax, so that proofs see through it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute import along_axis, contractions
+from symlayout.compute import attention as core
+from symlayout.compute.contractions import Spatial
+from symlayout.compute.whole import room_of, whole
+from symlayout.errors import ShapeError
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.element_types import of_number
+from symlayout.frontends.onnx.elementwise import apply, where
+from symlayout.frontends.onnx.indexing import gather
+from symlayout.frontends.onnx.operator import as_tensor, operator
+from symlayout.frontends.onnx.types import cast_to
+from symlayout.frontends.onnx.windows import with_bias
+from symlayout.frontends.rank import require_rank
+from symlayout.ops.axes import expand_dims, swapaxes
+from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.concatenate import concatenate, stack
+from symlayout.ops.pad import pad
+from symlayout.ops.reshape import reshape
+from symlayout.ops.slicing import getitem
+from symlayout.ops.tile import repeat
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute, constant
+from symlayout.tensors.declaration import Body
+
+_ATTENTION = {
+    "is_causal": "Whether a query sees no later keys.",
+    "kv_num_heads": "The number of heads of keys and values, for inputs of rank 3.",
+    "q_num_heads": "The number of heads of queries, for inputs of rank 3.",
+    "qk_matmul_output_mode": "What the fourth output is.",
+    "softcap": "The limit of the scores; 0 is none.",
+    "softmax_precision": "The number of the element type of the softmax.",
+    "scale": "The factor of the scores; None is the root of the inverse head size.",
+    "left_window_size": "How many earlier keys a query sees; -1 is all.",
+    "right_window_size": "How many later keys a query sees; -1 is all.",
+}
+
+
+@operator(
+    "Attention",
+    example=("N, 8, S, D; N, 8, T, D; N, 8, T, E", "", "(N, 8, S, E)"),
+    kinds="rank, attr_missing, size_mismatch",
+    about=_ATTENTION,
+)
+def attention(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    attn_mask: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    nonpad_kv_seqlen: Tensor | None = None,
+    is_causal: Any = 0,
+    kv_num_heads: Any = None,
+    q_num_heads: Any = None,
+    qk_matmul_output_mode: Any = 0,
+    scale: Any = None,
+    softcap: float = 0.0,
+    softmax_precision: Any = None,
+    left_window_size: Any = -1,
+    right_window_size: Any = -1,
+    outputs: int = 1,
+) -> Tensor | list[Tensor]:
+    """Return scaled dot-product attention; then the keys and the values with those of the past, and the scores."""
+    rank = require_rank("Attention", Q, 3, 4)
+    q, k, v = Q, K, V
+    if rank == 3:
+        if q_num_heads is None or kv_num_heads is None:
+            raise ShapeError("inputs of rank 3 need q_num_heads and kv_num_heads", "attr_missing")
+        counts = attributes.constants("num_heads", [q_num_heads, kv_num_heads])
+        q, k, v = (_heads(x, n) for x, n in zip((Q, K, V), (counts[0], counts[1], counts[1]), strict=True))
+    news = k
+    if past_key is not None:
+        k = concatenate([past_key, k], 2)
+    if past_value is not None:
+        v = concatenate([past_value, v], 2)
+    keys, values = k, v
+    heads, kv_heads = q.shape[1], k.shape[1]
+    if heads != kv_heads and isinstance(heads, int) and isinstance(kv_heads, int) and heads % kv_heads == 0:
+        keys, values = (repeat(x, heads // kv_heads, 1) for x in (k, v))
+    raw = contractions.matmul(_scaled(q, scale), swapaxes(_scaled(keys, scale), -1, -2))
+    if softcap > 0:
+        limit = as_tensor("Attention", "softcap", float(softcap), raw)
+        raw = apply("Mul", apply("Tanh", apply("Div", raw, limit)), limit)
+    scores, is_masked = raw, attn_mask is not None
+    if attn_mask is not None:
+        scores = apply("Add", scores, _additive(attn_mask, scores))
+    flags = [attributes.flag("is_causal", is_causal), past_key is not None, nonpad_kv_seqlen is not None]
+    sides = [int(left_window_size), int(right_window_size)]
+    if flags[0] or flags[2] or max(sides) >= 0:
+        scores, is_masked = _visible(scores, flags, sides, news, nonpad_kv_seqlen), True
+    precise = cast_to(scores, of_number("softmax_precision", softmax_precision) if softmax_precision else None)
+    function = core.softmax_or_zero if is_masked else along_axis.softmax
+    weights = cast_to(along_axis.along(precise, [3], function), scores.dtype)
+    y = contractions.matmul(weights, values)
+    if rank == 3:
+        y = reshape(swapaxes(y, 1, 2), (Q.shape[0], Q.shape[1], heads * v.shape[3]))
+    mode = int(qk_matmul_output_mode)
+    found = [y, k, v, weights if mode == 3 else scores if mode == 2 else raw]
+    return found[:outputs] if outputs > 1 else y
+
+
+def _heads(x: Tensor, count: int) -> Tensor:
+    """Return (batch, time, count*size) as (batch, count, time, size)."""
+    require_rank("Attention", x, 3, 3)
+    return swapaxes(reshape(x, (*x.shape[:2], count, part(x.shape[2], count))), 1, 2)
+
+
+def part(n: Any, count: int) -> Any:
+    """Return an extent divided by a number that divides it."""
+    return n // count if isinstance(n, int) and n % count == 0 else n / count
+
+
+def _scaled(x: Tensor, scale: float | None) -> Tensor:
+    """Return *x* times the root of the factor of the scores; its own type rounds the root."""
+    size = x.shape[-1]
+    if scale is None and not isinstance(size, int):
+        return along_axis.along(x, [x.rank - 1], core.scaled_by_size)
+    factor = math.sqrt(1 / math.sqrt(size) if scale is None else float(scale))
+    return apply("Mul", x, as_tensor("Attention", "scale", factor, x))
+
+
+def _additive(mask: Tensor, scores: Tensor) -> Tensor:
+    """Return a mask as what is added to scores; keys that it leaves out are not seen."""
+    dtype = scores.dtype or np.dtype(np.float32)
+    missing = scores.shape[-1] - mask.shape[-1] if mask.shape[-1] != 1 else 0
+    if missing != 0:
+        fill = False if mask.dtype == np.bool_ else -math.inf
+        mask = pad(mask, [(0, 0)] * (mask.rank - 1) + [(0, missing)], constant_values=fill)
+    if mask.dtype != np.bool_:
+        return mask
+    made: Tensor = where(mask, *(constant(np.asarray(e, dtype), "mask") for e in (0, -math.inf)))
+    return made
+
+
+def _visible(scores: Tensor, flags: Sequence[bool], sides: Sequence[int], news: Tensor, count: Tensor | None) -> Tensor:
+    """Return scores, with negative infinity for keys that a query does not see."""
+    causal, cached, padded = flags
+    views = [scores]
+    if count is not None:
+        views.append(broadcast_to(expand_dims(count, 1), scores.shape[:2]))
+    elif cached:
+        views.append(room_of((*scores.shape[:2], news.shape[2])))
+    given = (
+        ("causal", causal),
+        ("left", sides[0]),
+        ("right", sides[1]),
+        ("cached", cached and not padded),
+        ("padded", padded),
+    )
+    body = Body("visible_scores", core.visible_scores, given, over=True)
+    return compute(body, views, batch=2, result=scores.shape[2:])
+
+
+@operator(
+    "RotaryEmbedding",
+    example=("N, 8, S, 64; S, 32; S, 32", "", "(N, 8, S, 64)"),
+    kinds="rank, size_mismatch",
+    about={
+        "interleaved": "Whether pairs are neighbours.",
+        "num_heads": "The number of heads, for an input of rank 3.",
+        "rotary_embedding_dim": "How many elements turn; 0 is all.",
+    },
+)
+def rotary_embedding(
+    X: Tensor,
+    cos_cache: Tensor,
+    sin_cache: Tensor,
+    position_ids: Tensor | None = None,
+    interleaved: Any = 0,
+    num_heads: Any = 0,
+    rotary_embedding_dim: Any = 0,
+) -> Tensor:
+    """Return *X* with pairs of elements turned by the angle of their position."""
+    rank = require_rank("RotaryEmbedding", X, 3, 4)
+    x = X
+    if rank == 3:
+        count = attributes.constant("num_heads", num_heads)
+        x = reshape(X, (*X.shape[:2], count, part(X.shape[2], count)))
+    caches: list[Tensor] = [cos_cache, sin_cache]
+    if position_ids is not None:
+        caches = [gather(c, position_ids, 0) for c in caches]
+    head = -2 if rank == 3 else 1
+    cos, sin = (expand_dims(c, head) if rank == 3 or c.rank == 3 else c for c in caches)
+    size = x.shape[-1]
+    turning = attributes.constant("rotary_embedding_dim", rotary_embedding_dim) or size
+    turned, rest = getitem(x, (..., slice(0, turning))), getitem(x, (..., slice(turning, None)))
+    half = part(turning, 2)
+    if interleaved:
+        first, second = (getitem(turned, (..., slice(k, None, 2))) for k in (0, 1))
+    else:
+        first, second = getitem(turned, (..., slice(0, half))), getitem(turned, (..., slice(half, None)))
+    real = apply("Sub", apply("Mul", cos, first), apply("Mul", sin, second))
+    imaginary = apply("Add", apply("Mul", sin, first), apply("Mul", cos, second))
+    made = reshape(stack([real, imaginary], -1), turned.shape) if interleaved else concatenate([real, imaginary], -1)
+    if turning != size:
+        made = concatenate([made, rest], -1)
+    return reshape(made, X.shape) if rank == 3 else made
+
+
+@operator(
+    "LinearAttention",
+    example=("N, T, 16; N, T, 16; N, T, 8", 'q_num_heads=4, kv_num_heads=4, update_rule="linear"', "(N, T, 8)"),
+    kinds="rank, attr_missing, bad_mode",
+    about=_ATTENTION
+    | {
+        "chunk_size": "Has no effect.",
+        "update_rule": "How a key changes the state, as the standard spells it.",
+        "scale": "The factor of the queries; 0 is the root of the inverse head size.",
+    },
+)
+def linear_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_state: Tensor | None = None,
+    decay: Tensor | None = None,
+    beta: Tensor | None = None,
+    chunk_size: Any = 64,
+    kv_num_heads: Any = None,
+    q_num_heads: Any = None,
+    scale: float = 0.0,
+    update_rule: str = "gated_delta",
+    outputs: int = 1,
+) -> Tensor | list[Tensor]:
+    """Return what queries read from a state to which keys add values; with two *outputs* also the last state."""
+    for x in (query, key, value):
+        require_rank("LinearAttention", x, 3, 3)
+    rule = attributes.choice("update_rule", update_rule, ("linear", "gated", "delta", "gated_delta"))
+    for name, given_one, needed in (("decay", decay, "gated" in rule), ("beta", beta, "delta" in rule)):
+        if (given_one is not None) != needed:
+            wrong = "is missing" if needed else "has no meaning"
+            raise ShapeError(f"{name} {wrong} where update_rule is {rule}", "attr_missing")
+    if q_num_heads is None or kv_num_heads is None:
+        raise ShapeError("LinearAttention needs q_num_heads and kv_num_heads", "attr_missing")
+    heads = tuple(attributes.constants("num_heads", [q_num_heads, kv_num_heads]))
+    size, width = part(key.shape[2], heads[1]), part(value.shape[2], heads[1])
+    shapes = [(*query.shape[:2], heads[0] * width), (query.shape[0], heads[1], size, width)]
+    optional = (past_state, decay, beta)
+    xs = [query, key, value, *(x for x in optional if x is not None)]
+    given = [("given", [x is not None for x in optional]), ("heads", heads), ("scale", float(scale or 0))]
+    types = [query.dtype, query.dtype if past_state is None else past_state.dtype]
+    found = [
+        whole("linear_attention", xs, shapes[k], function=core.linear_attention, attributes=[*given, ("output", k)],
+              dtype=types[k])
+        for k in range(outputs)
+    ]  # fmt: skip
+    return found if outputs > 1 else found[0]
+
+
+@operator(
+    "CausalConvWithState",
+    example=("N, C, L; C, 1, 4", "", "(N, C, L)"),
+    kinds="rank, size_mismatch, bad_mode",
+    about={"activation": '``"none"``, ``"silu"`` or ``"swish"``.'},
+)
+def causal_conv_with_state(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    past_state: Tensor | None = None,
+    activation: str = "none",
+    outputs: int = 1,
+) -> Tensor | list[Tensor]:
+    """Return the convolution of each channel with the elements before; with two *outputs* also the last elements."""
+    require_rank("CausalConvWithState", input, 3, 3)
+    require_rank("CausalConvWithState", weight, 3, 3)
+    mode = attributes.choice("activation", activation, ("none", "silu", "swish"))
+    before = weight.shape[2] - 1
+    x = pad(input, [(0, 0), (0, 0), (before, 0)]) if past_state is None else concatenate([past_state, input], 2)
+    y = with_bias(contractions.conv(x, weight, weight.shape[0], Spatial((1,), (1,), ((0, 0),))), bias)
+    if mode != "none":
+        y = apply("Swish", y, alpha=1.0)
+    return [y, getitem(x, (..., slice(input.shape[2], None)))] if outputs > 1 else y
