@@ -248,7 +248,8 @@ def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str
 def pairs_known(facts: Facts, laws: Sequence[str]) -> tuple[Congruence, Congruence]:
     """Return what is known of pairs of computed values at the beginning, for the first, short attempt and the last."""
     granted = frozenset(laws)
-    return Congruence(facts, FIRST_EFFORT, granted), Congruence(facts, limits.decision_goals, granted)
+    goals = limits.decision_goals
+    return Congruence(facts, min(FIRST_EFFORT, goals), granted), Congruence(facts, goals, granted)
 
 
 def decide(
@@ -269,13 +270,13 @@ def decide(
     if not obligation:
         return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first)
     if first.wanted:
-        granted = Congruence(facts, FIRST_EFFORT, frozenset(LAWS))
+        granted = Congruence(facts, first.goals, frozenset(LAWS))
         if not _obligation(left, right, facts, granted, finite=False):
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
     search = WitnessSearch(left, right, facts, _dtype(left, right))
     # first a few points and a short proof: most claims that are true and need the last attempt need no more
-    for points, goals in ((min(budget, FIRST_POINTS), FIRST_EFFORT), (budget, last.goals)):
+    for points, goals in ((min(budget, FIRST_POINTS), first.goals), (budget, last.goals)):
         witness, searched, complete = search.run(points)
         if witness is not None:
             return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import symlayout
 from tests import fuzz_prove
-from tests.fuzz_prove.claims import random_family
+from tests.fuzz_prove.claims import Family, random_family, short_family
 from tests.fuzz_prove.judge import Judge, WrongError
 from tests.fuzz_prove.shrink import shrunk
 from tests.fuzz_prove.tally import Tally
 
 FAMILIES = 20  # that a process judges at a time
+SHORT_GOALS = 100  # that a proof about short chains may visit
 
 
 def main(arguments: list[str]) -> int:
@@ -40,13 +41,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--summary", type=Path, help="a JSON file for the counts; if it exists, the run goes on from it"
     )
+    parser.add_argument(
+        "--short",
+        action="store_true",
+        help=f"many short chains in a family, and {SHORT_GOALS} goals for a proof: milliseconds for a pair",
+    )
     parser.add_argument("--show", metavar="SEED:I:K", help="print one pair of a family, shrunk, and stop")
     options = parser.parse_args(arguments)
+    if options.short:
+        symlayout.limits.decision_goals = SHORT_GOALS
     if options.show:
-        return show(options.show, options.budget, options.limit)
-    source = digest()
+        return show(options.show, options.budget, options.limit, options.short)
+    source = digest() + "-short" * options.short
     tally, seed = resumed(options.summary, options.seed, source)
-    tasks = ((start, options.budget, options.limit) for start in itertools.count(seed, FAMILIES))
+    tasks = ((start, options.budget, options.limit, options.short) for start in itertools.count(seed, FAMILIES))
     shown = time.monotonic()
     for part in run(tasks, options.jobs):
         tally.merge(part)
@@ -84,7 +92,7 @@ def digest() -> str:
     return state.hexdigest()[:16]
 
 
-Task = tuple[int, int, float]  # the first seed, the budget and the limit
+Task = tuple[int, int, float, bool]  # the first seed, the budget, the limit, and whether chains are short
 
 
 def run(tasks: Iterator[Task], jobs: int) -> Iterator[Tally]:
@@ -92,7 +100,8 @@ def run(tasks: Iterator[Task], jobs: int) -> Iterator[Tally]:
     if jobs == 1:
         yield from map(judged, tasks)
         return
-    with multiprocessing.Pool(jobs) as pool:
+    context = multiprocessing.get_context("fork")  # the processes have the limits of this one
+    with context.Pool(jobs) as pool:
         waiting = [pool.apply_async(judged, (task,)) for task in itertools.islice(tasks, 2 * jobs)]
         while True:
             yield waiting.pop(0).get()
@@ -101,12 +110,12 @@ def run(tasks: Iterator[Task], jobs: int) -> Iterator[Tally]:
 
 def judged(task: Task) -> Tally:
     """Return the counts of `FAMILIES` families from a seed on."""
-    start, budget, limit = task
+    start, budget, limit, short = task
     tally = Tally()
     started = time.process_time()
     for seed in range(start, start + FAMILIES):
         rnd = random.Random(seed)
-        family = random_family(rnd)
+        family = family_of(rnd, short)
         tally.families += 1
         try:
             judge = Judge(family, rnd, budget, limit)
@@ -122,11 +131,16 @@ def judged(task: Task) -> Tally:
     return tally
 
 
-def show(name: str, budget: int, limit: float) -> int:
+def family_of(rnd: random.Random, short: bool) -> Family:
+    """Return a random family, of short chains or not."""
+    return short_family(rnd) if short else random_family(rnd)
+
+
+def show(name: str, budget: int, limit: float, short: bool) -> int:
     """Print a pair as code to type, as it is and shrunk; return 1 if its verdict is wrong."""
     seed, i, k = (int(part) for part in name.split(":"))
     rnd = random.Random(seed)
-    family = random_family(rnd)
+    family = family_of(rnd, short)
     kind = next((kind for a, b, kind in family.pairs() if (a, b) == (i, k)), "chosen")
     claim = fuzz_prove.Claim(family.chains[i], family.chains[k], kind, family.dims)
     for text in shrunk(claim, budget, limit):

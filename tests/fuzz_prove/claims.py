@@ -7,12 +7,13 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.fuzz_prove.steps import Draft, lengthened, random_chain
+from tests.fuzz_prove.steps import Draft, lengthened, random_chain, random_leaf
 from tests.fuzz_prove.variants import mutated, rewritten
 from tests.support import brute
 from tests.support.brute import Chain
 
 LONGEST = 8
+SHORTEST, SMALL_RANK, MANY = 2, 2, 24  # of a family of short chains: steps and rank of the first, number of chains
 DIMS = (
     brute.Dim("N"), brute.Dim("H"), brute.Dim("W"), brute.Dim("C"),
     brute.Dim("b", 1), brute.Dim("c", 1), brute.Dim("p"), brute.Dim("q"),
@@ -54,7 +55,7 @@ class Family:
                 yield i, k, "independent"
 
 
-UNRELATED = 2
+UNRELATED = 2  # other chains of a number of their own have greater ones
 
 
 def random_family(rnd: random.Random) -> Family:
@@ -67,9 +68,30 @@ def random_family(rnd: random.Random) -> Family:
     return Family(chains, [0, 0, 0, 1, 1, UNRELATED], random_dims(rnd, *chains))
 
 
-def changed_form(rnd: random.Random, chain: Chain) -> Chain:
-    """Return a chain of at most 8 steps that is equal to *chain*, rewritten once to three times if it can be."""
-    wanted = rnd.randint(1, 3)
+def short_family(rnd: random.Random) -> Family:
+    """Return many chains of few steps on one small input: its pairs take milliseconds each."""
+    leaf = random_leaf(rnd)
+    while len(leaf.shape) > SMALL_RANK:
+        leaf = random_leaf(rnd)
+    base = lengthened(rnd, leaf, rnd.randint(0, SHORTEST)).chain
+    chains, meanings = [base], [0]
+    for number in range(1, MANY):
+        source = rnd.randrange(min(number, 3))
+        kind = rnd.random()
+        if kind < 0.7:
+            made, meaning = changed_form(rnd, chains[source], most=1), meanings[source]
+        elif kind < 0.9:
+            made, meaning = mutated(rnd, chains[source]), UNRELATED + number
+        else:
+            made, meaning = lengthened(rnd, leaf, rnd.randint(0, SHORTEST)).chain, UNRELATED + number
+        chains.append(made)
+        meanings.append(meaning)
+    return Family(chains, meanings, random_dims(rnd, *chains))
+
+
+def changed_form(rnd: random.Random, chain: Chain, most: int = 3) -> Chain:
+    """Return a chain of at most 8 steps that is equal to *chain*, rewritten once to *most* times if it can be."""
+    wanted = rnd.randint(1, most)
     for _ in range(12):
         longer = rewritten(rnd, chain)
         if longer != chain and len(longer.steps) <= LONGEST:
