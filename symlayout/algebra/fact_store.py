@@ -74,6 +74,7 @@ class Requirement:
 
     ``relation`` is ``"divides"`` (``modulus`` divides ``value``), ``"nonnegative"`` or ``"zero"``.
     ``kind`` is the kind of the error that reports a violation.  ``where`` names the step that requires it.
+    ``solving`` is the division as the system solved it, in the symbols that it had then.
     """
 
     kind: str
@@ -81,6 +82,7 @@ class Requirement:
     value: Extent
     modulus: Extent = 1
     where: str = ""
+    solving: tuple[Extent, Extent] | None = field(default=None, compare=False)
 
     def states(self, other: Requirement) -> bool:
         """Return whether the requirement states what *other* does, whatever step asks for it."""

@@ -95,7 +95,7 @@ class Facts(Divisions):
                 + (f"\n  known: {self.describe(n)}" if known else ""),
                 "infeasible" if known else kind,
             )
-        self.requirements.append(Requirement(kind, "divides", value, modulus, where))
+        self.requirements.append(Requirement(kind, "divides", value, modulus, where, (n, d)))
         self.tighten(where)
         return quotient
 

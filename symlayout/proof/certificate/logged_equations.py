@@ -196,7 +196,7 @@ class SolvingNotes(Notes):
             if common is None:
                 continue
             for f in (_bezout(n, numerator, denominator, common), -1):
-                rest = exact_quotient(f * n - common * numerator, d)
+                rest = exact_quotient(self.reduce(f * n - common * numerator), d)
                 if rest is not None:
                     return n, d, u, f, rest, common
         raise Refused(f"no known division shows that ({numerator})/({denominator}) is exact")

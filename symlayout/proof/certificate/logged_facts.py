@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Any
 
-from symlayout.algebra.fact_store import DIGIT, Dim
+from symlayout.algebra.fact_store import DIGIT, Dim, Requirement
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import floor_div
 from symlayout.algebra.polynomial import (
@@ -58,7 +58,7 @@ class Recorder(SolvingNotes):
             declare_until(r.value, r.modulus)
             value = translated(r.value)
             if r.relation == "divides":
-                self.divide_by(number, value, translated(r.modulus), r.kind)
+                self.divide_by(number, value, translated(r.modulus), r)
                 continue
             self.note("assume", number)
             if r.relation == "nonnegative":
@@ -80,12 +80,19 @@ class Recorder(SolvingNotes):
                 self._dividing += ((symbol(dim.name), dim.multiple_of, "?" + dim.name),)
         super().declare(dim)
 
-    def divide_by(self, number: int, numerator: Extent, denominator: Extent, kind: str) -> None:
-        """Add assumption *number* of the claim: the denominator divides the numerator."""
+    def divide_by(self, number: int, numerator: Extent, denominator: Extent, r: Requirement) -> None:
+        """Add assumption *number* of the claim, *r*: the denominator divides the numerator.
+
+        It is solved as the prover's system solved it, if that division is in symbols that this system has too.
+        """
         n, d = self.reduce(numerator), self.reduce(denominator)
         self.note("assume", number)
         self._dividing += ((n, d, f"?{number}"),)
-        self.divide(n, d, kind)
+        if r.solving is not None and all(names_of(e) <= self.low.keys() | self.solved.keys() for e in r.solving):
+            top, bottom = (self.reduce(e) for e in r.solving)
+            if self.reduce(top * d - n * bottom) == 0 and self.positive(bottom):
+                n, d = top, bottom
+        self.divide(n, d, r.kind)
 
     def about(self, number: int) -> Recorder:
         """Return a fork that logs the proof that operation *number* of the claim is a map."""
