@@ -8,6 +8,7 @@ that are read there.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -160,6 +161,7 @@ def agree(
     finite: bool = True,
     effort: int | None = None,
     congruence: Congruence | None = None,
+    plan: Tree | None = None,
 ) -> Tree:
     """Prove that the shapes are equal and that both sides read the same element at every output coordinate.
 
@@ -177,6 +179,8 @@ def agree(
         The most goals to visit; by default ``limits.decision_goals``.
     congruence : Congruence, optional
         The known answers about pairs of computed values, and the granted laws.
+    plan : Tree, optional
+        An earlier proof of the claim: its cases are taken, however many goals they visit.
 
     Returns
     -------
@@ -190,11 +194,11 @@ def agree(
     """
     if left.rank != right.rank:
         raise InconclusiveError("the ranks are equal")
-    goals = limits.decision_goals if effort is None else effort
+    goals = sys.maxsize if plan is not None else limits.decision_goals if effort is None else effort
     known = congruence or Congruence(facts, goals)
     if not left.computes and not right.computes:
         facts.splits = {}
-        return _Decision(left, right, dtype, shown, finite, facts.effort + goals, known).decide(facts, None)
+        return _Decision(left, right, dtype, shown, finite, facts.effort + goals, known).decide(facts, None, plan=plan)
 
     def attempt() -> Tree:
         here = facts.fork()
@@ -257,6 +261,7 @@ class _Decision:
         digits: Sequence[Extent] | None,
         taken: tuple[Extent, ...] = (),
         inside: int | None = None,
+        plan: Tree | None = None,
     ) -> Tree:
         """Return the tree of a branch in which *facts* hold.
 
@@ -270,17 +275,24 @@ class _Decision:
             The polynomials that the splits above assumed to be >= 0.
         inside : int, optional
             The side that is assumed to read inside all of its sources.
+        plan : Tree, optional
+            The cases to take.
         """
         try:
             if digits is None:
                 digits = self._meet(facts)
             return self._end(facts, digits, inside)
         except _Open as question:
+            if isinstance(plan, Split):
+                return self._split(plan.value, facts, digits, taken, inside, plan)
             if self.one_fill and inside is None:
-                left, right = (self.decide(facts.fork(), digits, taken, side) for side in (0, 1))
+                plans = (plan.left, plan.right) if isinstance(plan, Masked) else (None, None)
+                left, right = (self.decide(facts.fork(), digits, taken, side, plans[side]) for side in (0, 1))
                 return Masked(facts, left, right)
             return self._split(_question(facts, question.value, taken), facts, digits, taken, inside)
         except _Stuck as stuck:
+            if isinstance(plan, Split):
+                return self._split(plan.value, facts, digits, taken, inside, plan)
             for value in reversed(taken):
                 if facts.excludes(value):
                     return Absurd(facts)
@@ -329,12 +341,14 @@ class _Decision:
         digits: Sequence[Extent] | None,
         taken: tuple[Extent, ...],
         inside: int | None,
+        plan: Split | None = None,
     ) -> Tree:
         self.splits += 1
         if self.splits > limits.decision_splits or facts.effort > self.limit:
             raise InconclusiveError(f"the sides agree, in more than {self.splits - 1} cases")
         branches: list[Tree] = []
-        for bound in (value, -1 - value):
+        plans = (None, None) if plan is None else (plan.yes, plan.no)
+        for bound, then in zip((value, -1 - value), plans, strict=True):
             local = facts.fork()
             try:
                 local.suppose(bound)
@@ -344,7 +358,7 @@ class _Decision:
                     raise
                 branches.append(Absurd(local))
             else:
-                branches.append(self.decide(local, digits, (*taken, bound), inside))
+                branches.append(self.decide(local, digits, (*taken, bound), inside, then))
         return Split(facts, value, *branches)
 
     def _meet(self, facts: Facts) -> list[Extent]:

@@ -19,7 +19,7 @@ from symlayout.language import sympy_bridge
 from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
-from symlayout.proof.decide_equal import agree
+from symlayout.proof.decide_equal import Tree, agree
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property
@@ -94,10 +94,11 @@ class Proof:
         searched: int = 0,
         laws: tuple[str, ...] = (),
         known: Congruence | None = None,
+        tree: Tree | None = None,
     ) -> None:
         self._sides, self._facts = (left, right), facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
-        self.laws, self._known = laws, known
+        self.laws, self._known, self._tree = laws, known, tree
 
     @cached_property
     def requires(self) -> tuple[Any, ...]:
@@ -123,7 +124,7 @@ class Proof:
             return certify_computed({"": left}, {"": right}, self._facts, self._known)
         from symlayout.proof.certificate.write import certify
 
-        return certify(*self._sides, self._facts, _dtype(*self._sides))
+        return certify(*self._sides, self._facts, _dtype(*self._sides), self._tree)
 
     @cached_property
     def same_requires(self) -> bool:
@@ -266,12 +267,12 @@ def decide(
     *known* is what was found out of pairs of computed values under these facts; it is added to.
     """
     first, last = known
-    obligation = _obligation(left, right, facts, first, finite=False)
-    if not obligation:
-        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first)
+    found = _attempt(left, right, facts, first, finite=False)
+    if not isinstance(found, str):
+        return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first, tree=found)
     if first.wanted:
         granted = Congruence(facts, first.goals, frozenset(LAWS))
-        if not _obligation(left, right, facts, granted, finite=False):
+        if not isinstance(_attempt(left, right, facts, granted, finite=False), str):
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
     search = WitnessSearch(left, right, facts, _dtype(left, right))
@@ -280,26 +281,27 @@ def decide(
         witness, searched, complete = search.run(points)
         if witness is not None:
             return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
-        # without dims, the search has compared every element
-        if complete or not (obligation := _obligation(left, right, facts, last, finite=True, effort=goals)):
+        if not complete:  # without dims, the search has compared every element
+            found = _attempt(left, right, facts, last, finite=True, effort=goals)
+        if complete or not isinstance(found, str):
+            tree = None if isinstance(found, str) else found
             laws = tuple(sorted(last.used))
-            return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last)
+            return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last, tree=tree)
     if judge is not None:
-        return _judged(search, obligation, searched)
-    return Proof(left, right, facts, Verdict.UNKNOWN, None, obligation, searched)
+        return _judged(search, found, searched)
+    return Proof(left, right, facts, Verdict.UNKNOWN, None, found, searched)
 
 
-def _obligation(
+def _attempt(
     left: Tensor, right: Tensor, facts: Facts, congruence: Congruence, *, finite: bool, effort: int | None = None
-) -> str:
-    """Return the obligation that the normal form leaves open; an empty text if it proves the claim."""
+) -> Tree | str:
+    """Return the cases by which the normal form proves the claim, or the obligation that it leaves open."""
     try:
         dtype = _dtype(left, right)
         effort = congruence.goals if effort is None else effort
-        agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
+        return agree(left, right, facts.fork(), dtype, shown=True, finite=finite, effort=effort, congruence=congruence)
     except InconclusiveError as error:
         return error.claim
-    return ""
 
 
 def _judged(search: WitnessSearch, obligation: str, searched: int) -> Proof:

@@ -16,7 +16,7 @@ import pytest
 
 import symlayout as sl
 from tests.fuzz_prove import Claim, Family, Judge, build, random_family
-from tests.fuzz_prove.claims import DIMS
+from tests.fuzz_prove.claims import DIMS, LONGEST, MANY, short_family
 from tests.fuzz_prove.shrink import smallest, typed
 from tests.fuzz_prove.steps import PROPOSALS
 from tests.fuzz_prove.tally import Tally, operations
@@ -121,6 +121,23 @@ def test_chains_have_up_to_8_steps_of_every_operation_and_dims_of_0_and_1() -> N
         points = Truth(family.chains, family.dims).sample(random.Random(seed))
         for k, d in enumerate(family.dims):
             assert {p[k] for p in points} >= set(d.values(1))
+
+
+def test_short_families_have_many_pairs_that_are_equal_as_they_say() -> None:
+    compared = 0
+    for seed in range(6):
+        family = short_family(random.Random(seed))
+        assert len(family.chains) == MANY
+        assert max(len(chain.steps) for chain in family.chains) <= LONGEST
+        truth = Truth(family.chains, family.dims)
+        for point in truth.sample(random.Random(seed))[:20]:
+            grids = truth.at(point)
+            for i, k, kind in family.pairs():
+                a, b = grids[i], grids[k]
+                if kind == "rewritten" and a is not None and b is not None:
+                    assert same(a, b), (family.chains[i], family.chains[k], point)
+                    compared += 1
+    assert compared > 1000
 
 
 # ---------------------------------------------------------------------- verdicts

@@ -1,4 +1,4 @@
-"""Write the certificate of a proof: derive the claim again, and log every step as data.
+"""Write the certificate of a proof: derive each of its cases again, and log every step as data.
 
 The derivation runs on a `Recorder`, a system of facts that logs its conclusions and their proofs.
 """
@@ -20,10 +20,11 @@ from symlayout.tensors.chain import Tensor
 _MORE = 4  # times the goals that a proof may visit: more than that proof took, which did not write
 
 
-def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, Any]:
+def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any, tree: Tree | None = None) -> dict[str, Any]:
     """Return the certificate that *left* equals *right* for all sizes that satisfy *facts*.
 
-    It proves first that the cases of each operation are a map into its sources, then that both sides agree.
+    It proves first that the cases of each operation are a map into its sources, then that both sides agree: by the
+    cases of *tree*, the proof that gave the verdict.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, 
     """
     claim = Claim(left, right, facts, dtype)
     try:
-        certificate = _certify(claim)
+        certificate = _certify(claim, tree)
     except Refused as error:
         raise InconclusiveError(f"the proof has a certificate: {error}") from error
     if reason := refusal(certificate):
@@ -40,13 +41,19 @@ def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any) -> dict[str, 
     return certificate
 
 
-def _certify(claim: Claim) -> dict[str, Any]:
+def _certify(claim: Claim, plan: Tree | None) -> dict[str, Any]:
     recorder = Recorder()
     recorder.begin(claim.data)
     recorder.introduce(claim)
     maps = [_map(claim, recorder, number) for number in claim.operations]
     tree = agree(
-        claim.left, claim.right, recorder.fork(), claim.dtype, shown=True, effort=_MORE * limits.decision_goals
+        claim.left,
+        claim.right,
+        recorder.fork(),
+        claim.dtype,
+        shown=True,
+        effort=_MORE * limits.decision_goals,
+        plan=plan,
     )
     certificate = {"claim": claim.data, "proof": {"given": recorder.steps, "maps": maps, "sides": _block(tree)}}
     return {**certificate, "seal": seal(certificate)}

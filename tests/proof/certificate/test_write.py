@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 
 import symlayout as sl
+from symlayout.algebra.polynomial import encode
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
+from symlayout.proof.decide_equal import Split, agree
 from tests.fuzz_check import alterations, at, certificate, few, run, sealed, sites, words_of
 from tests.fuzz_prove import build as build_chain
 from tests.fuzz_prove import random_claim
@@ -91,12 +93,24 @@ def once_refused() -> dict[str, tuple[sl.Tensor, sl.Tensor]]:
     packed = sl.unpack(sl.pack(padded, 1, 2), 1, (2 + q) / 2)
     there = sl.reshape(sl.transpose(packed, (2, 0, 1, 3)), (2 * c, (2 + q) / 2, 4))
     tiled = sl.tile(sl.tile(sl.tensor([2], name="x"), [sl.dim("p"), 1]), [sl.dim("p"), 1])
+    batched, divided = divided_again(n, b, q)
     return {
+        "a division of a quotient": (batched, divided),
         "a quotient whose numerator is solved": (solved, solved),
         "a quotient whose numerator is solved after another": (solved_earlier, solved_earlier),
         "a floor that has one value in a branch": (sl.space_to_batch(z, [2], [[1, q]]), there),
         "an axis that is empty in a branch": (tiled, tiled),
     }
+
+
+def divided_again(n: Any, b: Any, q: Any) -> tuple[sl.Tensor, sl.Tensor]:
+    """Return a claim whose shapes divide a quotient: 2 divides ``2/b + 1``, which users read as ``2*b | b + 2``."""
+    few = sl.dim("H", max=2)
+    x = sl.tensor([few * b, 2, 2], name="x")
+    depth = sl.space_to_depth(sl.roll(x, 1, None), b, mode="depth_first")
+    pads = [[0, q], [0, 1]]
+    batched = sl.batch_to_space(sl.space_to_batch(depth, [b, 2], pads), [b, 2], pads)
+    return sl.reshape(batched, (2 / b, few * b, -1)), sl.reshape(depth, (2 / b, few * b, -1))
 
 
 NAMED = named()
@@ -402,6 +416,27 @@ def test_random_claims_that_had_no_certificate_have_one(seed: int) -> None:
     pair = random_claim(random.Random(seed))
     symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in pair.dims}
     confirm(build_chain(pair.left, symbols), build_chain(pair.right, symbols))
+
+
+def test_a_certificate_takes_the_cases_of_the_proof_that_gave_the_verdict() -> None:
+    left, right = NAMED["parts joined"]
+    facts = left.facts.fork()
+    facts.merge(right.facts)
+    tree = agree(left, right, facts.fork(), None, shown=True)
+    assert isinstance(tree, Split)
+    other = Split(tree.facts, tree.value - 2, tree, tree)  # cases that no search suggests
+    for plan in (tree, other):
+        data = certify(left, right, facts, None, plan)
+        assert refusal(data) == ""
+        assert data["proof"]["sides"]["split"][0] == encode(plan.value)
+    assert data["proof"]["sides"]["split"][2]["split"][0] == encode(tree.value)
+
+
+def test_a_proof_that_took_more_goals_than_are_left_has_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, right = NAMED["parts joined"]
+    proof = sl.prove_equal(left, right)
+    monkeypatch.setattr("symlayout.proof.certificate.write._MORE", 0)
+    assert sl.check(proof.certificate)
 
 
 def test_a_claim_that_is_not_proved_has_no_certificate() -> None:
