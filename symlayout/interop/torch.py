@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,40 +62,39 @@ class _Operator:
 
     def __init__(self, name: str, y: sl.Tensor) -> None:
         self.leaves = y.leaves()
-        self._shapes: dict[tuple[Any, ...], tuple[int, ...]] = {}  # of results, by the sizes of a call
+        self._shapes: dict[tuple[Any, ...], tuple[tuple[int, ...], list[int]]] = {}  # see `_known`
         self.shape = ShapeFunction(y, torch.sym_min, torch.sym_max)
         self.fills = any(c.fill and c.fill.value != 0 for n in y.nodes() if n.declared for c in n.declared.cases)
         for dim in self.shape.free:
             if not re.fullmatch(r"[A-Za-z]\w*", dim, re.ASCII):
                 raise FormatError(f"dim {dim} must be an argument, but PyTorch does not allow this name for one")
-        kernel = sl.compile(y)
+        self._run = _Kernel(sl.compile(y))
         tensors = [f"Tensor x{k}" for k in range(len(self.leaves))]
         schema = f"({', '.join([*tensors, *(f'SymInt {dim}' for dim in self.shape.free)])}) -> Tensor"
-        make = functools.partial(torch.library.custom_op, mutates_args=(), device_types="cpu")
-
-        def forward(*arguments: Any) -> torch.Tensor:
-            arrays, free = self._tensors_and_dims(arguments)
-            return _run(kernel, arrays, free, self._checked_shape([a.shape for a in arrays], free))
-
-        self.forward: Any = make(name, forward, schema=schema)
-        self.forward.register_fake(self._fake)
-        self.forward.register_autograd(self._backward, setup_context=self._save)
-        self.gradients = [
-            self._gradient(f"{name}_grad{k}", sl.adjoint(y, leaf), k, make) for k, leaf in self._real_inputs(y)
-        ]
+        self.forward: Any = _defined(
+            name, schema, self._forward, self._fake, len(self.leaves), self._save, self._backward
+        )
+        self.gradients = [self._gradient(f"{name}_grad{k}", sl.adjoint(y, leaf), k) for k, leaf in self._real_inputs(y)]
 
     def _real_inputs(self, y: sl.Tensor) -> list[tuple[int, sl.Tensor]]:
         """Return the inputs that can have a gradient, floats and complex numbers, each with its number."""
         return [(k, leaf) for k, leaf in enumerate(self.leaves) if leaf.dtype is None or leaf.dtype.kind in "fc"]
 
-    def _gradient(self, name: str, adjoint: Adjoint, number: int, make: Any) -> Any:
+    def _gradient(self, name: str, adjoint: Adjoint, number: int) -> Any:
         """Return the operator from the cotangent of the result and the value of each dim to that of input *number*."""
-        names, kernel = list(self.shape.t.facts.dims), sl.compile(adjoint)
+        names, run = list(self.shape.t.facts.dims), _Kernel(sl.compile(adjoint))
+        shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
 
         def transposed(dy: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
-            values = dict(zip(names, dims, strict=True))
+            key = tuple(dims)
+            values = dict(zip(names, key, strict=True))
+            if key not in shapes:
+                if len(shapes) >= _MOST_SHAPES:
+                    shapes.clear()
+                shapes[key] = tuple(self.shape.of(values, adjoint.leaf))
             wide = dy.float() if dy.dtype in _BITS else dy  # add bfloat16 and float8 in float32, as PyTorch does
-            return _run(kernel, [wide], values, self.shape.of(values, adjoint.leaf)).to(dy.dtype)
+            found = run([wide], values, shapes[key])
+            return found if wide is dy else found.to(dy.dtype)
 
         def fake(dy: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
             return dy.new_empty(self.shape.of(dict(zip(names, dims, strict=True)), adjoint.leaf))
@@ -113,44 +111,46 @@ class _Operator:
             others[number] = ddx
             return self.forward(*others, *(ctx.dims[dim] for dim in self.shape.free)), None
 
-        operator = make(name, transposed, schema="(Tensor dy, SymInt[] dims) -> Tensor")
-        operator.register_fake(fake)
-        operator.register_autograd(backward, setup_context=save)
-        return operator
+        return _defined(name, "(Tensor dy, SymInt[] dims) -> Tensor", transposed, fake, 1, save, backward)
+
+    def _forward(self, *arguments: Any) -> torch.Tensor:
+        tensors, free = self._tensors_and_dims(arguments)
+        return self._run(tensors, free, self._known([x.shape for x in tensors], free)[0])
 
     def _tensors_and_dims(self, arguments: Sequence[Any]) -> tuple[list[torch.Tensor], dict[str, Any]]:
         """Split the arguments of a call into the tensors and the dims."""
         count = len(self.leaves)
         return list(arguments[:count]), dict(zip(self.shape.free, arguments[count:], strict=True))
 
-    def _checked_shape(self, shapes: Sequence[Sequence[int]], free: dict[str, Any]) -> tuple[int, ...]:
-        """Return the result's shape for known sizes; raise `ShapeError` if they break a requirement."""
-        key = (*map(tuple, shapes), tuple(free.values()))
+    def _known(self, shapes: Sequence[Sequence[int]], free: dict[str, Any]) -> tuple[tuple[int, ...], list[int]]:
+        """Return the result's shape and the dims for known sizes; raise `ShapeError` if they break a requirement."""
+        key = (*shapes, *free.values())
         found = self._shapes.get(key)
         if found is None:
             bound = self.shape.t.bind(bind_shapes(self.shape.t, [tuple(shape) for shape in shapes], free))
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()
-            found = self._shapes[key] = bound.shape
+            found = self._shapes[key] = bound.shape, list(self.shape.dims(shapes, free).values())
         return found
 
     def _fake(self, *arguments: Any) -> torch.Tensor:
         """Return a tensor with the shape of the result and no data, for sizes that may be symbols."""
         tensors, free = self._tensors_and_dims(arguments)
         shapes = [x.shape for x in tensors]
-        sizes = [n for shape in shapes for n in shape] + list(free.values())
-        if all(type(n) is int for n in sizes):
-            return tensors[0].new_empty(self._checked_shape(shapes, free))
+        if _are_known(shapes, free):
+            return tensors[0].new_empty(self._known(shapes, free)[0])
         dims = self.shape.dims(shapes, free)
         for r in self.shape.requirements(dims, shapes):
             value = r.value % r.modulus if r.relation == "divides" else r.value
             holds = value >= 0 if r.relation == "nonnegative" else value == 0
-            torch._check(holds, lambda rule=r.rule: f"symlayout: {rule} does not hold")
+            torch._check(holds, lambda rule=r.rule: f"symlayout: {rule} does not hold for {_spelled(dims)}")
         return tensors[0].new_empty(self.shape.of(dims))
 
     def _save(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         tensors, free = self._tensors_and_dims(inputs)
-        ctx.dims = list(self.shape.dims([x.shape for x in tensors], free).values())
+        shapes = [x.shape for x in tensors]
+        known = _are_known(shapes, free)
+        ctx.dims = self._known(shapes, free)[1] if known else list(self.shape.dims(shapes, free).values())
 
     def _backward(self, ctx: Any, dy: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         count = len(self.leaves)
@@ -161,14 +161,107 @@ class _Operator:
         return tuple(found)
 
 
-def _run(kernel: sl.Kernel, tensors: list[torch.Tensor], dims: dict[str, Any], shape: Sequence[int]) -> torch.Tensor:
-    """Return the result of the kernel in a new tensor of *shape*."""
-    dtypes = {x.dtype for x in tensors}
-    if len(dtypes) > 1:
-        raise ArrayError(f"the tensors have element types {', '.join(sorted(map(str, dtypes)))}")
-    out = torch.empty(tuple(shape), dtype=tensors[0].dtype)
-    kernel(*(_array(x) for x in tensors), out=_array(out), dims=dims or None)  # a call without dims is remembered
-    return out
+def _are_known(shapes: Sequence[Sequence[Any]], free: dict[str, Any]) -> bool:
+    return all(type(n) is int for shape in shapes for n in shape) and all(type(n) is int for n in free.values())
+
+
+def _spelled(dims: dict[str, Any]) -> str:
+    """Return the sizes as text; of a symbol, the size that it stands for while the graph is traced."""
+    hints = {name: n if isinstance(n, int) else getattr(n.node, "hint", n) for name, n in dims.items()}
+    return ", ".join(f"{name} = {n}" for name, n in hints.items())
+
+
+_LIBRARIES: list[Any] = []  # an operator lives as long as its library
+
+
+def _defined(
+    name: str,
+    schema: str,
+    compute: Callable[..., torch.Tensor],
+    fake: Callable[..., torch.Tensor],
+    count: int,
+    save: Callable[..., None],
+    backward: Callable[..., Any],
+) -> Any:
+    """Register an operator with a gradient, and return it.
+
+    `torch.library.custom_op` does the same; its wrappers in Python take longer than most kernels.
+
+    Parameters
+    ----------
+    compute, fake : functions of the operator's arguments
+        The result on the CPU, and a tensor of its shape.
+    count : int
+        How many of the arguments are tensors; they come first.
+    save, backward : functions
+        As in `torch.library.register_autograd`.
+    """
+    namespace, _, short = name.partition("::")
+    if hasattr(getattr(torch.ops, namespace), short):
+        raise FormatError(f"operator {name} is registered in this process already")
+    library = torch.library.Library(namespace, "FRAGMENT")
+    _LIBRARIES.append(library)
+    library.define(short + schema, tags=[torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order])
+    operator = getattr(getattr(torch.ops, namespace), short).default
+    below = torch._C._AutoDispatchBelowAutograd
+    dual = torch.autograd.forward_ad
+
+    class Differentiable(torch.autograd.Function):  # type: ignore[misc]  # PyTorch's types are not read
+        """The operator, and the operator of its gradient.  There is no forward mode: PyTorch raises an error."""
+
+        @staticmethod
+        def forward(*arguments: Any) -> torch.Tensor:
+            with below():
+                result: torch.Tensor = operator(*arguments)
+            return result
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            save(ctx, inputs, output)
+
+        @staticmethod
+        def backward(ctx: Any, dy: torch.Tensor) -> Any:
+            return backward(ctx, dy)
+
+    def differentiated(*arguments: Any) -> torch.Tensor:
+        wanted = torch.is_grad_enabled() and any(x.requires_grad for x in arguments[:count])
+        if wanted or dual._current_level >= 0:
+            result: torch.Tensor = Differentiable.apply(*arguments)
+            return result
+        with below():
+            return operator(*arguments)
+
+    library.impl(short, compute, "CPU")
+    library.impl(short, differentiated, "Autograd")
+    torch.library.register_fake(name, fake, lib=library)
+    return operator
+
+
+class _Kernel:
+    """A compiled kernel on tensors.  A call with known sizes is remembered, and made with addresses."""
+
+    def __init__(self, kernel: sl.Kernel) -> None:
+        self._kernel = kernel
+        self._calls: dict[tuple[Any, ...], Callable[..., int] | None] = {}
+
+    def __call__(self, tensors: list[torch.Tensor], dims: dict[str, Any], shape: tuple[int, ...]) -> torch.Tensor:
+        """Return the result in a new tensor of *shape*."""
+        key = (*[x.shape for x in tensors], *[x.dtype for x in tensors], *dims.values())
+        call = self._calls.get(key)
+        out = torch.empty(shape, dtype=tensors[0].dtype)
+        if call is not None and all(x.is_contiguous() and not x.is_conj() and not x.is_neg() for x in tensors):
+            call(*[x.data_ptr() for x in tensors], out.data_ptr())
+            return out
+        dtypes = {x.dtype for x in tensors}
+        if len(dtypes) > 1:
+            raise ArrayError(f"the tensors have element types {', '.join(sorted(map(str, dtypes)))}")
+        arrays, written = [_array(x) for x in tensors], _array(out)
+        self._kernel(*arrays, out=written, dims=dims or None)
+        if key not in self._calls and all(a.flags.c_contiguous for a in arrays):
+            if len(self._calls) >= _MOST_SHAPES:
+                self._calls.clear()
+            self._calls[key] = self._kernel.at_addresses(arrays, written, dims)
+        return out
 
 
 def _array(x: torch.Tensor) -> np.ndarray[Any, Any]:

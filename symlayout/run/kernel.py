@@ -222,6 +222,21 @@ class Kernel:
             self._memory.add(plan, plan.native, inputs, out)
         return out
 
+    def at_addresses(
+        self, inputs: list[Array], out: Array, dims: Mapping[Any, Any] | None
+    ) -> Callable[..., int] | None:
+        """Return the call for arrays like these as a function of their addresses: of the inputs, and of the output.
+
+        It returns 0, and checks nothing.  The caller makes sure that arrays of the same shapes and types are at the
+        addresses, contiguous, and that the output overlaps no input.  None if C does not compute such a call.
+        """
+        if not all(a.size and a.flags.c_contiguous for a in (*inputs, out)):
+            return None
+        plan = self._plan(inputs, out, {} if dims is None else dim_values(dims), 1)
+        if plan.native is None:
+            return None
+        return plan.native.at_addresses(plan.arguments, plan.fills, len(inputs) + 1)
+
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
         for a in inputs:
             self._storage.check(a)
@@ -339,6 +354,9 @@ class ComputedKernel(Kernel):
         leaves = {leaf.key: _stand_in(leaf, f"v{k}") for k, leaf in enumerate(whole.leaves())}
         super().__init__(whole.replace(leaves), *options)
         self.whole, self.inputs = whole, whole.arguments()
+
+    def at_addresses(self, inputs: list[Array], out: Array, dims: Mapping[Any, Any] | None) -> None:
+        """Return None: more than one C function computes the result."""
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         rebuild, (_, *options) = super().__reduce__()

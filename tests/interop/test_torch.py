@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import Any
 
 import numpy as np
@@ -160,3 +161,57 @@ def test_a_call_of_known_sizes_binds_nothing_again(monkeypatch: pytest.MonkeyPat
     assert [tuple(a.shape) for a in again] == [(3, 2), (4, 3), (2, 3)]
     with pytest.raises(AssertionError, match="bound again"):
         plain(x.T)
+
+
+def calls_of(f: Any) -> int:
+    """Return how many functions of Python a call of *f* calls."""
+    counted = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal counted
+        counted += event == "call"
+
+    f()  # what is remembered is remembered now
+    sys.setprofile(count)
+    try:
+        f()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def test_a_call_takes_no_more_of_python_than_an_empty_operator_of_pytorch() -> None:
+    @torch.library.custom_op("symlayout_test::empty", mutates_args=(), schema="(Tensor x) -> Tensor")  # type: ignore[untyped-decorator]
+    def empty(x: Any) -> Any:
+        return torch.empty(x.shape)
+
+    empty.register_autograd(lambda _, dy: empty(dy), setup_context=lambda ctx, inputs, output: None)
+    op = custom_op("symlayout_test::same_shape", sl.flip(sl.tensor("N, M", name="x"), 1))
+    x, dy = torch.ones(3, 4), torch.ones(3, 4)
+    assert calls_of(lambda: op(x)) <= calls_of(lambda: empty(x)) + 8
+    (y,) = arguments((3, 4), dtype=torch.float32)
+    ours, theirs = (calls_of(lambda f=f: torch.autograd.grad(f(y), y, dy)) for f in (op, empty))
+    assert ours <= 2 * theirs
+
+
+def test_forward_mode_is_an_error() -> None:
+    op, x = operator(blocks()), torch.ones(1, 2, 4, 4)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, x)
+        with pytest.raises(NotImplementedError, match="forward mode"):
+            op(dual)
+    with pytest.raises(NotImplementedError):
+        torch.func.jvp(op, (x,), (x,))
+
+
+def test_a_name_is_registered_once() -> None:
+    custom_op("symlayout_test::once", blocks())
+    with pytest.raises(FormatError, match="symlayout_test::once is registered"):
+        custom_op("symlayout_test::once", blocks())
+
+
+def test_an_error_under_compile_names_the_sizes() -> None:
+    compiled = torch.compile(operator(blocks()), backend="aot_eager", dynamic=True)
+    with pytest.raises(Exception, match=r"\(W \+ 2\) % 2 == 0 does not hold for N = 2, C = 3, H = 6, W = 5"):
+        compiled(torch.zeros(2, 3, 6, 5))
+    torch._dynamo.reset()

@@ -142,6 +142,18 @@ class CompiledKernel:
         parts = threads * PARTS_EACH
         return run(lambda part: self.function(part, parts, *arguments), parts, threads)
 
+    def at_addresses(self, arguments: tuple[int, ...], fill: Any, count: int) -> Callable[..., int]:
+        """Return `function` in one part, of *arguments* and *fill*, as a function of *count* addresses that are ints.
+
+        They are those of the sources and of the output.  The result is the status.
+        """
+        cast, void = self._cast, self._void
+        single = partial(self.function, 0, 1, *arguments)
+        held = () if fill is None else (self.pointer(fill),)
+        if count == 2:
+            return lambda source, out: single(cast(void, source), cast(void, out), *held)
+        return lambda *addresses: single(*[cast(void, a) for a in addresses], *held)
+
     def _memory(self, memory: Any) -> Any:
         return self._cast(self._void, memory) if isinstance(memory, int) else self.pointer(memory)
 
