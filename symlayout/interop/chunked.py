@@ -23,6 +23,7 @@ import numpy as np
 
 import symlayout as sl
 from symlayout.errors import ArrayError, FormatError, ShapeError
+from symlayout.maps.box_image import axes_read
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import check_moves
 from symlayout.tensors.element_types import check_dtype, element_type
@@ -69,18 +70,51 @@ class Blockwise:
         strict: bool = False,
     ) -> None:
         check_moves("apply", y)
-        self.tensor = y.bind(bind_shapes(y, [tuple(shape) for shape in shapes], dims))
-        self.shape: tuple[int, ...] = self.tensor.shape
-        self._leaves, self._strict = y.leaves(), strict
+        self._set(y.bind(bind_shapes(y, [tuple(shape) for shape in shapes], dims)), strict, os.urandom(16).hex())
+
+    def _set(self, tensor: sl.Tensor, strict: bool, key: str) -> None:
+        self.tensor, self._strict, self._key = tensor, strict, key
+        self.shape: tuple[int, ...] = tensor.shape
+        self._leaves = tensor.leaves()
+
+    def __reduce__(self) -> tuple[Callable[..., Blockwise], tuple[Any, ...]]:
+        """Return the tensor as data.  A process that gets it many times, with many tasks, makes it once."""
+        return _made_once, (self._key, self._strict, *self.tensor.__reduce__())
 
     def boxes(self, block: Box) -> list[Box]:
         """Return the box of each input that a block of the output reads.  A box may be empty."""
+        if (known := self._known_boxes(block)) is not None:
+            return known
         read = {image.source: image.box for image in self.tensor.index_map.image(block)}
         found = []
         for leaf in self._leaves:
             box = read.get(leaf.name)
             found.append(tuple((low, max(low, high)) for low, high in box) if box else ((0, 0),) * leaf.rank)
+        if all(low < high for box in found for low, high in box):
+            for box, known_ranges, axes in zip(found, self._ranges, self._axes, strict=True):
+                for pair, ranges, used in zip(box, known_ranges, axes, strict=True):
+                    ranges[tuple([block[k] for k in used])] = pair
         return found
+
+    def _known_boxes(self, block: Box) -> list[Box] | None:
+        """Return the boxes of a block each of whose ranges an earlier block has read; None if one has not."""
+        found = []
+        for known_ranges, axes in zip(self._ranges, self._axes, strict=True):
+            box = [ranges.get(tuple([block[k] for k in used])) for ranges, used in zip(known_ranges, axes, strict=True)]
+            if None in box:
+                return None
+            found.append(tuple(pair for pair in box if pair is not None))
+        return found
+
+    @cached_property
+    def _axes(self) -> list[list[tuple[int, ...]]]:
+        """The axes of a block on which the range of each axis of each input depends."""
+        return [axes_read(self.tensor, leaf) for leaf in self._leaves]
+
+    @cached_property
+    def _ranges(self) -> list[list[dict[Box, tuple[int, int]]]]:
+        """The ranges that blocks have read, none of them empty: for each axis of each input, by the block's ranges."""
+        return [[{} for _ in range(leaf.rank)] for leaf in self._leaves]
 
     def compute(self, block: Box, boxes: Sequence[Box], arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
         """Return the elements of *block*; *arrays* has the elements of each of its *boxes*."""
@@ -88,7 +122,10 @@ class Blockwise:
         dims |= {f"count{k}": high - low for k, (low, high) in enumerate(block)}
         for number, box in enumerate(boxes):
             dims |= {f"from{number}_{k}": low for k, (low, _) in enumerate(box)}
-        return self._kernel(*arrays, dims=dims)
+        counts = {f"box{n}_{k}": high - low for n, box in enumerate(boxes) for k, (low, high) in enumerate(box)}
+        out = np.empty([high - low for low, high in block], arrays[0].dtype)
+        given = [np.ascontiguousarray(a) for a in arrays]
+        return out if self._kernel.write(out, given, dims | counts) else self._kernel(*arrays, dims=dims)
 
     @cached_property
     def _kernel(self) -> sl.Kernel:
@@ -108,6 +145,22 @@ class Blockwise:
             start + sl.dim(f"count{k}", max=n) for k, (start, n) in enumerate(zip(starts, self.shape, strict=True))
         ]
         return sl.compile(self.tensor.replace(padded)[tuple(map(slice, starts, stops))], strict=self._strict)
+
+
+_MADE: dict[str, Blockwise] = {}  # of other processes, by key
+_MOST_MADE = 64
+
+
+def _made_once(key: str, strict: bool, rebuild: Callable[..., sl.Tensor], records: tuple[Any, ...]) -> Blockwise:
+    """Return the computation that another process has with this key."""
+    found = _MADE.get(key)
+    if found is None:
+        if len(_MADE) >= _MOST_MADE:
+            _MADE.clear()
+        found = Blockwise.__new__(Blockwise)
+        found._set(rebuild(*records), strict, key)
+        found = _MADE.setdefault(key, found)
+    return found
 
 
 def apply_chunked(

@@ -121,6 +121,39 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     )
 
 
+def axes_read(t: Tensor, leaf: Tensor) -> list[tuple[int, ...]]:
+    """Return the axes of *t* on which the range of each axis of *leaf* depends, where an output box reads something.
+
+    A window of several digits cuts no range (`_ReadImage`), so that it ties no axes together.
+
+    >>> from symlayout.ops.reshape import reshape
+    >>> from symlayout.tensors.chain import tensor
+    >>> x = tensor("N, C, H", name="x")
+    >>> axes_read(reshape(x, (x.shape[0], -1)), x)
+    [(0,), (1,), (1,)]
+    """
+    reads = [read for read in t.index_map.reads if read.leaf is not None and read.leaf.key == leaf.key]
+    windows = [_axes_in(w.value, r.facts) for r in reads for w in (*r.windows, *(g.window for g in r.guards))]
+    found = []
+    for axis in range(leaf.rank):
+        used = set().union(*(_axes_in(read.coords[axis], read.facts) for read in reads))
+        if len({read.coords[axis] for read in reads}) > 1:  # which part is read matters
+            used = used.union(*windows)
+        found.append(tuple(sorted(used)))
+    return found
+
+
+def _axes_in(e: Extent, facts: Facts) -> set[int]:
+    """Return the output axes whose coordinates an expression in normal form depends on."""
+    found: set[int] = set()
+    for name in names_of(facts.reduce(e)):
+        if name[0] == DIGIT:
+            found.add(int(name[1:].split("_")[0]))  # a split digit is called #0_1
+        elif (parts := facts.floors.get(name)) is not None:
+            found |= _axes_in(parts[0], facts) | _axes_in(parts[1], facts)
+    return found
+
+
 def _range(pair: tuple[Any, Any] | None, axis: int, t: Tensor, facts: Facts) -> tuple[Extent, Extent]:
     """Return an output range; require that it is inside the axis and not reversed."""
     extent = facts.reduce(t.extents[axis])

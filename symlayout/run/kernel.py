@@ -237,6 +237,25 @@ class Kernel:
             return None
         return plan.native.at_addresses(plan.arguments, plan.fills, len(inputs) + 1)
 
+    def write(self, out: Array, inputs: list[Array], dims: Mapping[str, int]) -> bool:
+        """Write *out* for the value of every dim, by name, and contiguous arrays of one type; return whether C did.
+
+        The caller makes sure that arrays and *out* have the shapes that these dims give, and do not overlap.
+
+        Raises
+        ------
+        ShapeError
+            The dims break a precondition.
+        """
+        native = None if 0 in out.shape else self._native(out.dtype, strided=False)
+        if native is None:
+            return False
+        held = self._nest(self._number(out.dtype), strided=False)[1]
+        fills = np.frombuffer(b"".join(self._storage.fill(f, out.dtype) for f in held), BYTE) if held else None
+        arguments = tuple([dims[name] for name in self._input.facts.dims])
+        Plan(out.shape, out.dtype, arguments, native, fills, dict(dims), 1).run(native, inputs, out)
+        return True
+
     def _plan(self, inputs: list[Array], out: Array | None, dims: dict[str, int], threads: int) -> Plan:
         for a in inputs:
             self._storage.check(a)
@@ -357,6 +376,10 @@ class ComputedKernel(Kernel):
 
     def at_addresses(self, inputs: list[Array], out: Array, dims: Mapping[Any, Any] | None) -> None:
         """Return None: more than one C function computes the result."""
+
+    def write(self, out: Array, inputs: list[Array], dims: Mapping[str, int]) -> bool:
+        """Return False: more than one C function computes the result."""
+        return False
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         rebuild, (_, *options) = super().__reduce__()
