@@ -11,13 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.errors import FormatError, InconclusiveError, ShapeError
 from symlayout.proof.certificate.computed import certify_computed, refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, sample
 from symlayout.proof.prove import DEFAULT_BUDGET, Proof, Verdict, check_laws, decide, pairs_known
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import with_extents_of
 from symlayout_codegen.forks import cached_property
 
 
@@ -256,10 +257,19 @@ def _joined(
     left = {name: before.outputs[name] for name, _ in pairs}
     right = {name: after.outputs[other] for name, other in pairs}
     left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
-    facts = next(iter(left.values())).facts.fork()
-    for t in (*left.values(), *right.values()):
+    right, others = _with_one_data(left, right)
+    if others:
+        again = again[0], {**others, **{key: others.get(id(t), t) for key, t in again[1].items()}}
+    return left, right, _facts_of(left, right), again
+
+
+def _facts_of(*models: Mapping[str, Tensor]) -> Facts:
+    """Return what holds for all outputs of models."""
+    tensors = [t for outputs in models for t in outputs.values()]
+    facts = tensors[0].facts.fork()
+    for t in tensors:
         facts.merge(t.facts)
-    return left, right, facts, again
+    return facts
 
 
 def check_models(
@@ -411,6 +421,58 @@ def _again(
                 continue
             made[id(node)] = leaves.get(node.key) or node.remade(tuple(made[id(i)] for i in node.inputs), values)
     return {name: made[id(t)] for name, t in outputs.items()}, made
+
+
+def _with_one_data(left: Mapping[str, Tensor], right: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
+    """Return outputs after in which an extent that depends on data has the name that it has before, and what was made.
+
+    Two such extents are one if one function of equal operands brings them in.
+    """
+    made: dict[int, Tensor] = {}
+    settled: set[int] = set()
+    while True:
+        before, after = _brought_in(left), _brought_in(right)
+        if not before or not after:
+            return right, made
+        facts = _facts_of(left, right)
+        found = next(
+            (
+                (a, b)
+                for b, names in after.items()
+                if id(b) not in settled and not any(names == others for others in before.values())
+                for a in before
+                if _have_equal_operands(a, b, facts)
+            ),
+            None,
+        )
+        if found is None:
+            return right, made
+        a, b = found
+        renamed = with_extents_of(b, a)
+        symbols = dict(zip(after[b], map(symbol, before[a]), strict=True))
+        right, others = _again(right, {b.key: renamed}, symbols)
+        settled.add(id(renamed))
+        made = {**others, **{key: others.get(id(t), t) for key, t in made.items()}}
+
+
+def _brought_in(outputs: Mapping[str, Tensor]) -> dict[Tensor, list[str]]:
+    """Return for each computed value that brings in dims their names."""
+    found: dict[Tensor, list[str]] = {}
+    for name, node in _origins(outputs.values()).items():
+        if node.body is not None:
+            found.setdefault(node, []).append(name)
+    return {node: sorted(names) for node, names in found.items()}
+
+
+def _have_equal_operands(a: Tensor, b: Tensor, facts: Facts) -> bool:
+    """Return whether two values are one function of operands that are proved to be equal."""
+    if a.body is None or a.body != b.body or a.body.random or len(a.inputs) != len(b.inputs) or a.batch or b.batch:
+        return False
+    known = pairs_known(facts, ())
+    pairs = list(zip(a.inputs, b.inputs, strict=True))
+    if any(x.rank != y.rank or x.dtype != y.dtype for x, y in pairs):
+        return False
+    return all(_decided(x, y, facts, known, 0).verdict is Verdict.PROVED for x, y in pairs)
 
 
 def _other_data(

@@ -25,6 +25,7 @@ from symlayout.tensors.element_types import element_type
 
 REASSOCIATE, RECIPROCAL, FOLD = "reassociate", "reciprocal", "fold-batchnorm"
 LAWS = (REASSOCIATE, RECIPROCAL, FOLD)
+_STEPS, _MOST_ON_THE_WAY = 3, 16
 _FIRST_DIGIT = 500_000  # of those that boxes get here
 _ROUNDINGS = 64  # how many roundings apart numbers may be that tools compute from constants
 
@@ -72,8 +73,10 @@ def laws_of(judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts) 
     for fused in (0, 1):
         if _is_formula(judge, reads, fused, facts.fork()):
             return frozenset()
-    for expand in (0, 1, 2):
+    for expand in (None, 0, 1, 2):
         reader = _Reader(judge, facts.fork(), reads)
+        if expand is None:
+            reader.stop_at_equal(reads)
         forms = [reader.element(read, side) for side, read in enumerate(reads)]
         try:
             forms = [reader.expanded(f, deep=expand == 2) if expand else f for f in forms]
@@ -120,6 +123,28 @@ class _Reader:
         self.stops, self.boxes, self.memo, self.kept = [], {}, {}, []
 
     # ------------------------------------------------------------------ elements
+
+    def stop_at_equal(self, reads: Sequence[ElementRead]) -> None:
+        """Do not take apart what both sides read on the way, so that no law is needed for it."""
+        left, right = (self._on_the_way(read, side) for side, read in enumerate(reads))
+        for x in left:
+            for y in right:
+                if x.leaf.body == y.leaf.body and self.judge.same_elements(x, y, self.facts):
+                    self.stops.append(Atom("read", (0, x)))
+                    break
+
+    def _on_the_way(self, read: ElementRead, side: int) -> list[Any]:
+        """Return what an element is computed of, in a few steps of elementwise functions."""
+        found: list[Any] = []
+        level: list[Any] = [read]
+        for _ in range(_STEPS):
+            operands: list[Any] = []
+            for r in level:
+                if r.leaf is not None and r.leaf.body is not None and not r.leaf.body.over:
+                    operands += [self.judge.element(view, side, r.coords, self.facts) for view in r.leaf.inputs]
+            level = [r for r in operands if r is not None and r.leaf is not None and r.leaf.body is not None]
+            found += level
+        return found[:_MOST_ON_THE_WAY]
 
     def element(self, read: ElementRead, side: int) -> Form:
         """Return the form of an element that is read."""
@@ -262,6 +287,7 @@ class _Reader:
     def _same(self, a: Atom, b: Atom) -> bool:
         if a.kind != b.kind:
             return False
+        a, b = (b, a) if a.content[0] > b.content[0] else (a, b)  # answers are kept of the left with the right
         if a.kind == "view":
             (s, v, at), (t, w, bt) = a.content, b.content
             if s == t:
@@ -270,6 +296,8 @@ class _Reader:
         (s, x), (t, y) = a.content, b.content
         if s == t:
             return x.leaf is y.leaf and self._equal(x.coords, y.coords)
+        if x.leaf.body != y.leaf.body and a not in self.stops and b not in self.stops:
+            return False
         return self.judge.same_elements(x, y, self.facts)
 
     def _equal(self, at: Sequence[Extent], bt: Sequence[Extent]) -> bool:

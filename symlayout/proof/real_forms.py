@@ -62,6 +62,11 @@ class Coefficient:
         """Whether the coefficient is one number."""
         return self.array.size == 1
 
+    @property
+    def is_unit(self) -> bool:
+        """Whether a product with the coefficient is exact: all numbers are 1 or -1."""
+        return bool((np.abs(self.array) == 1).all())
+
 
 def scalar(value: float) -> Coefficient:
     """Return a number as a coefficient."""
@@ -353,7 +358,7 @@ def _product(a: Form, b: Form) -> Form:
             if box and over:
                 raise UnformedError("a product of two sums")
             key = (_joined(powers, others), box or over)
-            a.atoms.folded |= not (_is_one(x) or _is_one(y)) and not (x.is_scalar and y.is_scalar)
+            a.atoms.folded |= not (x.is_unit or y.is_unit) and not (x.is_scalar and y.is_scalar)
             value = x.with_(y, operator.mul)
             terms[key] = terms[key].with_(value, operator.add) if key in terms else value
     return Form(a.atoms, terms)
@@ -364,10 +369,6 @@ def _quotient(x: Form, y: Form) -> Form:
     if divisor is not None and x.constant is None:
         x.atoms.divided |= not _is_power_of_two(divisor)
     return _product(x, _power(y, Fraction(-1)))
-
-
-def _is_one(x: Coefficient) -> bool:
-    return x.is_scalar and abs(x.array.item()) == 1
 
 
 def _joined(a: Monomial, b: Monomial) -> Monomial:
@@ -398,7 +399,8 @@ def _power(x: Form, exponent: Fraction) -> Form:
             return Form(x.atoms, {(tuple(sorted((n, -e) for n, e in powers)), ()): inverse})
     if len(x.terms) == 1:  # a power of a power of one atom, such as the inverse of a root
         (((powers, box), value),) = x.terms.items()
-        if not box and len(powers) == 1 and powers[0][1].denominator == 2 and _is_one(value):
+        is_root = not box and len(powers) == 1 and powers[0][1].denominator == 2
+        if is_root and value.is_scalar and value.array.item() == 1:
             return Form(x.atoms, {(((powers[0][0], powers[0][1] * exponent),), ()): scalar(1)})
     base = x.atoms.form(Atom("power", (Form(x.atoms, x.terms),)))
     ((number, _),) = next(iter(base.terms))[0]
