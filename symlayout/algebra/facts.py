@@ -137,6 +137,14 @@ class Facts(Divisions):
                 raise ShapeError(f"{at(where)}{rule or f'{e} is not 0'}", kind)
             return
         e, whole = self.without_factors(e)
+        if (exact := self._exact_where_zero(e)) is not None:
+            quotient = self.divide(*exact, kind, where)
+            for name in sorted(names_of(e)):
+                if self.reduce(symbol(name)) == symbol(name):
+                    self.forget()
+                    self.eliminate(name, quotient)
+            self.tighten(where)
+            return
         low, high = self.interval(e)
         if not whole or (low or 0) > 0 or (high is not None and high < 0):
             raise ShapeError(
@@ -147,6 +155,19 @@ class Facts(Divisions):
         if top != 0:
             self.requirements.append(Requirement(kind, "zero", top, 1, where))
         self._equate(e, where)
+
+    def _exact_where_zero(self, e: Extent) -> tuple[Extent, int] | None:
+        """Return ``(n, d)`` if *e* is ``ceil(n / d) - floor(n / d)`` or its negative: it is 0 where *d* divides *n*."""
+        if not isinstance(e, Poly) or sorted(e.terms.values()) != [-1, 1] or any(len(m) != 1 for m in e.terms):
+            return None
+        one, other = (self.definitions.get(name) for (name,) in e.terms)
+        if one is None or other is None or one.form != "floor" or other.form != "floor" or one.right != other.right:
+            return None
+        gap = one.left - other.left
+        if not isinstance(gap, int) or not isinstance(one.right, int) or abs(gap) != one.right - 1:
+            return None
+        numerator = other.left if gap > 0 else one.left
+        return (numerator, one.right) if names_of(numerator).isdisjoint(self.definitions) else None
 
     def _equate(self, e: Extent, where: str = "") -> None:
         """Add the equation ``e == 0``: solve it for a symbol, or rewrite by it.  *e* has no common factor."""

@@ -131,7 +131,8 @@ class OnnxEvaluation(Evaluation):
         if op in _SEQUENCES and (made := _SEQUENCES[op](self, node, inputs)) is not None:
             return made
         if op == "Reshape" and len(inputs) == 2:
-            inputs[1], quotients = exact_target(*inputs)  # type: ignore[arg-type]
+            copies = not any(a.name == "allowzero" and a.i for a in node.source.attribute)
+            inputs[1], quotients = exact_target(*inputs, copies=copies)  # type: ignore[arg-type]
             self.exact |= quotients
         results = None if _is_range_of_dims(op, inputs) else self._declared(node, op, inputs)
         if results is None:

@@ -132,20 +132,26 @@ def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
     return result
 
 
-def exact_target(data: Value | None, shape: Value | None) -> tuple[Value | None, set[Any]]:
+def exact_target(data: Value | None, shape: Value | None, *, copies: bool = False) -> tuple[Value | None, set[Any]]:
     """Return the target of a Reshape with exact quotients, and the rounded ones, if *data* fits only exact quotients.
 
     A rounded quotient is at most the exact one.  If the numbers of elements are equal with exact quotients, a target
     with a rounded quotient holds fewer elements, unless there are none at all.
+
+    Parameters
+    ----------
+    copies : bool
+        Whether a 0 stands for the extent of *data* on the same axis.
     """
     if not isinstance(data, Tensor) or not isinstance(shape, np.ndarray) or shape.dtype != object:
         return shape, set()
-    if -1 in shape or same_products(shape, data.shape):
+    whole = [data.shape[k] if copies and n == 0 and k < data.rank else n for k, n in enumerate(shape.reshape(-1))]
+    if -1 in shape or same_products(whole, data.shape):
         return shape, set()
     for kept in ((), data.shape):
-        target = exact_quotients(shape, kept)
+        target = exact_quotients(whole, kept)
         if same_products(target, data.shape):
-            return np.array(target, object), quotients(shape) - quotients(kept)
+            return np.array(target, object), quotients(whole) - quotients(kept)
     return shape, set()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from symlayout.language.sympy_bridge import remainder_of
 from symlayout.models.model import Model
 from symlayout.tensors.chain import Tensor
 
@@ -50,28 +51,38 @@ class Cost:
         """Return what to minimise: bytes, then transposes, then nodes."""
         return self.typical(), self.transposes, self.nodes
 
-    def at_most(self, other: Cost) -> bool:
-        """Return whether this costs no more for all sizes, in bytes and in transposes."""
-        return self.transposes <= other.transposes and (
-            self._fits_in(other) or _is_sum_of_dims(other.total - self.total)
-        )
+    def at_most(self, other: Cost, requires: Iterable[Any] = ()) -> bool:
+        """Return whether this costs no more for all sizes that meet *requires*, in bytes and in transposes.
 
-    def _fits_in(self, other: Cost) -> bool:
-        """Return whether the other one writes every value of this one whose size is not a number, and as much else."""
-        more, less = self.sizes - other.sizes, other.sizes - self.sizes
-        numbers = [sum(n * count for n, count in side.items() if isinstance(n, int)) for side in (more, less)]
-        return all(isinstance(n, int) for n in more) and numbers[0] <= numbers[1]
+        It is proved where each term of the difference is not negative.
+        """
+        if self.transposes > other.transposes:
+            return False
+        spare = sum((other - self).sizes[size] * size for size in other.sizes)
+        spare -= sum((self - other).sizes[size] * size for size in self.sizes)
+        return _is_nonnegative(spare) or _is_nonnegative(_multiples(spare, requires))
 
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)
 
 
-def _is_sum_of_dims(size: Any) -> bool:
-    """Return whether a number of bytes is a sum of products of dims, with factors that are not negative."""
+def _is_nonnegative(size: Any) -> bool:
+    """Return whether each term of a sum is 0 or more for all dims."""
     if isinstance(size, int):
         return size >= 0
-    terms = size.expand().as_coefficients_dict()
-    return all(c >= 0 and all(f.is_Symbol or f.is_number for f in m.as_powers_dict()) for m, c in terms.items())
+    return all(bool(term.is_nonnegative) for term in size.expand().as_ordered_terms())
+
+
+def _multiples(size: Any, requires: Iterable[Any]) -> Any:
+    """Return a size in dims that are divided by what *requires* says that they are multiples of."""
+    if isinstance(size, int):
+        return size
+    steps = {}
+    for relation in requires:
+        found = remainder_of(relation.lhs) if relation.rel_op == "==" and relation.rhs == 0 else None
+        if found is not None and found[0].is_Symbol and found[1].is_Integer:
+            steps[found[0]] = found[1] * found[0]
+    return size.subs(steps, simultaneous=True)
 
 
 def typical(size: Any) -> int:
@@ -86,6 +97,11 @@ def bytes_of(t: Tensor) -> Any:
     size: Any = 4 if t.dtype is None else t.dtype.itemsize
     for e in t.shape:
         size = size * e
+    return expanded(size)
+
+
+def expanded(size: Any) -> Any:
+    """Return a size in the form in which sizes are compared."""
     return int(size) if isinstance(size, int) or size.is_Integer else size.expand()
 
 

@@ -81,13 +81,12 @@ class _Regions:
             dead = self._dead_without(name, source)
             moves = cost_of(dead, self.movement.tensors, self.movement.sources)
             gone = Cost(moves.sizes, moves.transposes, sum(n.op_type != "Constant" for n in dead))
-            shapes = [t.shape for out in self._between(name, source) if (t := self.movement.tensors[out]) is not None]
-            found = self.speller.cheapest(start, value, shapes, gone)
+            found = self.speller.cheapest(start, value, gone)
             if found is not None and not found.steps and self._needs_copy(name, source):
                 found = copy_of(value, gone)
             if found is not None:
                 saved = gone.key()
-                key = tuple(a - b for a, b in zip(found.cost.key(), saved, strict=True))
+                key = tuple(a - b for a, b in zip(found.key(), saved, strict=True))
                 if best is None or key < best[0]:
                     best = (key[0], key[1], key[2]), source, found, dead
         if best is None:
@@ -98,18 +97,6 @@ class _Regions:
         ops = ", ".join(n.op_type for n in dead)
         made = ", ".join(s.op for s in found.steps) or "nothing"
         return f"{name[:80]} from {source[:80]}: {ops} became {made}"
-
-    def _between(self, name: str, source: str) -> list[str]:
-        """Return the moved values between two values."""
-        found: dict[str, None] = {}
-        waiting = [name]
-        while waiting:
-            at = waiting.pop()
-            for s in self.movement.sources.get(at, ()):
-                if s != source and s in self.movement.sources and s not in found:
-                    found[s] = None
-                    waiting.append(s)
-        return list(found)
 
     def _dead_without(self, name: str, source: str) -> list[NodeProto]:
         """Return the nodes that nobody needs if *name* is made of *source* anew."""

@@ -261,6 +261,7 @@ class _Search:
         self.used: set[str] = set()
         self.sums: dict[str, None] = {}  # that stay because their law is not granted
         self.failed: list[str] = []  # operators without a spelling in the layout
+        self.requires = [r for t in original.outputs.values() for r in t.requires]
 
     def result(self) -> OptimizedModel:
         for _ in range(_MAX_ROUNDS):
@@ -327,7 +328,7 @@ class _Search:
         cost_in = interior_cost if free_ends else cost_of_model
         cost, best = cost_in(model), cost_in(self.best)
         counts = len(model.source.graph.node), len(self.best.source.graph.node)
-        return cost.at_most(best) and (*cost.key()[:2], counts[0]) < (*best.key()[:2], counts[1])
+        return cost.at_most(best, self.requires) and (*cost.key()[:2], counts[0]) < (*best.key()[:2], counts[1])
 
     def _why_not(self, model: Model) -> str:
         """Return why a model must not take the place of the original; an empty text if it may."""

@@ -22,7 +22,7 @@ from symlayout.models.model import ModelNode
 from symlayout.models.onnx_model import OnnxGraph
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.spell_movement import target_shape
+from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.proof.prove import Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
 

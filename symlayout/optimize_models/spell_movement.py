@@ -1,33 +1,58 @@
-"""Spell the movement from one value to another as few operations of ONNX, each spelling proved for all sizes."""
+"""Spell the movement from one value to another as few operations of ONNX, each spelling proved for all sizes.
+
+The composed map of the movement decides, as `movement_digits` finds it: no spelling of the original is looked for.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symlayout import frontends
-from symlayout.errors import InconclusiveError, SymlayoutError
-from symlayout.maps.interpreter import interpret
+from symlayout.algebra.facts import Facts
+from symlayout.errors import SymlayoutError
+from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
+from symlayout.ops.take import take
+from symlayout.ops.tile import tile
 from symlayout.ops.transpose import transpose
-from symlayout.optimize_models.movement_cost import Cost, bytes_of
+from symlayout.optimize_models.movement_cost import Cost, expanded
+from symlayout.optimize_models.movement_digits import (
+    Digits,
+    Example,
+    affine,
+    digits_of,
+    examples,
+    is_number,
+)
 from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.reshape_steps import (
+    COMPUTED,
+    Groups,
+    Shape,
+    added_ones,
+    computed_shape,
+    node_count,
+    reshapes,
+    target_shape,
+)
 from symlayout.proof.prove import Verdict, implies, prove_equal
-from symlayout.show.small_sizes import small
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-_MAX_ELEMENTS = 1 << 22  # of the example that candidates are compared with
-_MAX_RANK = 7  # of the permutations that are tried
-_MAX_PROOFS = 24  # permutations of one shape that are tried to be proved
-_PROBES = 4096  # elements at which candidates are compared with the example
+_MAX_TABLE = 1 << 16  # indices of a Gather
+_IN_PLACE = ("Reshape", "Unsqueeze", "Squeeze", COMPUTED)
+_END = (1 << 63) - 1  # a bound of Slice that is past every extent
+_MODES = 11  # from this version on DepthToSpace has two modes
+_INPUTS = {"Slice": 10, "Unsqueeze": 13, "Squeeze": 13}
+"""From which version on operations take their numbers as inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +64,89 @@ class Step:
     op : str
         The operation of ONNX.
     attributes : tuple of (str, value)
-        Its attributes.
+        Its attributes, and the inputs that are constants, by their names.
     shape : tuple
         The extents of the result.
     """
 
     op: str
     attributes: tuple[tuple[str, Any], ...]
-    shape: tuple[Any, ...]
+    shape: Shape
 
     def apply(self, x: Tensor) -> Tensor:
         """Return the step on a tensor."""
-        if self.op == "Reshape":
+        given = dict(self.attributes)
+        if self.op in _IN_PLACE:
             return reshape(x, self.shape)
         if self.op == "Transpose":
-            return transpose(x, dict(self.attributes)["perm"])
-        made: Tensor = frontends.find(f"onnx:{self.op}")(x, **dict(self.attributes))
+            return transpose(x, given["perm"])
+        if self.op == "Expand":
+            return broadcast_to(x, self.shape)
+        if self.op == "Tile":
+            return tile(x, given["repeats"])
+        if self.op == "Gather":
+            return take(x, given["indices"].tolist(), given["axis"])
+        made: Tensor = frontends.find(f"onnx:{self.op}")(x, **given)
         return made
+
+    def emit(
+        self, graph: EditedGraph, source: str, shape: Shape, target: str, known: tuple[str, Shape]
+    ) -> list[NodeProto]:
+        """Return the nodes that make *target* of *source*, which has this *shape*; *known* is a value and its shape."""
+        if self.op == COMPUTED:
+            return self._emit_computed(graph, source, shape, target, known)
+        attributes = dict(self.attributes)
+        inputs: dict[str, Any] = {}
+        if self.op == "Reshape":
+            inputs["shape"] = target_shape(shape, self.shape)
+        elif self.op == "Unsqueeze":
+            attributes["axes"] = added_ones(shape, self.shape)
+        elif self.op == "Squeeze":
+            attributes["axes"] = added_ones(self.shape, shape)
+        elif self.op == "Expand":
+            inputs["shape"] = [int(e) if is_number(e) else 1 for e in self.shape]
+        elif self.op in ("Tile", "Gather"):
+            name = "repeats" if self.op == "Tile" else "indices"
+            inputs[name] = attributes.pop(name)
+        if graph.opset >= _INPUTS.get(self.op, _END):
+            inputs, attributes = attributes, {}
+        nodes: list[NodeProto] = []
+        names = [source]
+        for name, numbers in inputs.items():
+            made, extra = graph.constant(np.array(numbers, np.int64), f"{target}_{name}")
+            nodes += extra
+            names.append(made)
+        return [*nodes, graph.node(self.op, names, target, **attributes)]
+
+    def _emit_computed(
+        self, graph: EditedGraph, source: str, shape: Shape, target: str, known: tuple[str, Shape]
+    ) -> list[NodeProto]:
+        """Return a Reshape, and the nodes that compute its target from the shape of the known value."""
+        parts = computed_shape(shape, self.shape, known[1])
+        assert parts is not None
+        nodes: list[NodeProto] = []
+
+        def constant(*numbers: int) -> str:
+            name, extra = graph.constant(np.array(numbers, np.int64), f"{target}_number")
+            nodes.extend(extra)
+            return name
+
+        def put(op: str, *inputs: str, **attributes: Any) -> str:
+            name = graph.new_name(f"{target}_{op.lower()}")
+            nodes.append(graph.node(op, inputs, name, **attributes))
+            return name
+
+        extents, names = put("Shape", known[0]), []
+        for part in parts:
+            if not part.axes:
+                names.append(constant(part.times))
+                continue
+            at = put("Gather", extents, constant(*part.axes), axis=0)
+            at = put("ReduceProd", at, keepdims=1) if len(part.axes) > 1 else at
+            at = put("Mul", at, constant(part.times)) if part.times != 1 else at
+            names.append(put("Div", at, constant(part.by)) if part.by != 1 else at)
+        wanted = put("Concat", *names, axis=0)
+        return [*nodes, graph.node("Reshape", [source, wanted], target)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,48 +159,28 @@ class Spelling:
         The operations in order; none if the value is the source.
     cost : Cost
         What they cost.
+    table : int
+        The bytes of the indices that they read.
     """
 
     steps: tuple[Step, ...]
     cost: Cost
+    table: int = 0
+
+    def key(self) -> tuple[int, int, int]:
+        """Return what to minimise: bytes, then transposes, then nodes."""
+        moved, transposes, nodes = self.cost.key()
+        return moved + self.table, transposes, nodes
 
     def emit(self, graph: EditedGraph, source: str, shape: Sequence[Any], target: str) -> list[NodeProto]:
         """Return the nodes that move *source*, which has this *shape*, to *target*."""
         nodes: list[NodeProto] = []
-        at = source
+        at, now = source, tuple(shape)
         for k, step in enumerate(self.steps):
-            output = target if k == len(self.steps) - 1 else graph.new_name(f"{target}_{step.op.lower()}")
-            inputs = [at]
-            if step.op == "Reshape":
-                numbers = target_shape(shape, step.shape)
-                assert numbers is not None
-                name, extra = graph.constant(np.array(numbers, np.int64), f"{output}_shape")
-                nodes += extra
-                inputs.append(name)
-            nodes.append(graph.node(step.op, inputs, output, **dict(step.attributes)))
-            at, shape = output, step.shape
+            output = target if k == len(self.steps) - 1 else graph.new_name(f"{target}_{step.op.lower().split()[-1]}")
+            nodes += step.emit(graph, at, now, output, (source, tuple(shape)))
+            at, now = output, step.shape
         return nodes
-
-
-def target_shape(shape: Sequence[Any], wanted: Sequence[Any]) -> list[int] | None:
-    """Return the constant with which Reshape makes *wanted* of *shape*; None if no constant does for all sizes."""
-    numbers: list[int] = []
-    for k, e in enumerate(wanted):
-        if _is_number(e):
-            if int(e) == 0:
-                return None
-            numbers.append(int(e))
-        elif k < len(shape) and shape[k] == e:
-            numbers.append(0)
-        elif -1 in numbers:
-            return None
-        else:
-            numbers.append(-1)
-    return numbers
-
-
-def _is_number(e: Any) -> bool:
-    return isinstance(e, int) or bool(e.is_Integer)
 
 
 def rebased(t: Tensor, source: Tensor, leaf: Tensor) -> Tensor | None:
@@ -143,195 +214,376 @@ class Speller:
         self._opset = opset
         self._stand_ins = itertools.count()
 
-    def cheapest(self, source: Tensor, value: Tensor, shapes: Iterable[Sequence[Any]], below: Cost) -> Spelling | None:
+    def cheapest(self, source: Tensor, value: Tensor, below: Cost) -> Spelling | None:
         """Return the cheapest spelling that is proved and costs less than *below*; None if none was found.
 
         Parameters
         ----------
         source, value : Tensor
             The value is moved from the source.
-        shapes : iterable of shapes
-            Those of the values between them: a reshape to one of them may be the first step.
         """
         key = f"stand-in {next(self._stand_ins)}"
         leaf = Tensor("x", source.dtype, source.extents, source.facts, key=key)
-        wanted = rebased(value, source, leaf)
-        if wanted is None:
+        bare = Tensor("x", None, source.extents, source.facts, key=key)
+        wanted, moved = rebased(value, source, leaf), rebased(value, source, bare)
+        if wanted is None or moved is None or moved.leaves() != [bare]:
             return None
-        try:
-            numbers = _example(wanted, leaf)
-        except InconclusiveError:
+        found = examples(moved)
+        if not found:
             return None
-        if numbers is None:
-            return None
-        candidates = [s for s in self._candidates(leaf, wanted, shapes, numbers) if _is_below(s.cost, below)]
-        for candidate in sorted(candidates, key=lambda s: s.cost.key()):
+        width = 4 if source.dtype is None else source.dtype.itemsize
+        spelled = (
+            _spelling(tuple(leaf.shape), width, s) for s in self._candidates(leaf, wanted, found) if s is not None
+        )
+        candidates = [s for s in spelled if is_below(s.cost, below, wanted) and s.key() < below.key()]
+        for candidate in sorted(candidates, key=Spelling.key):
             if self._is_proved(candidate, leaf, wanted):
                 return candidate
         return None
 
     def _is_proved(self, candidate: Spelling, leaf: Tensor, wanted: Tensor) -> bool:
         """Return whether a spelling is proved: equal for all sizes, and valid for all sizes of the original."""
-        t, shape = leaf, tuple(leaf.shape)
+        t = leaf
         for step in candidate.steps:
-            if step.op == "Reshape" and target_shape(shape, step.shape) is None:
-                return False
+            before = t
             try:
                 t = step.apply(t)
             except SymlayoutError:  # the candidate is not valid for these shapes
                 return False
-            shape = step.shape
+            if tuple(t.shape) != step.shape:
+                return False
+            if step.op == "Reshape" and not _accepts(before, step.shape, wanted.facts):
+                return False
         return prove_equal(t, wanted).verdict is Verdict.PROVED and implies(wanted.facts, t.facts)
 
-    def _candidates(
-        self, leaf: Tensor, wanted: Tensor, shapes: Iterable[Sequence[Any]], numbers: _Example
-    ) -> Iterator[Spelling]:
-        size = bytes_of(wanted)
+    # ------------------------------------------------------------------ candidates
+
+    def _candidates(self, leaf: Tensor, wanted: Tensor, found: Sequence[Example]) -> Iterator[list[Step] | None]:
         start, end = tuple(leaf.shape), tuple(wanted.shape)
-        if numbers.is_identity:
-            yield _spelling(size) if start == end else _spelling(size, Step("Reshape", (), end))
+        if all(x.is_identity for x in found):
+            yield [] if start == end else _only(("Reshape", end), start)
+        digits = digits_of(found, start, end)
+        if digits is not None:
+            for known in (None, start):
+                yield from self._of_digits(start, end, digits, known)
+        yield _gather(start, end, found)
+
+    def _of_digits(self, start: Shape, end: Shape, digits: Digits, known: Shape | None) -> Iterator[list[Step] | None]:
+        cut = _slice(start, digits)
+        if cut is None:
             return
-        for perm, moved in numbers.permutations(start, start):
-            if moved == end:
-                yield _spelling(size, _transpose(perm, moved))
-            else:
-                yield _spelling(size, _transpose(perm, moved), Step("Reshape", (), end))
-        for first, perm in numbers.permutations_to(end):
-            if first != start:
-                yield _spelling(size, Step("Reshape", (), first), _transpose(perm, end))
-        yield from self._blocks(start, end, size, numbers)
-        for middle in dict.fromkeys(tuple(s) for s in shapes):
-            if middle in (start, end):
+        steps, start, digits = cut
+        if steps and self._opset < _INPUTS["Slice"]:
+            return
+        own = [k for k, d in enumerate(digits.digits) if d.source >= 0]
+        if len(own) == len(digits.digits):
+            for found in self._reorderings(start, end, digits, known):
+                yield None if found is None else [*steps, *found]
+        else:
+            for found in _expansions(start, end, digits, known):
+                yield None if found is None else [*steps, *found]
+
+    def _reorderings(
+        self, start: Shape, end: Shape, digits: Digits, known: Shape | None
+    ) -> Iterator[list[Step] | None]:
+        """Yield spellings of a movement that reads each element once."""
+        order = _by_stride(digits)
+        extents = [d.extent for d in digits.digits]
+        before, after = _axes(digits, len(start), len(end))
+        for groups in _groupings(digits, order):
+            yield _around(extents, before, groups, after, known)
+        if sorted(before) == sorted(after):  # whole axes move
+            yield _transpose(extents, _told_apart(before), _told_apart(after))
+        yield from self._blocks(extents, order, before, after, known)
+
+    def _blocks(
+        self, extents: Sequence[Any], order: Sequence[int], before: Groups, after: Groups, known: Shape | None
+    ) -> Iterator[list[Step] | None]:
+        """Yield SpaceToDepth, and DepthToSpace in both modes, between reshapes to four axes and back."""
+        for op, mode, source, target in _BLOCK_OPS:
+            if mode == "CRD" and self._opset < _MODES:
                 continue
-            for perm, moved in numbers.permutations(start, middle):
-                steps = [Step("Reshape", (), middle), _transpose(perm, moved)]
-                yield _spelling(size, *steps, *([] if moved == end else [Step("Reshape", (), end)]))
-
-    def _blocks(self, start: tuple[Any, ...], end: tuple[Any, ...], size: Any, numbers: _Example) -> Iterator[Spelling]:
-        """Yield DepthToSpace in both modes, and SpaceToDepth, with the block that the shapes have."""
-        if len(start) != 4 or len(end) != 4:
-            return
-        (_, c, h, _), (_, d, g, _) = numbers.start, numbers.end
-        if g > h and g % h == 0 and c == d * (g // h) ** 2:
-            for mode in ("DCR", "CRD") if self._opset >= _MODES else ("DCR",):
-                attributes: tuple[tuple[str, Any], ...] = (("blocksize", g // h),)
-                if self._opset >= _MODES:
+            for named in _named("".join(source), order):
+                if [d for x in "".join(target) for d in named[x]] != sorted(order):
+                    continue
+                size, other = (extents[named[x][0]] for x in "ab")
+                if not is_number(size) or size != other:
+                    continue
+                attributes: tuple[tuple[str, Any], ...] = (("blocksize", int(size)),)
+                if op == "DepthToSpace" and self._opset >= _MODES:
                     attributes += (("mode", mode),)
-                yield _spelling(size, Step("DepthToSpace", attributes, end))
-        elif h > g and g and h % g == 0 and d == c * (h // g) ** 2:
-            yield _spelling(size, Step("SpaceToDepth", (("blocksize", h // g),), end))
+                sides = [tuple(tuple(d for x in axis for d in named[x]) for axis in axes) for axes in (source, target)]
+                shape = tuple(prod((extents[d] for d in g), start=1) for g in sides[1])
+                first, last = (
+                    reshapes(extents, before, sides[0], known),
+                    reshapes(extents, sides[1], after, known),
+                )
+                if first is not None and last is not None:
+                    yield [*_steps(first), Step(op, attributes, shape), *_steps(last)]
 
 
-_MODES = 11  # from this version on DepthToSpace has two modes
+Group = tuple[int, ...]
+
+_BLOCK_OPS = (  # operation, mode, axes before and after in digits: blocks are a and b
+    ("SpaceToDepth", "", ("n", "c", "ha", "wb"), ("n", "abc", "h", "w")),
+    ("DepthToSpace", "DCR", ("n", "abc", "h", "w"), ("n", "c", "ha", "wb")),
+    ("DepthToSpace", "CRD", ("n", "cab", "h", "w"), ("n", "c", "ha", "wb")),
+)
 
 
-def _transpose(perm: tuple[int, ...], shape: tuple[Any, ...]) -> Step:
-    return Step("Transpose", (("perm", list(perm)),), shape)
+def _named(letters: str, order: Sequence[int]) -> Iterator[dict[str, Group]]:
+    """Yield the ways to cut *order* into a group for each letter: one digit for a block, any number for others."""
+    free = [x for x in letters if x not in "ab"]
+    count = len(order) - len(letters) + len(free)
+    for cuts in itertools.combinations_with_replacement(range(count + 1), len(free) - 1) if count >= 0 else ():
+        bounds = (0, *cuts, count)
+        sizes = dict.fromkeys("ab", 1) | {x: bounds[k + 1] - bounds[k] for k, x in enumerate(free)}
+        named, at = {}, 0
+        for x in letters:
+            named[x] = tuple(order[at : at + sizes[x]])
+            at += sizes[x]
+        yield named
 
 
-def _spelling(size: Any, *steps: Step) -> Spelling:
-    cost = Cost(nodes=len(steps), transposes=sum(step.op == "Transpose" for step in steps))
+def _steps(found: Iterable[tuple[str, Shape]]) -> list[Step]:
+    return [Step(op, (), shape) for op, shape in found]
+
+
+def _accepts(x: Tensor, shape: Shape, given: Facts) -> bool:
+    """Return whether a constant reshapes *x* to *shape* for all sizes that *given* allows."""
+    numbers = target_shape(x.shape, shape)
+    if numbers is None:
+        return False
+    wanted = [x.shape[k] if n == 0 else n for k, n in enumerate(numbers)]
+    return -1 not in wanted or implies(given, reshape(x, wanted).facts)
+
+
+def _only(last: tuple[str, Shape], start: Shape) -> list[Step] | None:
+    return None if target_shape(start, last[1]) is None else _steps([last])
+
+
+def _by_stride(digits: Digits) -> list[int]:
+    """Return the numbers of the digits that read, in the order of the input."""
+    own = [k for k, d in enumerate(digits.digits) if d.source >= 0]
+    return sorted(own, key=lambda k: -digits.digits[k].stride)
+
+
+def _axes(digits: Digits, start: int, end: int) -> tuple[Groups, Groups]:
+    """Return the digits of each axis of the input and of the output."""
+    order, all_ = _by_stride(digits), range(len(digits.digits))
+    before = tuple(tuple(k for k in order if digits.digits[k].source == axis) for axis in range(start))
+    return before, tuple(tuple(k for k in all_ if digits.digits[k].target == axis) for axis in range(end))
+
+
+def _runs(order: Sequence[int], may: Callable[[int, int], bool]) -> list[Group]:
+    """Return the digits in groups that stay together: neighbours in the input and in the output."""
+    runs: list[Group] = []
+    for k in order:
+        if runs and k == runs[-1][-1] + 1 and may(runs[-1][-1], k):
+            runs[-1] = (*runs[-1], k)
+        else:
+            runs.append((k,))
+    return runs
+
+
+def _groupings(digits: Digits, order: Sequence[int]) -> Iterator[list[Group]]:
+    """Yield the ways to group the digits: as far as they stay together, and not beyond axes."""
+    all_ = digits.digits
+    ways: list[Callable[[int, int], bool]] = [
+        lambda _a, _b: True,
+        lambda a, b: all_[a].source == all_[b].source,
+        lambda a, b: all_[a].target == all_[b].target,
+        lambda _a, _b: False,
+    ]
+    yield from {tuple(made): made for made in (_runs(order, way) for way in ways)}.values()
+
+
+def _around(
+    extents: Sequence[Any], before: Groups, groups: Sequence[Group], after: Groups, known: Shape | None
+) -> list[Step] | None:
+    """Return reshape, transpose, reshape, as far as they are needed."""
+    moved = sorted(groups)
+    first, last = (
+        reshapes(extents, before, tuple(groups), known),
+        reshapes(extents, tuple(moved), after, known),
+    )
+    if first is None or last is None:
+        return None
+    return [*_steps(first), *_transpose(extents, groups, moved), *_steps(last)]
+
+
+def _told_apart(axes: Groups) -> list[Group]:
+    """Return the groups with axes of extent 1 numbered: -1, -2 and so on."""
+    ones = itertools.count(1)
+    return [g or (-next(ones),) for g in axes]
+
+
+def _transpose(extents: Sequence[Any], groups: Sequence[Group], moved: Sequence[Group]) -> list[Step]:
+    if list(groups) == list(moved):
+        return []
+    shape = tuple(prod((extents[d] for d in g if d >= 0), start=1) for g in moved)
+    return [Step("Transpose", (("perm", [groups.index(g) for g in moved]),), shape)]
+
+
+def _expansions(start: Shape, end: Shape, digits: Digits, known: Shape | None) -> Iterator[list[Step] | None]:
+    """Yield spellings of a movement that repeats elements."""
+    extents = [d.extent for d in digits.digits]
+    order = _by_stride(digits)
+    repeated = [k for k, d in enumerate(digits.digits) if d.source < 0]
+    if not all(is_number(extents[k]) for k in repeated):
+        return
+    before, after = _axes(digits, len(start), len(end))
+    if len(before) == len(after) and all(
+        now == (*(k for k in now if k in repeated), *old) for old, now in zip(before, after, strict=True)
+    ):
+        repeats = [int(prod(extents[k] for k in now if k in repeated)) for now in after]
+        yield [Step("Tile", (("repeats", repeats),), end)]
+    for groups in _groupings(digits, order):
+        moved = sorted(groups)
+        spread = sorted([*moved, *_runs(repeated, lambda _a, _b: True)])
+        ones = tuple(() if g[0] in repeated else g for g in spread)
+        wide = tuple(prod(extents[d] for d in g) for g in spread)
+        turned = _transpose(extents, groups, moved)
+        middle = tuple(groups) if turned else ones
+        first, last = (
+            reshapes(extents, before, middle, known),
+            reshapes(extents, tuple(spread), after, known),
+        )
+        added = reshapes(extents, tuple(moved), ones, known) if turned else []
+        if first is not None and last is not None and added is not None:
+            yield [*_steps(first), *turned, *_steps(added), Step("Expand", (), wide), *_steps(last)]
+
+
+def _slice(start: Shape, digits: Digits) -> tuple[list[Step], Shape, Digits] | None:
+    """Return a slice of what is read, and the digits over it; None if that is no slice."""
+    bounds: list[tuple[int, int, int, int]] = []  # axis, start, end, step
+    shape = list(start)
+    sizes = [list(s) for s in digits.starts]
+    steps: dict[int, int] = {}
+    for axis in range(len(start)):
+        own = sorted(
+            (k for k, d in enumerate(digits.digits) if d.source == axis), key=lambda k: abs(digits.digits[k].step)
+        )
+        unit = digits.digits[own[0]].step if own else 1
+        counts = [1] * len(sizes)
+        for k in own:
+            d = digits.digits[k]
+            if d.step != unit * counts[0]:
+                return None
+            steps[k] = counts[0]
+            counts = [c * n for c, n in zip(counts, d.numbers, strict=True)]
+        extent = prod((digits.digits[k].extent for k in own), start=1)
+        firsts = [corner[axis] for corner in digits.corners]
+        if unit != 1 or extent != start[axis]:
+            bound = _bounds(firsts, unit, counts, [s[axis] for s in sizes])
+            if bound is None:
+                return None
+            bounds.append((axis, *bound, unit))
+        shape[axis] = extent
+        for size, count in zip(sizes, counts, strict=True):
+            size[axis] = count
+    if not bounds:
+        return [], start, digits
+    made = tuple(
+        d if d.source < 0 else replace(d, step=steps[k], stride=steps[k] * prod(sizes[0][d.source + 1 :]))
+        for k, d in enumerate(digits.digits)
+    )
+    axes, firsts, ends, units = (list(column) for column in zip(*bounds, strict=True))
+    given = (("starts", firsts), ("ends", ends), ("axes", axes), ("steps", units))
+    corners = tuple((0,) * len(start) for _ in sizes)
+    return [Step("Slice", given, tuple(shape))], tuple(shape), Digits(made, corners, tuple(map(tuple, sizes)))
+
+
+def _bounds(firsts: Sequence[int], unit: int, counts: Sequence[int], sizes: Sequence[int]) -> tuple[int, int] | None:
+    """Return constants for the start and the end of a slice, counted from either end; None if none fit all examples."""
+    begin = _constant(firsts, sizes)
+    past = [f + unit * c for f, c in zip(firsts, counts, strict=True)]
+    if unit > 0 and all(p >= n for p, n in zip(past, sizes, strict=True)):
+        stop: int | None = _END
+    elif unit < 0 and all(p < 0 for p in past):
+        stop = -_END
+    else:
+        stop = _constant([p - unit + (1 if unit > 0 else -1) for p in past], sizes)
+    return None if begin is None or stop is None else (begin, stop)
+
+
+def _constant(places: Sequence[int], sizes: Sequence[int]) -> int | None:
+    """Return a place counted from the start, or from the end, as a constant."""
+    if len(set(places)) == 1:
+        return places[0]
+    from_end = {p - n for p, n in zip(places, sizes, strict=True)}
+    return from_end.pop() if len(from_end) == 1 and max(from_end) < 0 else None
+
+
+def _gather(start: Shape, end: Shape, found: Sequence[Example]) -> list[Step] | None:
+    """Return a gather by a constant index along the fewest axes, which become one."""
+    tables = [_table(x, start) for x in found]
+    first = tables[0]
+    if first is None or any(t is None or t[:2] != first[:2] or not np.array_equal(t[2], first[2]) for t in tables):
+        return None
+    low, high, index = first
+    if not 0 < index.size <= _MAX_TABLE:
+        return None
+    before, whole, after = start[:low], prod(start[low:high]), start[high:]
+    runs = affine(index)
+    shape = tuple(n for n, _ in reversed(runs)) if runs else (index.size,)
+    inner = end[low : len(end) - len(after)]
+    if all(map(is_number, inner)) and prod(inner) == index.size:
+        shape = tuple(map(int, inner))
+    steps = []
+    flat = (*before, whole, *after)
+    if flat != start:
+        if target_shape(start, flat) is None:
+            return None
+        steps.append(Step("Reshape", (), flat))
+    made = (*before, *shape, *after)
+    steps.append(Step("Gather", (("indices", index.reshape(shape)), ("axis", low)), made))
+    if made != end:
+        if target_shape(made, end) is None:
+            return None
+        steps.append(Step("Reshape", (), end))
+    return steps
+
+
+def _table(x: Example, start: Shape) -> tuple[int, int, np.ndarray[Any, Any]] | None:
+    """Return the axes of a gather in an example, and its index."""
+    best: tuple[int, int, np.ndarray[Any, Any]] | None = None
+    for low in range(len(start)):
+        for high in range(low + 1, len(start) + 1):
+            if not all(is_number(e) for e in start[low:high]):
+                break
+            outer, whole, inner = prod(x.start[:low]), prod(x.start[low:high]), prod(x.start[high:])
+            if x.reads.size % (outer * inner):
+                continue
+            reads = x.reads.reshape(outer, -1, inner)
+            index = reads[0, :, 0] // inner
+            wanted = np.arange(outer)[:, None, None] * whole * inner + index[:, None] * inner + np.arange(inner)
+            if index.min() >= 0 and index.max() < whole and (reads == wanted).all():
+                if best is None or index.size < best[2].size:
+                    best = low, high, index
+                break
+    return best
+
+
+def _spelling(start: Shape, width: int, steps: Sequence[Step]) -> Spelling:
+    shapes = [start, *(step.shape for step in steps)]
+    nodes = sum(node_count((step.op, step.shape), shape, start) for step, shape in zip(steps, shapes, strict=False))
+    cost = Cost(nodes=nodes, transposes=sum(step.op == "Transpose" for step in steps))
+    table = 0
     for step in steps:
-        if step.op != "Reshape":
-            cost.sizes[size] += 1
-    return Spelling(steps, cost)
+        if step.op not in _IN_PLACE:
+            cost.sizes[expanded(prod(step.shape, start=width))] += 1
+        if step.op == "Gather":
+            table += dict(step.attributes)["indices"].nbytes
+    return Spelling(tuple(steps), cost, table)
 
 
 def copy_of(value: Tensor, below: Cost) -> Spelling | None:
     """Return the spelling of a value that equals its source and keeps its own name; None if it costs too much."""
     cost = Cost(nodes=1)
-    return Spelling((Step("Identity", (), tuple(value.shape)),), cost) if _is_below(cost, below) else None
+    return Spelling((Step("Identity", (), tuple(value.shape)),), cost) if is_below(cost, below, value) else None
 
 
-def _is_below(cost: Cost, other: Cost) -> bool:
-    return cost.at_most(other) and cost.key() < other.key()
-
-
-class _Example:
-    """What the elements of a value are read from, at one choice of sizes."""
-
-    def __init__(self, reads: np.ndarray[Any, Any], start: tuple[int, ...], sizes: Any) -> None:
-        flat = reads.ravel()
-        self.start, self.end, self._sizes = start, reads.shape, sizes
-        self.is_identity = flat.size == prod(start) and bool((flat == np.arange(flat.size)).all())
-        self._is_whole = flat.size == prod(start)
-        self._at = np.unique(np.linspace(0, flat.size - 1, min(_PROBES, flat.size)).astype(np.int64))
-        self._reads = flat[self._at]
-
-    def permutations(
-        self, start: Sequence[Any], first: Sequence[Any]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
-        """Yield permutations of the axes of the shape *first* that move the example as the value does."""
-        shape = self._numbers(first)
-        if not self._is_whole or shape is None or len(shape) > _MAX_RANK or prod(shape) != prod(self.start):
-            return
-        found = 0
-        for perm in itertools.permutations(range(len(shape))):
-            if perm != tuple(range(len(perm))) and self._fits(shape, perm):
-                yield perm, tuple(first[k] for k in perm)
-                found += 1
-                if found == _MAX_PROOFS:
-                    return
-
-    def permutations_to(self, end: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-        """Yield shapes and the permutations of their axes that give the value, with its shape *end*."""
-        if not self._is_whole or len(end) > _MAX_RANK:
-            return
-        found = 0
-        for inverse in itertools.permutations(range(len(end))):
-            perm = tuple(np.argsort(inverse).tolist())
-            if perm != tuple(range(len(perm))) and self._fits([self.end[k] for k in inverse], perm):
-                yield tuple(end[k] for k in inverse), perm
-                found += 1
-                if found == _MAX_PROOFS:
-                    return
-
-    def _fits(self, shape: Sequence[int], perm: Sequence[int]) -> bool:
-        strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
-        digits = np.unravel_index(self._at, [shape[k] for k in perm])
-        number = sum((d * strides[k] for d, k in zip(digits, perm, strict=True)), np.zeros_like(self._at))
-        return bool((number == self._reads).all())
-
-    def _numbers(self, shape: Sequence[Any]) -> tuple[int, ...] | None:
-        found = []
-        for e in shape:
-            n = e if isinstance(e, int) else e.subs(self._sizes)
-            if not _is_number(n) or int(n) <= 0:
-                return None
-            found.append(int(n))
-        return tuple(found)
-
-
-def _example(wanted: Tensor, leaf: Tensor) -> _Example | None:
-    """Return what the value reads at sizes that are apart, if there are such; None if it is too large or fills."""
-
-    def apart(bound: Tensor) -> bool:
-        shape = [n for n, e in zip(bound.leaves()[0].shape, leaf.shape, strict=True) if not _is_number(e)]
-        return len(set(shape)) == len(set(e for e in leaf.shape if not _is_number(e))) and min(shape, default=2) > 1
-
-    plain = Tensor("x", None, leaf.extents, leaf.facts, key=leaf.key)
-    t = rebased(wanted, leaf, plain)
-    if t is None or t.leaves() != [plain]:
-        return None
-    if t.facts.dims:
-        try:
-            bound, values = small(t, apart, _SIZES)
-        except InconclusiveError:
-            bound, values = small(t)
-    else:
-        bound, values = t, {}
-    (source,) = bound.leaves()
-    if not all(isinstance(n, int) for n in (*source.shape, *bound.shape)):
-        return None
-    if not 0 < prod(source.shape) <= _MAX_ELEMENTS or not 0 < prod(bound.shape) <= _MAX_ELEMENTS:
-        return None
-    reads = interpret(bound, np.arange(1, prod(source.shape) + 1).reshape(source.shape)) - 1
-    sizes = {s: values[str(s)] for e in (*wanted.shape, *leaf.shape) for s in _symbols(e) if str(s) in values}
-    return _Example(reads, source.shape, sizes)
-
-
-_SIZES = (2, 3, 4, 6, 5, 8, 7, 12)
-
-
-def _symbols(e: Any) -> Iterable[Any]:
-    return () if isinstance(e, int) else e.free_symbols
+def is_below(cost: Cost, other: Cost, value: Tensor) -> bool:
+    """Return whether one cost is at most another for all sizes that *value* allows, and less."""
+    return cost.key() < other.key() and cost.at_most(other, value.requires)

@@ -219,3 +219,16 @@ def test_constants_of_half_bytes(tmp_path: Path) -> None:
     x = value_info("x", (1,), TensorProto.INT4)
     y = loaded(tmp_path, node("Pad", "x, pads, fill", "y"), constants=(fill, *constants(pads=[1, 0])), x=x)
     assert sl.interpret(y, np.ones(1, y.dtype)).astype(int).tolist() == [-3, 1]
+
+
+def test_a_quotient_is_exact_beside_a_copied_extent(tmp_path: Path) -> None:
+    nodes = [
+        *extent_nodes(H=2),
+        node("Constant", "", "two", value=tensor([2], [])),
+        node("Div", "H, two", "h"),
+        *joined("target", "0", "0", "h", "2", "5"),
+        node("Reshape", "x, target", "y"),
+    ]
+    y = loaded(tmp_path, *nodes, constants=ZERO, x=value_info("x", ("N", "C", "H", 5)))
+    assert str(y.requires) == "(Eq(Mod(H, 2), 0),)"
+    assert str(y.shape) == "(N, C, H/2, 2, 5)"

@@ -14,6 +14,7 @@ from onnx import NodeProto, TensorProto, numpy_helper
 import symlayout as sl
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from tests.models.onnx_files import extent_nodes, joined
+from tests.optimize_models import unoptimized_onnxruntime
 from tests.support.onnx_writer import model, node, tensor, value_info
 
 SHAPES: dict[str, tuple[int | str, ...]] = {
@@ -53,15 +54,9 @@ def optimized(
 
 
 def same_in_onnxruntime(before: Path, after: Path, shape: Shape) -> None:
-    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     sizes = {"N": 3, "C": 8, "H": 4, "W": 6}
     x = np.random.default_rng(0).normal(size=[n if isinstance(n, int) else sizes[n] for n in shape]).astype(np.float32)
-    results = [
-        ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, {"x": x})
-        for path in (before, after)
-    ]
+    results = [unoptimized_onnxruntime.outputs(path, {"x": x}) for path in (before, after)]
     for a, b in zip(*results, strict=True):
         np.testing.assert_array_equal(a, b)
 

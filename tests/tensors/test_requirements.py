@@ -196,3 +196,16 @@ def test_a_shape_is_written_in_the_canonical_form_of_sympy(terms: list[tuple[int
     if not isinstance(extent, int):
         assert extent.args == canonical.args
         assert extent == extent.func(*extent.args)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_parts_of_an_axis_are_equal_where_the_extent_is_a_multiple(n: int) -> None:
+    x = sl.tensor((H,), name="x")
+    y = sl.stack([x[n - 1 :: n], x[0::n]])
+    assert y.requires == (sympy.Eq(sympy.Mod(H, n), 0, evaluate=False),)
+    for h in range(3 * n):
+        if h % n:
+            with pytest.raises(sl.ShapeError):
+                y.subs({H: h})
+        else:
+            assert y.subs({H: h}).shape == (2, h // n)

@@ -1,0 +1,338 @@
+"""The digits of movement: how the elements of a value are read, whatever operations move them.
+
+The composed map is evaluated at examples: small sizes that the requirements of the value allow.  There the reads are
+written as ``corner + sum(step_k * d_k)``, over digits ``0 <= d_k < extent_k``.  Each digit lies on one axis of the
+output and on one of the input.  Two examples whose dims all differ tell fixed extents from expressions in dims.
+
+What is found are guesses: each spelling that is made of them is proved for all sizes before it is used.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symlayout.errors import InconclusiveError, SymlayoutError
+from symlayout.maps.interpreter import interpret
+from symlayout.show.small_sizes import small
+from symlayout.tensors.chain import Tensor
+
+_MAX_ELEMENTS = 1 << 22  # of an example
+_FACTORS = (2, 3, 5, 7, 11, 13)  # of the dims of an example; they tell dims apart
+_TRIES = 24  # ways to give these factors to dims
+_MAX_MODULUS = 64  # that a dim of an example is a multiple of
+_PREFERRED = (2, 3, 4, 6, 5, 8, 7, 12)  # sizes where a dim's modulus is not enough
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """One digit of the output coordinate.
+
+    Attributes
+    ----------
+    extent : int or expression
+        How many values it has.
+    numbers : tuple of int
+        The extent in each example.
+    target : int
+        The output axis whose coordinate it is a digit of.
+    source : int
+        The input axis whose coordinate it changes; -1 if it repeats elements.
+    step : int
+        By how much it changes that coordinate.
+    stride : int
+        The same in elements of the input, in the first example.
+    """
+
+    extent: Any
+    numbers: tuple[int, ...]
+    target: int
+    source: int
+    step: int
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What the elements of a value are read from at one choice of sizes.
+
+    Attributes
+    ----------
+    reads : array
+        For each output element in row-major order the number of the input element.
+    start, end : tuple of int
+        The shapes of the input and the output.
+    """
+
+    reads: Array
+    start: tuple[int, ...]
+    end: tuple[int, ...]
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the output has the elements of the input in the same order."""
+        return self.reads.size == prod(self.start) and bool((self.reads == np.arange(self.reads.size)).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """The digits of a movement in output order, and the coordinate that the first element is read from.
+
+    Attributes
+    ----------
+    digits : tuple of Digit
+        The digits, the most significant first; digits of extent 1 are left out.
+    corners : tuple of tuples of int
+        For each example the coordinate that the output's first element is read from.
+    starts : tuple of tuples of int
+        For each example the input's shape.
+    """
+
+    digits: tuple[Digit, ...]
+    corners: tuple[tuple[int, ...], ...]
+    starts: tuple[tuple[int, ...], ...]
+
+
+def is_number(e: Any) -> bool:
+    """Return whether an extent is an int, or an expression that is one."""
+    return isinstance(e, int) or bool(e.is_Integer)
+
+
+def plain(e: Any) -> Any:
+    """Return an extent, as an int where it is one."""
+    return int(e) if is_number(e) else e
+
+
+def examples(wanted: Tensor) -> list[Example]:
+    """Return what *wanted* reads of its leaf at two choices of sizes, or at one if no second one is found.
+
+    The list is empty if it is filled in part, or too large.
+    """
+    found = []
+    for t in _bound(wanted):
+        example = _example(t)
+        if example is None:
+            return []
+        found.append(example)
+    return found
+
+
+def _example(t: Tensor) -> Example | None:
+    (source,) = t.leaves()
+    if not all(isinstance(n, int) for n in (*source.shape, *t.shape)):
+        return None
+    if not 0 < prod(source.shape) <= _MAX_ELEMENTS or not 0 < prod(t.shape) <= _MAX_ELEMENTS:
+        return None
+    reads = interpret(t, np.arange(1, prod(source.shape) + 1).reshape(source.shape)) - 1
+    return Example(reads.ravel(), source.shape, t.shape) if reads.min() >= 0 else None
+
+
+def _bound(t: Tensor) -> Iterator[Tensor]:
+    """Yield *t* at sizes that tell its dims apart."""
+    if not t.facts.dims:
+        yield t
+        return
+    names = list(t.facts.dims)
+    first: dict[str, int] = {}
+    for modulus in _moduli(t):
+        for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
+            values = dict(zip(names, factors, strict=True))
+            try:
+                bound = _smallest(t, values, modulus)
+            except SymlayoutError:
+                continue
+            if bound is not None and all(values[n] != first.get(n) for n in names):
+                yield bound
+                if first:
+                    return
+                first = values
+    if not first:
+        try:
+            yield small(t, lambda bound: min(bound.leaves()[0].shape, default=2) > 1, _PREFERRED)[0]
+        except InconclusiveError:
+            return
+
+
+def _moduli(t: Tensor) -> list[int]:
+    """Return what the dims of an example are multiples of: the numbers in the extents together, then their square."""
+    fixed: set[int] = set()
+    for e in (e for node in t.nodes() for e in node.shape):
+        factor = e if isinstance(e, int) else e.as_coeff_Mul()[0]
+        fixed.update((int(factor.numerator), int(factor.denominator)))
+    modulus = 1
+    for n in sorted(fixed):
+        if n > 0 and math.lcm(modulus, n) <= _MAX_MODULUS:
+            modulus = math.lcm(modulus, n)
+    return [m for m in dict.fromkeys((modulus, modulus**2)) if m <= _MAX_MODULUS]
+
+
+def _smallest(t: Tensor, values: dict[str, int], modulus: int) -> Tensor | None:
+    """Return *t* at the smallest sizes that it allows: values times divisors of *modulus*; write them to *values*."""
+    divisors = [m for m in range(1, modulus + 1) if modulus % m == 0]
+    best = {name: value * modulus for name, value in values.items()}
+    t.subs(best)
+    for name, value in values.items():
+        for m in divisors:
+            if _is_apart(t, {**best, name: value * m}):
+                best[name] = value * m
+                break
+    values.update(best)
+    return t.subs(best) if _is_apart(t, best) else None
+
+
+def _is_apart(t: Tensor, values: Mapping[str, int]) -> bool:
+    """Return whether *t* allows these sizes, and none of its values with dims has an extent below 2."""
+    try:
+        bound = t.subs(values)
+    except SymlayoutError:
+        return False
+    pairs = zip(t.nodes(), bound.nodes(), strict=True) if len(t.nodes()) == len(bound.nodes()) else [(t, bound)]
+    return all(
+        is_number(e) or (isinstance(n, int) and n > 1)
+        for one, other in pairs
+        for e, n in zip(one.shape, other.shape, strict=True)
+    )
+
+
+def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]) -> Digits | None:
+    """Return the digits of the movement from the shape *start* to *end*; None if the examples do not have any."""
+    sides = [_numeric(example) for example in found]
+    if not sides or any(side is None for side in sides):
+        return None
+    first = sides[0]
+    last = sides[-1]
+    assert first is not None
+    assert last is not None
+    if [(t, s) for _, t, s, _, _ in first] != [(t, s) for _, t, s, _, _ in last]:
+        return None
+    if [step for *_, step, _ in first] != [step for *_, step, _ in last]:
+        return None
+    if len(found) < 2 and not all(map(is_number, (*start, *end))):
+        return None
+    extents: list[Any] = [a[0] if a[0] == b[0] else None for a, b in zip(first, last, strict=True)]
+    corners = tuple(tuple(int(c) for c in np.unravel_index(x.reads[0], x.start)) for x in found)
+    whole = all(
+        prod(n for n, *_ in side) == prod(x.start) for side, x in zip((first, last), (found[0], found[-1]), strict=True)
+    )
+    _solve(extents, [t for _, t, *_ in first], end)
+    if whole:
+        _solve(extents, [s for _, _, s, *_ in first], start)
+        _solve(extents, [t for _, t, *_ in first], end)
+    if any(e is None for e in extents):
+        return None
+    numbers = [tuple(n for n, *_ in parts) for parts in zip(first, last, strict=True)]
+    made = tuple(
+        Digit(plain(e), ns[: len(found)], t, s, step, stride)
+        for e, ns, (_, t, s, step, stride) in zip(extents, numbers, first, strict=True)
+    )
+    return Digits(made, corners, tuple(x.start for x in found))
+
+
+def _solve(extents: list[Any], axes: Sequence[int], shape: Sequence[Any]) -> None:
+    """Write the extents that follow from an axis all of whose other digits are known."""
+    for axis, extent in enumerate(shape):
+        own = [k for k, a in enumerate(axes) if a == axis]
+        unknown = [k for k in own if extents[k] is None]
+        if len(unknown) == 1:
+            others = prod(extents[k] for k in own if extents[k] is not None)
+            extents[unknown[0]] = extent / others if others != 1 else extent
+
+
+_Part = tuple[int, int, int, int, int]  # extent, output axis, input axis, step, stride
+
+
+def _numeric(x: Example) -> list[_Part] | None:
+    """Return the digits of an example, each on one axis of the output and of the input, the most significant first."""
+    runs = affine(x.reads)
+    if runs is None:
+        return None
+    placed = _on_output_axes(runs, x.end)
+    if placed is None:
+        return None
+    parts: list[_Part] = []
+    for extent, stride, target in placed:
+        pieces = _on_input_axes(extent, stride, target, x.start)
+        if pieces is None:
+            return None
+        parts += pieces
+    corner = np.unravel_index(x.reads[0], x.start)
+    for axis, n in enumerate(x.start):
+        moves = [step * (extent - 1) for extent, _, source, step, _ in parts if source == axis]
+        if corner[axis] + sum(min(m, 0) for m in moves) < 0 or corner[axis] + sum(max(m, 0) for m in moves) >= n:
+            return None
+    parts.reverse()
+    return parts
+
+
+def affine(reads: Array) -> list[tuple[int, int]] | None:
+    """Return extents and strides, the least significant first, such that *reads* are sums over these digits.
+
+    >>> affine(np.arange(24).reshape(2, 3, 4).transpose(0, 2, 1).ravel())
+    [(3, 4), (4, 1), (2, 12)]
+    """
+    runs = []
+    at = reads
+    while at.size > 1:
+        step = at[1] - at[0]
+        other = np.flatnonzero(np.diff(at) != step)
+        run = int(other[0]) + 1 if other.size else at.size
+        if at.size % run:
+            return None
+        rows = at.reshape(-1, run)
+        if not (rows == rows[:, :1] + step * np.arange(run)).all():
+            return None
+        runs.append((run, int(step)))
+        at = rows[:, 0]
+    return runs
+
+
+def _on_output_axes(runs: Iterable[tuple[int, int]], end: Sequence[int]) -> list[tuple[int, int, int]] | None:
+    """Return digits cut where output axes end, with their axes, the least significant first."""
+    placed = []
+    axis = len(end) - 1
+    left = end[axis] if end else 1
+    for extent, stride in runs:
+        while extent > 1:
+            while left == 1:
+                axis -= 1
+                left = end[axis]
+            low = min(extent, left)
+            if extent % low or left % low:
+                return None
+            placed.append((low, stride, axis))
+            extent, stride, left = extent // low, stride * low, left // low
+    return placed
+
+
+def _on_input_axes(extent: int, stride: int, target: int, start: Sequence[int]) -> list[_Part] | None:
+    """Return a digit cut where input axes end, the least significant part first."""
+    if stride == 0:
+        return [(extent, target, -1, 0, 0)]
+    parts: list[_Part] = []
+    while extent > 1:
+        below = 1
+        for axis in reversed(range(len(start))):
+            above = below * start[axis]
+            if below <= abs(stride) < above:
+                break
+            below = above
+        else:
+            return None
+        if stride % below:
+            return None
+        low = extent
+        if abs(stride) * (extent - 1) >= above:
+            low = above // abs(stride)
+            if above % stride or extent % low:
+                return None
+        parts.append((low, target, axis, stride // below, stride))
+        extent, stride = extent // low, stride * low
+    return parts
