@@ -15,6 +15,7 @@ import io
 import random
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,21 @@ def executed(m: Model, path: Path, seed: int) -> list[tuple[dict[Any, int], dict
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    found: list[tuple[dict[Any, int], dict[str, tuple[int, ...]]]] = []
+    for sizes, arrays in random_inputs(m, seed):
+        results = session.run(None, arrays)
+        shapes = {o.name: np.shape(r) for o, r in zip(session.get_outputs(), results, strict=True)}
+        found.append((sizes, shapes))
+    return found
+
+
+def random_inputs(m: Model, seed: int) -> Iterator[tuple[dict[Any, int], dict[str, np.ndarray[Any, Any]]]]:
+    """Yield random sizes that are valid for a model, and its inputs there."""
     symbols = sorted({s for t in m.inputs.values() for e in t.shape for s in getattr(e, "free_symbols", ())}, key=str)
     rnd = random.Random(seed)
-    found: list[tuple[dict[Any, int], dict[str, tuple[int, ...]]]] = []
+    found = 0
     for _ in range(40 * SIZES):
-        if len(found) == (SIZES if symbols else 1):
+        if found == (SIZES if symbols else 1):
             break
         sizes = {s: rnd.choice((1, 2, 3, 4)) if s.name == "N" else 8 * rnd.randrange(2, 8) for s in symbols}
         try:
@@ -109,10 +120,8 @@ def executed(m: Model, path: Path, seed: int) -> list[tuple[dict[Any, int], dict
             dtype = t.dtype or np.dtype(np.float32)
             arrays[name] = np.ones(shape, dtype) if dtype.kind in "iub" else np.asarray(
                 np.random.default_rng(seed).standard_normal(shape), dtype)  # fmt: skip
-        results = session.run(None, arrays)
-        shapes = {o.name: np.shape(r) for o, r in zip(session.get_outputs(), results, strict=True)}
-        found.append((sizes, shapes))
-    return found
+        found += 1
+        yield sizes, arrays
 
 
 def disagreements(m: Model, path: Path, seed: int = 0) -> tuple[int, list[str]]:

@@ -40,7 +40,7 @@ class Network:
 
     def conv(self, x: str, i: int, o: int, k: int = 3, stride: int = 1, group: int = 1, dilation: int = 1) -> str:
         """Append a convolution and its bias; a batch normalisation is folded into them."""
-        pad = {"auto_pad": "SAME_UPPER"} if stride > 1 or dilation > 1 else {"pads": [k // 2] * 4}
+        pad = {"auto_pad": "SAME_UPPER"} if stride > 1 else {"pads": [k // 2 * dilation] * 4}
         w = self.weights(o, i // group, k, k)
         y = self.first("Conv", x, w, group=group, strides=[stride] * 2, dilations=[dilation] * 2, **pad)
         return self("Add", y, self.weights(o))

@@ -1,0 +1,227 @@
+"""Compare what `sl.optimize` makes of models with what other tools make of them, and print a table of it.
+
+    python -m tests.optimize_models.compare --model unet --results figures.jsonl
+
+The models are those of ``tests/models/exported``, and networks with their channels last (`nhwc_models`).  Transposes,
+and the bytes that movement writes with 16 for each dim, are counted alike for all.  The result without laws runs in
+onnxruntime with optimisation off at random sizes, and has to compute the same bits as the model.  Each model is
+optimized in a process of its own.  ``--docs`` writes the table to ``docs/optimize-figures.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+import symlayout as sl
+from symlayout.optimize_models.movement_regions import cost_of_model
+from tests.equivalence.tools import EXPORTED, TOOLS
+from tests.models.compare_shapes import random_inputs
+from tests.optimize_models.nhwc_models import NETWORKS, SHAPES
+from tests.support.paths import ROOT
+
+OTHERS = ("onnxruntime-extended", "onnxsim", "onnxslim")
+OURS: dict[str, tuple[str, ...]] = {"ours": (), "ours, reassociate": ("reassociate",)}  # with the granted laws
+LIMIT = 1800  # seconds for one model, which stops a tool that does not end
+_KINDS = ("static", "dynamic batch")  # of the networks with their channels last
+
+
+@dataclass
+class Row:
+    """What is measured of one model.
+
+    Attributes
+    ----------
+    before : list of int
+        Transposes, bytes that movement writes, and nodes of the model.
+    after : dict
+        The same of what each tool makes of it; None if the tool fails, or makes a file that is not read.
+    sizes, equal : int
+        At how many sizes both were run, and at how many the bits are equal.
+    seconds : float
+        What our own takes.
+    """
+
+    name: str
+    before: list[int]
+    after: dict[str, list[int] | None] = field(default_factory=dict)
+    sizes: int = 0
+    equal: int = 0
+    seconds: float = 0.0
+
+    def best(self, figure: int) -> int:
+        """Return the best figure of the other tools and of the model itself."""
+        return min([found[figure] for tool in OTHERS if (found := self.after.get(tool))] + [self.before[figure]])
+
+    def is_beaten(self) -> bool:
+        """Return whether another tool is better than our own without laws."""
+        ours = self.after["ours"]
+        return ours is not None and any(ours[k] > self.best(k) for k in (0, 1))
+
+
+def counted(path: Path) -> list[int]:
+    """Return the transposes, the bytes that movement writes, and the nodes of a model."""
+    m = sl.read_model(path)
+    cost = cost_of_model(m)
+    return [cost.transposes, cost.typical(), len(m.source.graph.node)]
+
+
+def measured(path: Path, folder: Path) -> Row:
+    """Return what is measured of one model."""
+    row = Row(path.stem, counted(path))
+    for name, laws in OURS.items():
+        start = time.perf_counter()
+        made = sl.optimize(path, laws=laws)
+        row.seconds = row.seconds or time.perf_counter() - start
+        target = folder / f"{len(row.after)}.onnx"
+        made.save(target)
+        row.after[name] = counted(target)
+        if not made.report.laws and not row.sizes:
+            results = [compare(path, target, seed) for seed in range(2)]
+            row.sizes, row.equal = sum(n for n, _ in results), sum(n for _, n in results)
+    for tool in OTHERS:
+        target = folder / f"{tool}.onnx"
+        try:
+            TOOLS[tool](path, target)
+            row.after[tool] = counted(target)
+        except Exception as error:  # tools raise whatever they raise
+            print(f"{path.stem}: {tool}: {error}"[:300], file=sys.stderr)
+            row.after[tool] = None
+    return row
+
+
+def compare(before: Path, after: Path, seed: int) -> tuple[int, int]:
+    """Return at how many random sizes two models were run by onnxruntime, and at how many the bits are equal."""
+    import onnxruntime as ort  # here, so that the module is read without it
+
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    sessions = [ort.InferenceSession(str(p), options, providers=["CPUExecutionProvider"]) for p in (before, after)]
+    sizes = equal = 0
+    for _, arrays in random_inputs(sl.read_model(before), seed):
+        results = [session.run(None, arrays) for session in sessions]
+        sizes += 1
+        equal += all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(*results, strict=True))
+    return sizes, equal
+
+
+def ratio(rows: Iterable[Row], tool: str, figure: int) -> float:
+    """Return the geometric mean of a tool's figure by the best of the others; 1 is added to each, of bytes 1024."""
+    more = 1 if figure == 0 else 1024
+    found = [
+        math.log((after[figure] + more) / (row.best(figure) + more)) for row in rows if (after := row.after.get(tool))
+    ]
+    return math.exp(sum(found) / max(len(found), 1))
+
+
+def table(rows: list[Row]) -> str:
+    """Return the rows as Markdown: those first in which another tool is better."""
+    tools = [*OURS, *OTHERS]
+    lines = [
+        f"| model | before | {' | '.join(tools)} | equal bits | s |",
+        f"|---|--:|{'--:|' * (len(tools) + 2)}",
+    ]
+    for r in sorted(rows, key=lambda r: (not r.is_beaten(), r.name)):
+        cells = [_cell(r.after.get(tool)) for tool in tools]
+        mark = " (!)" if r.is_beaten() else ""
+        shown = " | ".join([_cell(r.before), *cells, f"{r.equal} of {r.sizes}", f"{r.seconds:.0f}"])
+        lines.append(f"| {r.name}{mark} | {shown} |")
+    lines.append("")
+    for tool in OURS:
+        means = [ratio(rows, tool, k) for k in (0, 1)]
+        lines.append(f"- {tool}: {means[0]:.2f} of the best other tool's transposes, {means[1]:.2f} of its bytes.")
+    above = [r.name for r in rows if (o := r.after["ours"]) and (o[0] > r.before[0] or o[1] > r.before[1])]
+    lines.append(f"- models with more transposes or bytes than before: {', '.join(above) or 'none'}.")
+    lines.append(f"- models in which another tool is better: {sum(r.is_beaten() for r in rows)} of {len(rows)}.")
+    return "\n".join(lines)
+
+
+def _cell(figures: list[int] | None) -> str:
+    return "fails" if figures is None else f"{figures[0]}, {figures[1] / 1024:.0f} KiB"
+
+
+PAGE = """# Figures of `sl.optimize`
+
+Transposes, and the bytes that movement writes with 16 for each dim, of small networks of known architectures, and of
+networks with their channels last as converters from TensorFlow leave them. "Ours" is `sl.optimize(model)`, and
+`sl.optimize(model, laws=["reassociate"])`, where sums may run in another layout. Beside it: onnxruntime at the level
+extended, onnxsim and onnxslim, each as installed; they may use operators of `com.microsoft`, and may change what a sum
+rounds to. Rows marked with (!), in which another tool is better than ours without laws, come first. The result without
+laws was run by onnxruntime with optimisation off: the column says at how many random sizes its bits are equal. Times
+are those of a shared machine. The means are geometric, with 1 added to transposes and 1 KiB to bytes.
+
+`python -m tests.optimize_models.compare --docs` writes this page.
+
+"""
+
+
+def models(folder: Path) -> list[Path]:
+    """Return all models; the networks with their channels last are written to *folder*."""
+    for name, network in NETWORKS.items():
+        for kind in _KINDS:
+            onnx.save(network(SHAPES[kind]), folder / f"nhwc_{name}_{kind.split()[-1]}.onnx")
+    return [*sorted(folder.glob("nhwc_*.onnx")), *sorted(EXPORTED.glob("*.onnx"))]
+
+
+def _child(path: Path) -> Row | None:
+    command = [sys.executable, "-m", __spec__.name, "--one", str(path)]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return None
+    return None if done.returncode else Row(**json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", action="append", default=[], help="models whose name begins so; all without it")
+    parser.add_argument("--results", type=Path, help="add a line of JSON for each model, and take what is there")
+    parser.add_argument("--docs", action="store_true", help="write the table to docs/optimize-figures.md")
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        if arguments.one:
+            print(json.dumps(asdict(measured(arguments.one, folder))))
+            return 0
+        known: dict[str, Any] = {}
+        if arguments.results and arguments.results.exists():
+            known = {d["name"]: d for d in map(json.loads, arguments.results.read_text().splitlines())}
+        rows, failed = [], []
+        for path in models(folder):
+            if arguments.model and not path.stem.startswith(tuple(arguments.model)):
+                continue
+            row = Row(**known[path.stem]) if path.stem in known else _child(path)
+            if row is None:
+                failed.append(path.stem)
+                continue
+            rows.append(row)
+            if path.stem in known:
+                continue
+            print(row.name, row.before, row.after, f"{row.equal}/{row.sizes} {row.seconds:.0f} s", flush=True)
+            if arguments.results:
+                with arguments.results.open("a") as file:
+                    file.write(json.dumps(asdict(row)) + "\n")
+    text = table(rows) + "".join(f"\n- {name}: not measured." for name in failed)
+    print(text)
+    if arguments.docs:
+        (ROOT / "docs" / "optimize-figures.md").write_text(PAGE + text + "\n", encoding="utf-8")
+    return int(bool(failed) or any(r.equal != r.sizes for r in rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
