@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra import floor_normal_form
@@ -307,15 +309,28 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
 
     parts = [to_fraction(argument, facts, what) for argument in e.args]
     if isinstance(e, sympy.floor):
-        return floor_normal_form.floor_div(facts, *parts[0])
+        return _floor(facts, *parts[0])
     if isinstance(e, sympy.ceiling):
         n, d = parts[0]
         return floor_normal_form.floor_div(facts, n + d - 1, d)
     values = [facts.divide(n, d, "non_divisible", what) for n, d in parts]
     if isinstance(e, sympy.Mod):
         _require_positive(values[1], e, facts, what)
-        return floor_normal_form.floor_mod(facts, *values)
+        n, d = facts.reduce(values[0]), facts.reduce(values[1])
+        if not isinstance(n, Poly) or not isinstance(d, int):
+            return floor_normal_form.floor_mod(facts, n, d)
+        nearest = {m: (c + (d - 1) // 2) % d - (d - 1) // 2 if m else c for m, c in n.terms.items()}
+        near = collapse({m: c for m, c in nearest.items() if c})
+        return facts.reduce(near - d * _floor(facts, near, d))  # near is n up to multiples of d
     return functools.reduce(facts.minimum if isinstance(e, sympy.Min) else facts.maximum, values)
+
+
+def _floor(facts: Facts, n: Extent, d: Extent) -> Extent:
+    """Return ``floor(n/d)``; that of a negative numerator as ``-ceil(-n/d)``, so that each number has one form."""
+    n, d = facts.reduce(n), facts.reduce(d)
+    if isinstance(n, Poly) and all(c < 0 for m, c in n.terms.items() if m):
+        return -floor_normal_form.floor_div(facts, -n + d - 1, d)
+    return floor_normal_form.floor_div(facts, n, d)
 
 
 def quotients(values: Iterable[Any]) -> set[Any]:
@@ -342,6 +357,81 @@ def exact_quotients(values: Iterable[Any], apart_from: Iterable[Any] = ()) -> li
         return e.replace(lambda part: isinstance(part, sympy.floor) and part not in kept, lambda part: part.args[0])
 
     return [exact(e) for e in values]
+
+
+def exact_ratio(a: Any, b: Any) -> Any:
+    """Return ``a / b`` as an int or a polynomial in dims and floors; None if it is none.
+
+    >>> H, W = dims("H W")
+    >>> exact_ratio(H * (W // 4 + 2) + H, H)
+    floor(W/4) + 3
+    """
+    facts = Facts()
+    (n, over_n), (d, over_d) = to_fraction(a, facts), to_fraction(b, facts)
+    quotient = exact_quotient(n * over_d, d * over_n)
+    return None if quotient is None else to_sympy(quotient, facts)
+
+
+def least(e: Any) -> int | None:
+    """Return a lower bound of an integer expression, read off its form and the bounds of its dims; None if unbounded.
+
+    >>> H = dim("H", min=3)
+    >>> least(2 * H + 1), least(H - 5), least(-H), least(H // 2)
+    (7, -2, None, 1)
+    """
+    if isinstance(e, int):
+        return e
+    if (record := getattr(e, "record", None)) is not None:
+        return record.min  # type: ignore[no-any-return]
+    bounds = [least(part) for part in e.args]
+    if e.is_Rational:
+        return int(e.p) // int(e.q)
+    known = [bound for bound in bounds if bound is not None]
+    if e.is_Add and len(known) == len(bounds):
+        return sum(known)
+    if e.is_Mul and all(bound >= 0 for bound in known) and len(known) == len(bounds):
+        return math.prod(known)
+    if (name := type(e).__name__) == "Max":
+        return max(known, default=None)
+    if name == "Min" and len(known) == len(bounds):
+        return min(known)
+    if name in ("floor", "ceiling"):
+        return _least_ratio(e.args[0])
+    return 0 if name == "Mod" else None
+
+
+def _least_ratio(e: Any) -> int | None:
+    """Return a lower bound of ``floor(e)``."""
+    numerator, denominator = fraction_of(e)
+    bound = least(numerator)
+    if bound is None:
+        return None
+    if denominator.is_Integer:
+        return bound // int(denominator)
+    return min(bound, 0) if (least(denominator) or 0) >= 1 or bound >= 0 else None
+
+
+def fraction_of(e: Any) -> tuple[Any, Any]:
+    """Return the numerator and the denominator of a rational number or expression, as SymPy expressions."""
+    import sympy
+
+    if isinstance(e, Fraction):
+        return sympy.Integer(e.numerator), sympy.Integer(e.denominator)
+    return e.together().as_numer_denom()  # type: ignore[no-any-return]
+
+
+def rounded_down(e: Any) -> Any:
+    """Return the floor of a rational number or expression, as an int if it is a constant.
+
+    >>> rounded_down(dim("H") / 2 + 3), rounded_down(Fraction(7, 2))
+    (floor(H/2) + 3, 3)
+    """
+    import sympy
+
+    if isinstance(e, Fraction):
+        return math.floor(e)
+    found = sympy.floor(e)
+    return int(found) if found.is_Integer else found
 
 
 def same_products(left: Iterable[Any], right: Iterable[Any]) -> bool:

@@ -22,7 +22,7 @@ from symlayout.maps.interpreter import interpret
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, numbers_of_dims
-from symlayout.models.shape_arithmetic import NotComputedError, ShapeNodes
+from symlayout.models.shape_arithmetic import REAL_OPS, NotComputedError, ShapeNodes
 from symlayout.tensors.chain import Tensor
 
 MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
@@ -39,14 +39,15 @@ class Evaluation:
         For each value the requirements that it was the first to state.
     """
 
-    def __init__(self, values: MutableMapping[str, Value], exact: Collection[Any] = ()) -> None:
+    def __init__(self, values: MutableMapping[str, Value], hints: Collection[Any] = (), nodes: int = 0) -> None:
         self.values = values
-        self.shapes = ShapeNodes(exact)
+        self.shapes = ShapeNodes(hints, nodes)
         self.demands: dict[str, tuple[Requirement, ...]] = {}
         self._stated: set[tuple[Any, ...]] = set()
         self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
         self._places: dict[str, tuple[Tensor, int]] = {}  # by dim: a tensor and an axis that has it as extent
         self._known_facts: set[int] = set()
+        self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
 
     # ------------------------------------------------------------------ values
 
@@ -116,6 +117,51 @@ class Evaluation:
         except (NotComputedError, InconclusiveError):
             return None
 
+    def with_reals(
+        self,
+        op: str,
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        results: list[Value],
+        where: str,
+    ) -> list[Value]:
+        """Note what the floats in the result of a node stand for; return the integers that they are cast to.
+
+        *attributes* has the element type ``to`` of a Cast as a NumPy dtype.
+        """
+        to = attributes.get("to") if op == "Cast" else None
+        starts = to is not None and to.kind == "f" and isinstance(v := inputs[0], np.ndarray) and v.dtype == object
+        if not starts and (op not in REAL_OPS or not any(self._is_real(v) for v in inputs)):
+            return results
+        if to is not None and to.kind not in "iuf":
+            return results
+        given = [self.reals_of(v) for v in inputs]
+        if to is not None and to.kind in "iu":
+            whole = None if given[0] is None else self.shapes.integers_of(given[0])
+            return results if whole is None else [whole]
+        made = self.shapes.reals(op, given, {k: v for k, v in attributes.items() if k != "to"}, where)
+        if made is not None and len(results) == 1 and isinstance(results[0], Tensor):
+            self._reals[id(results[0])] = results[0], made
+        return results
+
+    def _is_real(self, value: Value | None) -> bool:
+        return isinstance(value, Tensor) and id(value) in self._reals
+
+    def reals_of(self, value: Value | None) -> np.ndarray[Any, Any] | None:
+        """Return the numbers, expressions or `Real` that a small value stands for; None if they are not known."""
+        if isinstance(value, Tensor):
+            if id(value) in self._reals:
+                return self._reals[id(value)][1]
+            value = value.values
+        return value if isinstance(value, np.ndarray) and value.size <= MAX_CONSTANT else None
+
+    def integers_of(self, value: Value | None) -> np.ndarray[Any, Any] | None:
+        """Return the integers and expressions that floats stand for; None if they stand for no integers."""
+        if not self._is_real(value):
+            return None
+        reals = self.reals_of(value)
+        return None if reals is None else self.shapes.whole(reals)
+
     def declared(
         self, titles: Iterable[str], inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str
     ) -> list[Value] | None:
@@ -142,7 +188,8 @@ class Evaluation:
         results = list(result) if isinstance(result, list | tuple) else [result]
         given = {name for v in inputs if isinstance(v, Tensor) for name in v.facts.dims}
         shapes = [v for v in inputs if isinstance(v, np.ndarray) and v.dtype == object]
-        given |= {s.name for v in shapes for e in v.flat for s in getattr(e, "free_symbols", ())}
+        read = {s.name for v in shapes for e in v.flat for s in getattr(e, "free_symbols", ())}
+        given |= read.union(*(self._places[name][0].facts.dims for name in read if name in self._places))
         if any(isinstance(t, Tensor) and not t.facts.dims.keys() <= given for t in results):
             return None  # an extent depends on data: its dim has to be one for all values that are computed alike
         return results
@@ -154,6 +201,7 @@ class Evaluation:
                 return None
             return [[self.tensor(value) for value in inputs if value is not None]]
         roles, rest = _roles(title)
+        inputs = self._with_one_type(title, inputs)
         arguments: list[Any] = []
         for k, value in enumerate(inputs):
             is_tensor = roles[k] if k < len(roles) else rest
@@ -169,6 +217,19 @@ class Evaluation:
                 raise FormatError(f"constant of shape {list(value.shape)} has more than {MAX_CONSTANT} elements")
             arguments.append(value)
         return arguments
+
+    def _with_one_type(self, title: str, inputs: Sequence[Value | None]) -> Sequence[Value | None]:
+        """Give integers that a model computes from its dims the type of the tensor beside them, if it is not int64."""
+        kinds = {v.dtype for v in inputs if isinstance(v, Tensor) and v.dtype is not None and v.dtype.kind in "iu"}
+        if title.partition(":")[2].partition("-")[0] not in _OF_ONE_TYPE or len(kinds) != 1 or np.int64 in kinds:
+            return inputs
+        (kind,) = kinds
+        return [
+            _one(self.declared(["onnx:Cast"], [self.tensor(v)], {"to": kind}, title))
+            if isinstance(v, np.ndarray) and v.dtype == object and all(type(n) is not bool for n in v.flat)
+            else v
+            for v in inputs
+        ]
 
     def folded(self, results: list[Value], inputs: Sequence[Value | None]) -> list[Value]:
         """Return results as arrays where they are small and computed from small constants only."""
@@ -187,6 +248,29 @@ class Evaluation:
                 return results
             found.append(array)
         return found
+
+
+_OF_ONE_TYPE = frozenset(
+    (
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Mod",
+        "Min",
+        "Max",
+        "Equal",
+        "Less",
+        "Greater",
+        "LessOrEqual",
+        "GreaterOrEqual",
+        "Where",
+    )
+)
+
+
+def _one(results: list[Value] | None) -> Value | None:
+    return results[0] if results else None
 
 
 def _has_expressions(value: np.ndarray[Any, Any]) -> bool:

@@ -16,7 +16,7 @@ from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.frontends.attributes import at_least
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
-from symlayout.language.sympy_bridge import dim, symbol_of
+from symlayout.language.sympy_bridge import dim, extreme, symbol_of
 from symlayout.models import onnx_model, onnx_types
 from symlayout.models.apply_node import identifier
 from symlayout.models.evaluate_graph import Evaluation, is_attribute_error
@@ -24,7 +24,7 @@ from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
-from symlayout.models.shape_arithmetic import OPS, exact_target, is_shape_node, settled
+from symlayout.models.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 if TYPE_CHECKING:
@@ -69,16 +69,18 @@ def _evaluated(graph: OnnxGraph, exact: Collection[Any], known: KnownDims) -> tu
     """
     evaluation = OnnxEvaluation(graph, exact)
     for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True):
-        evaluation.define(x.name, known.of_leaf(leaf))
+        leaf = required(known.of_leaf(leaf), exact)
+        evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
+        evaluation.define(x.name, leaf)
     evaluation.nodes = tuple(evaluation.run(graph.nodes))
-    return evaluation, evaluation.exact
+    return evaluation, evaluation.exact | evaluation.shapes.supposed
 
 
 class OnnxEvaluation(Evaluation):
     """The values of an ONNX graph."""
 
     def __init__(self, graph: OnnxGraph, exact: Collection[Any]) -> None:
-        super().__init__({}, exact)
+        super().__init__({}, exact, len(graph.nodes))
         self.graph = graph
         self.exact = set(exact)
         self.nodes: tuple[ModelNode, ...] = ()
@@ -134,6 +136,8 @@ class OnnxEvaluation(Evaluation):
             copies = not any(a.name == "allowzero" and a.i for a in node.source.attribute)
             inputs[1], quotients = exact_target(*inputs, copies=copies)  # type: ignore[arg-type]
             self.exact |= quotients
+        if op == "Range":
+            inputs = [v if (whole := self.integers_of(v)) is None else whole for v in inputs]
         results = None if _is_range_of_dims(op, inputs) else self._declared(node, op, inputs)
         if results is None:
             return self.opaque(node, inputs)
@@ -157,6 +161,7 @@ class OnnxEvaluation(Evaluation):
                     return made
                 if op in ("Shape", "Size"):
                     return None
+        given = dict(attributes)
         if "to" in attributes and op == "Cast":
             attributes["to"] = self._attributes(node, raw=True)["to"]
         try:
@@ -165,7 +170,9 @@ class OnnxEvaluation(Evaluation):
             if is_attribute_error(error) and all(onnx_types.knows_attribute(node, name) for name in attributes):
                 return None
             raise
-        return results if results is None else self.folded(results, inputs)
+        if results is None:
+            return None
+        return self.with_reals(op, inputs, given, self.folded(results, inputs), str(node))
 
     def _filled(self, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
         """Return the value of a ConstantOfShape whose shape holds expressions: one element, broadcast."""
@@ -241,9 +248,24 @@ class OnnxEvaluation(Evaluation):
         shape: tuple[Any, ...] | None = None
         if node.op_type == "Range" and _is_range_of_dims("Range", inputs):
             start, limit, delta = (v.reshape(()).item() for v in inputs if isinstance(v, np.ndarray))
-            if isinstance(delta, int) and delta > 0 and at_least(limit - start, 0):
-                shape = (-((start - limit) // delta),)
+            if isinstance(delta, int) and delta:
+                span, step = (limit - start, delta) if delta > 0 else (start - limit, -delta)
+                span = span if self.shapes.at_least(span, 0) else extreme("max", (span, 0))
+                shape = (-(-span // step),)
+        if node.op_type == "Resize":
+            shape = self._resized(node, inputs)
         return types if shape is None else [OutputType(known.dtype, shape), *types[1:]]
+
+    def _resized(self, node: ModelNode, inputs: Sequence[Value | None]) -> tuple[Any, ...] | None:
+        """Return the shape of a Resize by scales that are computed from dims."""
+        data, scales = inputs[0], inputs[2 if len(inputs) > 2 else 1]
+        axes = next((a.ints for a in node.source.attribute if a.name == "axes"), ())
+        factors = self.reals_of(scales)
+        if not isinstance(data, Tensor) or factors is None or axes or factors.shape != (data.rank,):
+            return None
+        sizes = self.shapes.reals("Mul", [np.array(data.shape, object), factors], {}, str(node))
+        whole = None if sizes is None else self.shapes.integers_of(sizes)
+        return None if whole is None else tuple(whole)
 
     def _digest(self, node: ModelNode) -> str:
         """Return text that two nodes share only if they compute equal values, in this and in other models."""

@@ -21,7 +21,7 @@ from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, V
 from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
 from symlayout.models.openvino_ir import IRGraph, Layer, Port
-from symlayout.models.shape_arithmetic import exact_target, is_shape_node, settled
+from symlayout.models.shape_arithmetic import exact_target, is_shape_node, required, settled
 from symlayout.tensors.chain import Tensor, tensor
 
 # Operations that compute shapes, with ONNX's names for them.
@@ -70,8 +70,8 @@ def read_openvino(file: Path, known: KnownDims) -> Model:
 class OpenVINOEvaluation(Evaluation):
     """The values of an IR.  A port has the name of its tensor; a name that stands twice gets the layer's number."""
 
-    def __init__(self, exact: Collection[Any]) -> None:
-        super().__init__({}, exact)
+    def __init__(self, exact: Collection[Any], nodes: int = 0) -> None:
+        super().__init__({}, exact, nodes)
         self.exact = set(exact)
         self.names: dict[Port, str] = {}
         self.stated: dict[Port, str] = {}
@@ -107,7 +107,7 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier layers use them, too.
     """
-    evaluation = OpenVINOEvaluation(exact)
+    evaluation = OpenVINOEvaluation(exact, len(graph.layers))
     leaves: set[str] = set()
     for layer in graph.layers:
         inputs: list[Value] = [evaluation.values[evaluation.names[port]] for port in layer.inputs]
@@ -120,7 +120,9 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
         if layer.type == "Result":
             continue
         if layer.type == "Parameter":
-            results: Sequence[Value | None] = [known.of_leaf(_parameter(layer, identifier(_name(layer, 0), leaves)))]
+            leaf = required(known.of_leaf(_parameter(layer, identifier(_name(layer, 0), leaves))), exact)
+            evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
+            results: Sequence[Value | None] = [leaf]
         elif layer.type == "Const":
             constant = graph.constant(layer)
             results = [constant]
@@ -143,7 +145,7 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
         elif layer.type != "Const":
             version = layer.opset or 0
             evaluation.nodes.append(ModelNode(layer.name, layer.type, "openvino", read, tuple(written), version, layer))
-    return evaluation, evaluation.exact
+    return evaluation, evaluation.exact | evaluation.shapes.supposed
 
 
 def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value]) -> list[Value | None]:

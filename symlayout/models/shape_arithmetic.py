@@ -4,7 +4,7 @@ The operations have ONNX's names; those of OpenVINO are translated by its loader
 Operations that move elements are those of the catalogue.  They are applied to the numbers of the elements, which shows
 where each element moves.
 
-Left out: floats, which are passed on but not computed with, and subgraphs.  Semantics: ONNX, "Operator Schemas".
+Floats are computed by `symlayout.models.real_arithmetic`.  Left out: subgraphs.  Semantics: ONNX, "Operator Schemas".
 """
 
 from __future__ import annotations
@@ -12,15 +12,25 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from symlayout import frontends
+from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shown
-from symlayout.frontends.attributes import at_least
-from symlayout.language.sympy_bridge import exact_quotients, extreme, quotients, same_products
+from symlayout.language.sympy_bridge import (
+    exact_quotients,
+    exact_ratio,
+    extreme,
+    least,
+    quotients,
+    same_products,
+    to_extent,
+)
 from symlayout.maps.interpreter import interpret
+from symlayout.models import real_arithmetic
 from symlayout.models.apply_node import Constant, Value, apply_layer
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.tensors.chain import Tensor, tensor
@@ -28,7 +38,8 @@ from symlayout.tensors.chain import Tensor, tensor
 MAX_TERMS = 64  # of an expression, were it multiplied out
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
 MAX_WORK = 10_000  # of a model, on different expressions
-_DECISION = 100  # the work of what asks for a sign, where a sum or product is 1
+_DECISION = 100  # the work of a search for a proof, where a sum or product is 1
+_WORK_OF_A_NODE = 20
 _LIMIT = 1 << 63
 
 Rule = Callable[..., Any]
@@ -42,18 +53,38 @@ class NotComputedError(FormatError):
     """
 
 
+@dataclass(frozen=True, slots=True)
+class Supposed:
+    """An expression that is required to be at least 0.
+
+    A quotient that is rounded towards 0 has one form only where its numerator keeps its sign.  PyTorch writes
+    ``(W - 1) // 4``, which rounds down, as such a quotient: the models that it exports are for ``W >= 1``.
+    """
+
+    value: Any
+
+
 class ShapeNodes:
     """Computes the shape nodes of one model, with one budget for all of them.
 
     Parameters
     ----------
-    exact : collection of expressions
-        Rounded quotients that are known to be exact.
+    hints : collection of expressions and `Supposed`
+        Rounded quotients that are known to be exact, and expressions that are required to be at least 0.
+    nodes : int
+        How many nodes the model has; the budget grows with it.
     """
 
-    def __init__(self, exact: Collection[Any] = ()) -> None:
-        self._exact = exact
-        self._work = MAX_WORK
+    def __init__(self, hints: Collection[Any] = (), nodes: int = 0) -> None:
+        self._exact = {e for e in hints if not isinstance(e, Supposed)}
+        self._facts = Facts()
+        for e in hints:
+            if isinstance(e, Supposed):
+                self._facts.assume_nonnegative(to_extent(e.value, self._facts))
+        self.supposed: set[Supposed] = set()
+        self.leaf_dims: list[set[str]] = []  # the dims of each input of the model
+        self._work = MAX_WORK + _WORK_OF_A_NODE * nodes
+        self._decided: dict[tuple[Any, int], bool] = {}
         self._known: dict[tuple[Rule, tuple[Any, ...]], Any] = {}
 
     def compute(self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str) -> list[Any]:
@@ -78,6 +109,8 @@ class ShapeNodes:
         try:
             if op in _ELEMENTWISE:
                 results = [self._elementwise(_ELEMENTWISE[op], inputs)]
+            elif op == "Cast":
+                results = [_cast(self, *inputs, **attributes)]  # type: ignore[arg-type]
             elif op in _RULES:
                 results = [_RULES[op](*inputs, **attributes)]
             else:
@@ -100,14 +133,90 @@ class ShapeNodes:
 
     def _number(self, rule: Rule, numbers: tuple[Any, ...]) -> Any:
         if all(isinstance(number, int) for number in numbers):
-            return rule(*numbers)
+            return rule(self, *numbers) if rule in _DECIDING else rule(*numbers)
         if (rule, numbers) not in self._known:
-            self._work -= _DECISION if rule in _DECIDING else 1
-            if self._work < 0:
-                raise NotComputedError("model computes with too many different expressions in dims")
-            found = rule(*numbers)
+            self._spend(1)
+            found = rule(self, *numbers) if rule in _DECIDING else rule(*numbers)
             self._known[rule, numbers] = exact_quotients([found])[0] if found in self._exact else found
         return self._known[rule, numbers]
+
+    def _spend(self, work: int) -> None:
+        self._work -= work
+        if self._work < 0:
+            raise NotComputedError("model computes with too many different expressions in dims")
+
+    def at_least(self, e: Any, low: int) -> bool:
+        """Return whether ``e >= low`` is proved for all values of its dims for which the hints hold."""
+        if isinstance(e, int):
+            return e >= low
+        if (e, low) not in self._decided:
+            bound = least(e)
+            if bound is None or bound < low:
+                self._spend(_DECISION)
+                facts = self._facts.fork()
+                self._decided[e, low] = facts.nonnegative(to_extent(e, facts) - low)
+            else:
+                self._decided[e, low] = True
+        return self._decided[e, low]
+
+    def suppose(self, e: Any) -> None:
+        """Ask that the next evaluation requires ``e >= 0``, and raise `InconclusiveError` in this one."""
+        names = {s.name for s in e.free_symbols}
+        if any(names <= dims for dims in self.leaf_dims):
+            self.supposed.add(Supposed(e))
+        raise InconclusiveError(f"{e} >= 0, on which the rounding of a quotient depends")
+
+    # ------------------------------------------------------------------ floats
+
+    def reals(self, op: str, inputs: Sequence[Any], attributes: Mapping[str, Any], where: str) -> Constant | None:
+        """Return what a float output of a node stands for, an array of `Real`; None if that is not known.
+
+        *inputs* holds arrays of integers, expressions and reals; None stands for an input that is not known.
+        """
+        if any(v is None or v.size > MAX_CONSTANT for v in inputs) or not inputs:
+            return None
+        try:
+            if op in real_arithmetic.OPERATIONS or op in _ROUNDINGS:
+                rule = _ROUNDINGS.get(op) or real_arithmetic.OPERATIONS[op]
+                return self._each_real(rule, inputs)
+            if op == "Cast":
+                return self._each_real(_as_float, inputs)
+            if op == "Gather":
+                return np.asarray(_gather(*inputs, **attributes), object)
+            if op in _MOVING_REALS:
+                return _moved(f"onnx:{op}", inputs, attributes, where)[0]
+        except (SymlayoutError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError):
+            pass  # the value is a tensor whose elements are not known
+        return None
+
+    def _each_real(self, rule: Callable[..., Any], inputs: Sequence[Any]) -> Constant | None:
+        spread = np.broadcast_arrays(*(np.asarray(v, object) for v in inputs))
+        found = []
+        for numbers in zip(*(v.flat for v in spread), strict=True):
+            self._spend(1)
+            reals = [real_arithmetic.real(n) for n in numbers]
+            made = None if any(r is None for r in reals) else rule(*reals)
+            if made is None:
+                return None
+            found.append(made)
+        return _elements(found, spread[0].shape)
+
+    def whole(self, reals: Constant) -> Constant | None:
+        """Return reals that equal integers as these; None if one does not."""
+        found = [real_arithmetic.floor_of(r) if r.roundings == 0 else None for r in reals.flat]
+        whole = all(n is not None and _is_whole(r, n) for r, n in zip(reals.flat, found, strict=True))
+        return _array(found, reals.shape) if whole else None
+
+    def integers_of(self, reals: Constant) -> Constant | None:
+        """Return reals cast to integers, which rounds them towards 0; None if the result is not known."""
+        found = []
+        for r in reals.flat:
+            self._spend(1)
+            whole = real_arithmetic.floor_of(r)
+            if whole is None or not (_is_whole(r, whole) or self.at_least(whole, 0)):
+                return None
+            found.append(whole)
+        return _array(found, reals.shape)
 
 
 def _words(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> str:
@@ -155,6 +264,14 @@ def exact_target(data: Value | None, shape: Value | None, *, copies: bool = Fals
     return shape, set()
 
 
+def required(leaf: Tensor, hints: Collection[Any]) -> Tensor:
+    """Return an input of a model that requires what is supposed of its dims (see `Supposed`)."""
+    for e in sorted((hint.value for hint in hints if isinstance(hint, Supposed)), key=str):
+        if {s.name for s in e.free_symbols} <= leaf.facts.dims.keys():
+            leaf.facts.require_nonnegative(to_extent(e, leaf.facts), "infeasible", "shape of the input")
+    return leaf
+
+
 def is_shape_node(op: str, inputs: Sequence[Value | None]) -> bool:
     """Return whether a node reads no elements of a tensor; it may read the shape."""
     return op in ("Shape", "Size") or not any(isinstance(value, Tensor) for value in inputs)
@@ -163,19 +280,35 @@ def is_shape_node(op: str, inputs: Sequence[Value | None]) -> bool:
 # ---------------------------------------------------------------------- element by element
 
 
-def _quotient(a: Any, b: Any) -> Any:
-    """Return a / b rounded towards 0; ``b >= 1`` becomes a requirement where the quotient is used."""
+def _quotient(decide: ShapeNodes, a: Any, b: Any) -> Any:
+    """Return a / b rounded towards 0; ``b >= 1`` becomes a requirement where the quotient is used.
+
+    If the sign of *a* is not known, ``a >= 0`` is supposed, in the next evaluation (see `Supposed`).
+    """
     if isinstance(a, int) and isinstance(b, int):
         return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    if not at_least(a, 0):
-        raise InconclusiveError(f"{a} >= 0, on which the rounding of {a} / {b} depends")
+    if b != 0 and (exact := exact_ratio(a, b)) is not None:
+        return exact
+    if not decide.at_least(a, 0):
+        if decide.at_least(-a, 0):
+            return -(-a // b)
+        decide.suppose(a)
     return a // b
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _floor_quotient(decide: ShapeNodes, a: Any, b: Any) -> Any:
+    exact = exact_ratio(a, b) if b != 0 else None
+    return a // b if exact is None else exact
+
+
+def _remainder(decide: ShapeNodes, a: Any, b: Any) -> Any:
+    return a - b * exact if b != 0 and (exact := exact_ratio(a, b)) is not None else a % b
+
+
+def _equal(decide: ShapeNodes, a: Any, b: Any) -> bool:
     if isinstance(a - b, int) or a == b:
         return bool(a == b)
-    if at_least(a - b, 1) or at_least(b - a, 1):
+    if decide.at_least(a - b, 1) or decide.at_least(b - a, 1):
         return False
     raise InconclusiveError(f"{a} == {b}")
 
@@ -184,20 +317,42 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
     return a if condition else b
 
 
-def _minimum(*numbers: Any) -> Any:
+def _minimum(decide: ShapeNodes, *numbers: Any) -> Any:
     return extreme("min", numbers)
 
 
-def _maximum(*numbers: Any) -> Any:
+def _maximum(decide: ShapeNodes, *numbers: Any) -> Any:
     return extreme("max", numbers)
 
 
+def _as_float(r: Any) -> Any:
+    return r
+
+
+def _down(r: Any) -> Any:
+    whole = real_arithmetic.floor_of(r)
+    return None if whole is None else real_arithmetic.real(whole)
+
+
+def _up(r: Any) -> Any:
+    whole = real_arithmetic.floor_of(real_arithmetic.negated(r))
+    return None if whole is None else real_arithmetic.real(-whole)
+
+
+_ROUNDINGS: dict[str, Rule] = {"Floor": _down, "Ceil": _up}
+_MOVING_REALS = frozenset(("Concat", "Unsqueeze", "Squeeze", "Slice", "Reshape"))
+
+
+def _is_whole(r: Any, whole: Any) -> bool:
+    return bool(r.roundings == 0 and r.value == whole)
+
+
 _ELEMENTWISE: dict[str, Rule] = {
-    "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": _quotient, "FloorDiv": operator.floordiv,
-    "Mod": operator.mod,
+    "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": _quotient, "FloorDiv": _floor_quotient,
+    "Mod": _remainder,
     "Neg": operator.neg, "Min": _minimum, "Max": _maximum, "Equal": _equal, "Where": _where,
 }  # fmt: skip
-_DECIDING = (_quotient, operator.floordiv, operator.mod, _equal, _minimum, _maximum)
+_DECIDING = (_quotient, _floor_quotient, _remainder, _equal, _minimum, _maximum)
 
 # ---------------------------------------------------------------------- whole arrays
 
@@ -217,11 +372,11 @@ def _gather(data: Constant, indices: Constant, axis: Any = 0) -> Constant:
     return np.take(data, chosen.ravel(), axis).reshape(data.shape[:axis] + chosen.shape + data.shape[axis:][1:])
 
 
-def _cast(data: Constant, to: np.dtype[Any], **_: Any) -> Constant:
+def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Constant:
     if data.dtype != object:
         return data.astype(to)
     if to.kind == "b":
-        return _array([bool(_equal(number, 0)) is False for number in data.flat], data.shape)
+        return _array([not _equal(decide, number, 0) for number in data.flat], data.shape)
     if to.kind not in "iu":
         raise NotComputedError(f"a shape is cast to {to}, which is no integer type")
     limits = np.iinfo(to)
@@ -249,11 +404,13 @@ def _product(data: Constant, axes: Constant | None = None, keepdims: int = 1, **
 
 
 _RULES: dict[str, Rule] = {
-    "Shape": _shape, "Size": _size, "Gather": _gather, "Cast": _cast, "ConstantOfShape": _constant_of_shape,
+    "Shape": _shape, "Size": _size, "Gather": _gather, "ConstantOfShape": _constant_of_shape,
     "Range": _range, "ReduceProd": _product,
 }  # fmt: skip
 
-OPS = frozenset(_RULES.keys() | _ELEMENTWISE.keys())  # what is computed here, beside the operations of the catalogue
+REAL_OPS = frozenset({"Cast", "Gather"} | real_arithmetic.OPERATIONS.keys() | _ROUNDINGS.keys() | _MOVING_REALS)
+# What is computed here, beside the operations of the catalogue.
+OPS = frozenset(_RULES.keys() | _ELEMENTWISE.keys() | {"Cast"})
 
 
 def _moved(title: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str) -> list[Constant]:
@@ -287,6 +444,12 @@ def _cases(node: Tensor) -> Sequence[Any]:
 
 
 # ---------------------------------------------------------------------- values
+
+
+def _elements(found: Sequence[Any], shape: tuple[int, ...]) -> Constant:
+    made = np.empty(len(found), object)
+    made[:] = found
+    return made.reshape(shape)
 
 
 def _array(numbers: Sequence[Any], shape: tuple[int, ...] | None = None) -> Constant:

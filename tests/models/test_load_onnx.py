@@ -204,9 +204,14 @@ def test_a_number_that_is_not_decided_is_a_dim_of_its_own(tmp_path: Path) -> Non
     x = value_info("x", ("N",))
     y = loaded(tmp_path, *extent_nodes(n=0), *undecided, constants=constants(two=2), x=x)
     assert [str(n).partition("_")[0] for n in y.shape] == ["Tile"]
-    rounded = [node("Sub", "n, two", "d"), node("Div", "d, two", "e"), node("Tile", "x, e", "y")]
-    y = loaded(tmp_path, *extent_nodes(n=0), *rounded, constants=constants(two=2), x=x)
-    assert [str(n).partition("_")[0] for n in y.shape] == ["Tile"]
+
+
+def test_a_quotient_of_unknown_sign_requires_that_its_numerator_is_not_negative(tmp_path: Path) -> None:
+    rounded = [node("Sub", "n, two", "d"), node("Div", "d, two", "e"), *joined("r", "e"), node("Tile", "x, r", "y")]
+    given = (*constants(two=2), *ZERO)
+    y = loaded(tmp_path, *extent_nodes(n=0), *rounded, constants=given, x=value_info("x", ("N",)))
+    assert str(y.shape) == "(N*floor(N/2) - N,)"
+    assert [str(r) for r in y.requires] == ["N >= 2"]
 
 
 def test_a_graph_that_stands_twice_is_merged_as_protobuf_does(tmp_path: Path) -> None:
