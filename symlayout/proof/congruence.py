@@ -74,11 +74,14 @@ class Way:
         For each axis of the other box, the range ``[first, stop)`` of permuted axes that it joins, row-major.
     law : str
         The law that the correspondence needs; empty if none.
+    back : bool
+        Whether the box is that of the second body, and the other box that of the first.
     """
 
     order: tuple[int, ...]
     groups: tuple[tuple[int, int], ...] | None = None
     law: str = ""
+    back: bool = False
 
     def extents(self, box: Sequence[Extent]) -> list[Extent]:
         """Return the extents of the other box, given the extents of this box."""
@@ -144,12 +147,16 @@ def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
     if not a.body.commutative or not rank or rank > _MOST_AXES:
         return
     whole = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
-    for order in itertools.permutations(range(rank)):
-        moved = [boxes[0][k] for k in order]
-        groups = _groups(moved, boxes[1], facts)
-        plain = order == tuple(range(rank))
-        if groups is not None and not (plain and len(boxes[1]) == rank):
-            yield Way(order, groups, "" if whole or plain else "reassociate")
+    back = len(boxes[1]) > rank  # then axes of the second box are joined
+    one, other = boxes[::-1] if back else boxes
+    if len(one) > _MOST_AXES:
+        return
+    for order in itertools.permutations(range(len(one))):
+        moved = [one[k] for k in order]
+        groups = _groups(moved, other, facts)
+        plain = order == tuple(range(len(one)))
+        if groups is not None and not (plain and len(one) == len(other)):
+            yield Way(order, groups, "" if whole or plain else "reassociate", back)
 
 
 def equal(a: Extent, b: Extent, facts: Facts) -> bool:

@@ -598,7 +598,10 @@ class _Decision:
             for way in ways(a, b, facts):
                 try:
                     for v, w in pairs:
-                        self._compare_views(v, w, at, bt, way, facts)
+                        if way.back:
+                            self._compare_views(w, v, bt, at, way, facts)
+                        else:
+                            self._compare_views(v, w, at, bt, way, facts)
                 except _Stuck as stuck:
                     first = first or stuck
                 else:

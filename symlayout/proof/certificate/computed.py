@@ -54,7 +54,7 @@ def certify_computed(
                 "function": _function(why.a),
                 "order": list(order),
                 "swapped": why.swapped,
-                "box": [list(why.way.order), groups],
+                "box": [list(why.way.order), groups, *([True] if why.way.back else [])],
                 "law": why.way.law,
                 "views": views,
             }
@@ -137,7 +137,11 @@ class _Claims:
         """Yield the claims that each view of the one value is that view of the other."""
         a, b = why.a, why.b
         for v, w in zip(a.inputs[::-1] if why.swapped else a.inputs, b.inputs, strict=True):
-            yield self.movement(v, _as_read_by(v, w, a.batch, order, why.way))
+            turned = transpose(w, (*_inverse(order), *range(a.batch, w.rank)))
+            if why.way.back:
+                yield self.movement(_split_box(v, turned, a.batch, why.way), turned)
+            else:
+                yield self.movement(v, _split_box(turned, v, a.batch, why.way))
 
     def movement(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor, Facts, Any]:
         """Return the claim that two movements are equal: both sides, facts and element type."""
@@ -177,12 +181,11 @@ class _Claims:
                 self._stand(a, transpose(self._stand_ins[id(b)], order))
 
 
-def _as_read_by(v: Tensor, w: Tensor, batch: int, order: tuple[int, ...], way: Way) -> Tensor:
-    """Return the view *w* over the coordinates of the view *v*: its batch in that order, then its box."""
-    turned = transpose(w, (*_inverse(order), *range(batch, w.rank)))
+def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
+    """Return the view *joined* over the box of the view *like*, whose axes it joins."""
     if way.groups is None:
-        return turned
-    split = reshape(turned, (*turned.shape[:batch], *(v.shape[batch + k] for k in way.order)))
+        return joined
+    split = reshape(joined, (*joined.shape[:batch], *(like.shape[batch + k] for k in way.order)))
     return transpose(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
 
 
@@ -206,8 +209,9 @@ def _function(t: Tensor) -> list[str]:
 
 
 def _way(box: Any, law: str) -> Way:
-    order, groups = box
-    return Way(tuple(order), None if groups is None else tuple((first, last) for first, last in groups), law)
+    order, groups, *back = box
+    joined = None if groups is None else tuple((first, last) for first, last in groups)
+    return Way(tuple(order), joined, law, back == [True])
 
 
 def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
@@ -225,7 +229,8 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
         return "the operands do not change places"
     if way.groups is None:
         return ""
-    if not a.body.commutative or sorted(way.order) != list(range(a.inputs[0].rank - a.batch)):
+    one = b if way.back else a
+    if not a.body.commutative or sorted(way.order) != list(range(one.inputs[0].rank - one.batch)):
         return "the terms are in an order of their own"
     ends = [0, *(last for _, last in way.groups)]
     if [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
