@@ -10,7 +10,8 @@ import numpy as np
 from symlayout.algebra.polynomial import Extent
 from symlayout.compute.contractions import Spatial, Window
 from symlayout.compute.elementwise import broadcast_jointly, same_extents
-from symlayout.compute.reductions import greatest, mean, norm, wide
+from symlayout.compute.reductions import greatest, mean, norm
+from symlayout.compute.trace import elements, fold
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
@@ -23,7 +24,8 @@ Axes = tuple[int, ...]
 
 def mean_of_present(x: Array, present: Array, axes: Axes) -> Array:
     """Return the mean of the terms that are present."""
-    return np.asarray(wide(x).sum(axes) / wide(present).sum(axes).astype(wide(x).dtype)).astype(x.dtype)
+    total, count = (fold(np.add, terms.astype(np.float64), axes, 0) for terms in (x, present))
+    return elements(total / count).astype(x.dtype)
 
 
 def number_of_greatest(x: Array, numbers: Array, axes: Axes) -> Array:

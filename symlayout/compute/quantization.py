@@ -9,6 +9,7 @@ import numpy as np
 
 from symlayout.compute.elementwise import elementwise
 from symlayout.compute.scalars import is_narrow
+from symlayout.compute.trace import elements
 from symlayout.errors import ShapeError
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.resize import resize_nearest
@@ -33,9 +34,9 @@ def _largest(dtype: Any) -> float:
 def cast(x: Array, to: Any, saturate: bool = True, round_mode: str = "up") -> Array:
     """Return elements in another type; those too large for a float of 8 bits become its largest if *saturate*."""
     if x.dtype.kind in "SUO" and to.kind not in "SU":
-        return np.asarray(x.astype(np.float64) if to.kind in "fV" else x.astype(to)).astype(to)
+        return elements(x.astype(np.float64) if to.kind in "fV" else x.astype(to)).astype(to)
     if to.kind in "SU":
-        return np.asarray(x.astype(np.float32).astype(to) if x.dtype.name == "bfloat16" else x.astype(to))
+        return elements(x.astype(np.float32).astype(to) if x.dtype.name == "bfloat16" else x.astype(to))
     if to.name == "float8_e8m0fnu":
         return _power_of_two(x.astype(np.float32), to, saturate, round_mode)
     if _is_float8(to):
@@ -47,7 +48,7 @@ def cast(x: Array, to: Any, saturate: bool = True, round_mode: str = "up") -> Ar
     if to.name in _INTEGER_RANGES and x.dtype.kind in "fV" and not x.dtype.name.startswith(("int", "uint")):
         return np.rint(x.astype(np.float32)).astype(np.int32).astype(to)
     if to.kind == "b":
-        return np.asarray(x.astype(np.float32) != 0 if x.dtype.kind == "V" else x.astype(to))
+        return elements(x.astype(np.float32) != 0 if x.dtype.kind == "V" else x.astype(to))
     return x.astype(to)
 
 
@@ -67,7 +68,7 @@ def _power_of_two(x: Array, to: Any, saturate: bool, round_mode: str) -> Array:
 
 def bits(x: Array, to: Any) -> Array:
     """Return the same bits as elements of another type."""
-    return np.asarray(np.ascontiguousarray(x).view(to).reshape(x.shape))
+    return elements(np.ascontiguousarray(x).view(to).reshape(x.shape))
 
 
 def quantized(x: Array, scale: Array, *zero: Array, to: Any, saturate: bool = True, precision: Any = None) -> Array:
@@ -81,7 +82,7 @@ def quantized(x: Array, scale: Array, *zero: Array, to: Any, saturate: bool = Tr
         whole = np.rint(v.astype(np.float32) if is_narrow(v.dtype) else v)
         if zero:
             whole = whole + zero[0].astype(whole.dtype)
-        return np.asarray(np.clip(whole, low, high).astype(np.int32).astype(to))
+        return elements(np.clip(whole, low, high).astype(np.int32).astype(to))
     if zero and not _is_float8(to):
         v = v + zero[0].astype(v.dtype)
     return cast(v, to, saturate)
@@ -92,7 +93,7 @@ def dequantized(x: Array, scale: Array, *zero: Array, to: Any = None) -> Array:
     v = x.astype(np.float32)
     if zero and not _is_float8(x.dtype):
         v = v - zero[0].astype(np.float32)
-    return np.asarray(v * scale.astype(np.float32)).astype(scale.dtype if to is None else to)
+    return elements(v * scale.astype(np.float32)).astype(scale.dtype if to is None else to)
 
 
 def spread_along(p: Tensor, x: Tensor, axis: int, block: int) -> Tensor:
@@ -129,7 +130,7 @@ def per_channel(
 
 def rounded_to_uint8(x: Array) -> Array:
     """Return elements rounded half to even, from 0 to 255."""
-    return np.asarray(np.clip(np.rint(np.nan_to_num(x)), 0, 255).astype(np.uint8))
+    return elements(np.clip(np.rint(np.nan_to_num(x)), 0, 255).astype(np.uint8))
 
 
 def to_text(x: Array) -> Array:

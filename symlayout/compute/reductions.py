@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute.scalars import is_narrow
+from symlayout.compute.trace import elements, fold, number_of_terms
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.transpose import transpose
 from symlayout.tensors.chain import Tensor
@@ -23,19 +24,25 @@ def wide(x: Array) -> Array:
     return x.astype(np.float32) if is_narrow(x.dtype) else x
 
 
+def in_order(x: Array) -> Array:
+    """Return terms in the type in which they are added: real floats as float64, others unchanged."""
+    return x.astype(np.float64) if x.dtype.kind == "f" or is_narrow(x.dtype) else x
+
+
 def total(x: Array, axes: Axes) -> Array:
-    """Return the sum."""
-    return np.asarray(wide(x).sum(axes, dtype=wide(x).dtype)).astype(x.dtype)
+    """Return the sum: floats are added in float64, in order, and rounded once."""
+    return elements(fold(np.add, in_order(x), axes, 0)).astype(x.dtype)
 
 
 def product(x: Array, axes: Axes) -> Array:
-    """Return the product."""
-    return np.asarray(wide(x).prod(axes, dtype=wide(x).dtype)).astype(x.dtype)
+    """Return the product: floats are multiplied in float64, in order, and rounded once."""
+    return elements(fold(np.multiply, in_order(x), axes, 1)).astype(x.dtype)
 
 
 def mean(x: Array, axes: Axes) -> Array:
-    """Return the mean; that of integers is cut towards 0."""
-    return np.asarray(wide(x).mean(axes)).astype(x.dtype)
+    """Return the mean: the sum in float64 over the number of terms, rounded once; that of integers is cut towards 0."""
+    terms = in_order(x) if x.dtype.kind == "c" else x.astype(np.float64)
+    return elements(fold(np.add, terms, axes, 0) / number_of_terms(x, axes)).astype(x.dtype)
 
 
 def greatest(x: Array, axes: Axes) -> Array:
@@ -56,7 +63,12 @@ def _extreme(ufunc: Any, x: Array, axes: Axes, *, least: bool) -> Array:
         start = np.iinfo(x.dtype).min if least else np.iinfo(x.dtype).max
     else:
         start = x.dtype.type(-np.inf if least else np.inf)
-    return np.asarray(ufunc.reduce(x, axis=axes, initial=start, dtype=x.dtype))
+    found = fold(ufunc, x, axes, start, exact=True)
+    if x.dtype.kind != "f":
+        return found
+    sign = 1 if least else -1  # of zeros, 0.0 is the maximum and -0.0 the minimum: as sums of zeros have it
+    zero = fold(np.add, np.where(x == 0, x * sign, -x.dtype.type(0)), axes, -0.0, exact=True) * sign
+    return np.where(found == 0, zero, found)
 
 
 def sum_of_absolutes(x: Array, axes: Axes) -> Array:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.compute.trace import elements, larger, smaller
+
 Array = np.ndarray[Any, Any]
 _NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
@@ -32,9 +34,9 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
     def computed(*arrays: Array, **attributes: Any) -> Array:
         dtype = arrays[0].dtype
         if not is_narrow(dtype):
-            return np.asarray(function(*arrays, **attributes))
+            return elements(function(*arrays, **attributes))
         wide = (a.astype(np.float32) if is_narrow(a.dtype) else a for a in arrays)
-        return np.asarray(function(*wide, **attributes)).astype(dtype)
+        return elements(function(*wide, **attributes)).astype(dtype)
 
     return computed
 
@@ -42,29 +44,29 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
 def divide(x: Array, y: Array) -> Array:
     """Return the quotient; that of integers is cut towards 0, and is 0 where the divisor is 0."""
     if x.dtype.kind not in "iu":
-        return np.asarray(np.divide(x, y))
+        return elements(np.divide(x, y))
     quotient = np.floor_divide(x, y)
     cut = (quotient < 0) & (quotient * y != x)
-    return np.asarray(quotient + cut.astype(x.dtype))
+    return elements(quotient + cut.astype(x.dtype))
 
 
 def modulo(x: Array, y: Array, fmod: int = 0) -> Array:
     """Return the remainder: with the sign of the divisor, or as C's ``fmod`` with that of the dividend."""
-    return np.asarray(np.fmod(x, y) if fmod else np.mod(x, y))
+    return elements(np.fmod(x, y) if fmod else np.mod(x, y))
 
 
 def power(x: Array, y: Array) -> Array:
     """Return ``x ** y`` in the type of *x*."""
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
-        return np.asarray(np.power(x.astype(np.int64), np.maximum(y, 0)) * (y >= 0)).astype(x.dtype)
+        return elements(np.power(x.astype(np.int64), np.maximum(y, 0)) * (y >= 0)).astype(x.dtype)
     if is_narrow(x.dtype):
-        return np.asarray(np.power(x.astype(np.float32), y.astype(np.float32))).astype(x.dtype)
-    return np.asarray(np.power(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
+        return elements(np.power(x.astype(np.float32), y.astype(np.float32))).astype(x.dtype)
+    return elements(np.power(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
 
 
 def shift(x: Array, y: Array, direction: str) -> Array:
     """Return the bits of *x* shifted by *y* to the ``"LEFT"`` or to the ``"RIGHT"``."""
-    return np.asarray(np.left_shift(x, y) if direction == "LEFT" else np.right_shift(x, y))
+    return elements(np.left_shift(x, y) if direction == "LEFT" else np.right_shift(x, y))
 
 
 def select(x: Array, y: Array, condition: Array) -> Array:
@@ -73,8 +75,8 @@ def select(x: Array, y: Array, condition: Array) -> Array:
 
 
 def relu(x: Array) -> Array:
-    """Return the larger of *x* and 0."""
-    return np.asarray(np.maximum(x, x.dtype.type(0)))
+    """Return the larger of *x* and 0; that of -0.0 is 0.0."""
+    return elements(np.maximum(x, x.dtype.type(0)) + x.dtype.type(0))
 
 
 @widened
@@ -103,56 +105,56 @@ def elu(x: Array, alpha: float = 1.0) -> Array:
 def celu(x: Array, alpha: float = 1.0) -> Array:
     """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
     a = x.dtype.type(alpha)
-    return np.asarray(np.maximum(x, 0) + np.minimum(0, a * (np.exp(np.minimum(x, 0) / a) - 1)))
+    return elements(np.maximum(x, 0) + np.minimum(0, a * (np.exp(np.minimum(x, 0) / a) - 1)))
 
 
 @widened
 def selu(x: Array, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875) -> Array:
     """Return *gamma* times `elu`."""
-    return np.asarray(x.dtype.type(gamma) * np.where(x > 0, x, x.dtype.type(alpha) * (np.exp(np.minimum(x, 0)) - 1)))
+    return elements(x.dtype.type(gamma) * np.where(x > 0, x, x.dtype.type(alpha) * (np.exp(np.minimum(x, 0)) - 1)))
 
 
 @widened
 def sigmoid(x: Array) -> Array:
     """Return ``1 / (1 + exp(-x))``, computed without overflow."""
     e = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1, e) / (1 + e), dtype=x.dtype)
+    return elements(np.where(x >= 0, 1, e) / (1 + e)).astype(x.dtype)
 
 
 @widened
 def hard_sigmoid(x: Array, alpha: float = 0.2, beta: float = 0.5) -> Array:
     """Return ``alpha * x + beta`` between 0 and 1."""
-    return np.asarray(np.clip(x * x.dtype.type(alpha) + x.dtype.type(beta), 0, 1))
+    return elements(np.clip(x * x.dtype.type(alpha) + x.dtype.type(beta), 0, 1))
 
 
 @widened
 def hard_swish(x: Array) -> Array:
     """Return ``x * hard_sigmoid(x)`` with slope 1/6."""
-    return np.asarray(x * np.clip(x * x.dtype.type(1 / 6) + x.dtype.type(0.5), 0, 1))
+    return elements(x * np.clip(x * x.dtype.type(1 / 6) + x.dtype.type(0.5), 0, 1))
 
 
 @widened
 def swish(x: Array, alpha: float = 1.0) -> Array:
     """Return ``x * sigmoid(alpha * x)``."""
-    return np.asarray(x * sigmoid(x.dtype.type(alpha) * x))
+    return elements(x * sigmoid(x.dtype.type(alpha) * x))
 
 
 @widened
 def softplus(x: Array) -> Array:
     """Return ``log(1 + exp(x))``, computed without overflow."""
-    return np.asarray(np.logaddexp(x, x.dtype.type(0)))
+    return elements(np.logaddexp(x, x.dtype.type(0)))
 
 
 @widened
 def softsign(x: Array) -> Array:
     """Return ``x / (1 + |x|)``."""
-    return np.asarray(x / (1 + np.abs(x)))
+    return elements(x / (1 + np.abs(x)))
 
 
 @widened
 def mish(x: Array) -> Array:
     """Return ``x * tanh(softplus(x))``."""
-    return np.asarray(x * np.tanh(softplus(x)))
+    return elements(x * np.tanh(softplus(x)))
 
 
 @widened
@@ -161,8 +163,8 @@ def gelu(x: Array, approximate: str = "none") -> Array:
     t = x.dtype.type
     if approximate == "tanh":
         inner = t(math.sqrt(2 / math.pi)) * (x + t(0.044715) * x * x * x)
-        return np.asarray(t(0.5) * x * (1 + np.tanh(inner)))
-    return np.asarray(t(0.5) * x * (1 + erf(x / t(math.sqrt(2)))))
+        return elements(t(0.5) * x * (1 + np.tanh(inner)))
+    return elements(t(0.5) * x * (1 + erf(x / t(math.sqrt(2)))))
 
 
 @widened
@@ -178,13 +180,13 @@ _ERF = np.frompyfunc(math.erf, 1, 1)
 def shrink(x: Array, bias: float = 0.0, lambd: float = 0.5) -> Array:
     """Return *x* moved towards 0 by *bias*, and 0 where it is within *lambd* of 0."""
     t = x.dtype.type
-    return np.asarray(np.where(x < -lambd, x + t(bias), np.where(x > lambd, x - t(bias), t(0))))
+    return elements(np.where(x < -lambd, x + t(bias), np.where(x > lambd, x - t(bias), t(0))))
 
 
 @widened
 def reciprocal(x: Array) -> Array:
     """Return ``1 / x``."""
-    return np.asarray(x.dtype.type(1) / x)
+    return elements(x.dtype.type(1) / x)
 
 
 def sign(x: Array) -> Array:
@@ -196,31 +198,31 @@ def is_infinite(x: Array, detect_negative: int = 1, detect_positive: int = 1) ->
     """Return whether *x* is an infinity of a sign that is detected."""
     if is_narrow(x.dtype):
         x = x.astype(np.float32)
-    return np.asarray(np.isinf(x) & (((x < 0) & bool(detect_negative)) | ((x > 0) & bool(detect_positive))))
+    return elements(np.isinf(x) & (((x < 0) & bool(detect_negative)) | ((x > 0) & bool(detect_positive))))
 
 
 def is_nan(x: Array) -> Array:
     """Return whether *x* is not a number."""
-    return np.asarray(x != x)
+    return elements(x != x)
 
 
 def clip_below(x: Array, low: Array) -> Array:
     """Return the larger of both."""
-    return np.asarray(np.maximum(x, low))
+    return larger(x, low)
 
 
 def clip_above(x: Array, high: Array) -> Array:
     """Return the smaller of both."""
-    return np.asarray(np.minimum(x, high))
+    return smaller(x, high)
 
 
 def scaled(x: Array, factor: float) -> Array:
     """Return *x* times a number, in the type of *x*."""
     if x.dtype.kind in "iu":
-        return np.asarray(x * factor).astype(x.dtype)
-    return np.asarray(x * x.dtype.type(factor))
+        return elements(x * factor).astype(x.dtype)
+    return elements(x * x.dtype.type(factor))
 
 
 def joined_text(x: Array, y: Array) -> Array:
     """Return texts one after the other."""
-    return np.asarray(np.strings.add(x, y))
+    return elements(np.strings.add(x, y))

@@ -41,12 +41,16 @@ _Part = tuple[Extent, str]  # a part of a split digit: its radix weight in the w
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Digits, the output coordinate in them, and the windows that bound it."""
+    """Digits, the output coordinate in them, and the windows that bound it.
+
+    *others* are more coordinates in the same digits, for callers that keep them.
+    """
 
     facts: Facts
     coords: tuple[Extent, ...]
     extents: dict[str, Extent] = field(default_factory=dict)
     windows: tuple[Window, ...] = ()
+    others: tuple[Extent, ...] = ()
 
     def digits(self) -> list[str]:
         """Return the digits of the coordinate, major digits first."""
@@ -195,7 +199,10 @@ def where(box: Box, e: Extent) -> Box | None:
         return None
     extents = {name: facts.reduce(n) for name, n in box.extents.items()}
     # the window 0 <= 0 < e holds for all points or for none
-    return Box(facts, tuple(facts.reduce(c) for c in box.coords), extents, (*box.windows, Window(0, e, box.facts)))
+    windows = (*box.windows, Window(0, e, box.facts))
+    return Box(
+        facts, tuple(facts.reduce(c) for c in box.coords), extents, windows, tuple(map(facts.reduce, box.others))
+    )
 
 
 def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
@@ -280,8 +287,8 @@ def _split(box: Box, digit: str, shift: Extent, radix: Extent) -> Box:
         facts = facts.fork()
         facts.assume_nonnegative(value)
         facts.assume_nonnegative(extent - 1 - value)
-    coords = tuple(substitute(c, {digit: value}) for c in box.coords)
-    return Box(facts, coords, extents, windows)
+    coords, others = (tuple(substitute(c, {digit: value}) for c in made) for made in (box.coords, box.others))
+    return Box(facts, coords, extents, windows, others)
 
 
 def _root(box: Box, numerator: Extent, row_major: bool) -> Box | None:
@@ -324,4 +331,5 @@ def _root(box: Box, numerator: Extent, row_major: bool) -> Box | None:
         elif name not in values:
             extents[name] = e
     windows = tuple(Window(substitute(w.value, values), w.extent, facts) for w in box.windows)
-    return Box(facts, tuple(substitute(c, values) for c in box.coords), extents, windows)
+    coords, others = (tuple(substitute(c, values) for c in made) for made in (box.coords, box.others))
+    return Box(facts, coords, extents, windows, others)

@@ -17,6 +17,7 @@ from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.maps.gather_elements import int_extents
 from symlayout.maps.interpreter import match_arrays, result_type
+from symlayout.run.body_kernel import BodyKernel
 from symlayout.run.call_plan import (
     Plan,
     check_threads,
@@ -36,6 +37,7 @@ from symlayout_codegen.jit import trampoline
 from symlayout_codegen.jit.instruction_set import choose
 
 if TYPE_CHECKING:
+    from symlayout.run.lower_bodies import Lowered
     from symlayout_codegen.ir.nest import Nest
     from symlayout_codegen.jit.kernel import CompiledKernel
 
@@ -188,9 +190,7 @@ class Kernel:
         given = match_arrays(self._input, arrays, named)
         inputs = [a if self._storage.straight(a) else np.ascontiguousarray(a) for a in given]
         if out is not None and type(out) not in (np.ndarray, np.memmap):
-            raise ArrayError(
-                f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
-            )
+            raise no_array(out)
         wanted = self._threads if threads is None else check_threads(threads)
         key = (
             tuple((a.shape, a.strides, a.dtype) for a in inputs),
@@ -359,7 +359,8 @@ class Kernel:
 class ComputedKernel(Kernel):
     """The kernel of a tensor that is moved from computed values or constants.
 
-    The interpreter computes these values; the C function moves the result.
+    The C function computes the last bodies that C can compute as NumPy does (`BodyKernel`).  Without such bodies, the
+    C function moves the result alone.  The interpreter computes the other values.
 
     Attributes
     ----------
@@ -373,6 +374,29 @@ class ComputedKernel(Kernel):
         leaves = {leaf.key: _stand_in(leaf, f"v{k}") for k, leaf in enumerate(whole.leaves())}
         super().__init__(whole.replace(leaves), *options)
         self.whole, self.inputs = whole, whole.arguments()
+        self._bodies = None if self._storage.halves else BodyKernel(whole, self._march, self._threads)
+
+    @property
+    def source(self) -> str:
+        """The C code of the kernel for contiguous arrays of its element types (float32 where none is declared)."""
+        with held_off:
+            from symlayout_codegen.emit.printer import print_kernel
+
+        found = self._computed()
+        return super().source if found is None else print_kernel(found.nest, found.types[-1].itemsize)
+
+    @property
+    def schedule(self) -> str:
+        """The schedule of the kernel in `source` as text: the choices, their reasons and the loops."""
+        native = self._bodies.native(self._types(), strided=False) if self._bodies and self._computed() else None
+        return super().schedule if native is None else native.schedule
+
+    def _types(self) -> tuple[np.dtype[Any], ...]:
+        """Return the element types of the inputs that are declared, or the default."""
+        return tuple(leaf.dtype or self._dtype or _DEFAULT_DTYPE for leaf in self.inputs)
+
+    def _computed(self) -> Lowered | None:
+        return self._bodies.lowered(self._types(), strided=False) if self._bodies else None
 
     def at_addresses(self, inputs: list[Array], out: Array, dims: Mapping[Any, Any] | None) -> None:
         """Return None: more than one C function computes the result."""
@@ -394,7 +418,17 @@ class ComputedKernel(Kernel):
         **named: Any,
     ) -> Array:
         """Compute the sources and run the kernel; see `Kernel.__call__`."""
+        if self._bodies is not None and not named and dims is None and threads is None:
+            done = self._bodies.again(arrays, out)
+            if done is not None:
+                return done
         given = match_arrays(self.whole, arrays, named)
+        if self._bodies is not None:
+            if out is not None and type(out) not in (np.ndarray, np.memmap):
+                raise no_array(out)
+            done = self._bodies(given, out, dims, None if threads is None else check_threads(threads))
+            if done is not None:
+                return done
         values = bind_shapes(self.whole, [a.shape for a in given], dims)
         sources = self.whole.bind(values).leaves()
         keys = [leaf.key for leaf in self.whole.arguments()]
@@ -402,6 +436,13 @@ class ComputedKernel(Kernel):
         inner = [np.ascontiguousarray(np.broadcast_to(found[id(s)], int_extents(s))) for s in sources]
         known = {name: v for name, v in values.items() if name in self._input.facts.dims}
         return super().__call__(*inner, out=out, dims=known, threads=threads)
+
+
+def no_array(out: Any) -> ArrayError:
+    """Return the error of an *out* that is no array of NumPy."""
+    return ArrayError(
+        f"out= is a {type(out).__name__}, not a numpy array\n  help: pass a numpy.ndarray over the same memory"
+    )
 
 
 def _stand_in(leaf: Tensor, name: str) -> Tensor:

@@ -63,23 +63,23 @@ def lower(
         A read is not shown to be inside its source, or the map is not affine in digits.
     """
     if not halves or isinstance(t, Adjoint):
-        return _Lowering(t, strided, number).nest(name)
+        return Lowering(t, strided, number).nest(name)
     if (in_bytes := _in_bytes(t, strided)) is not None:
         return in_bytes.nest(name)
     (elements,) = t.inputs  # the chain before `paired`: here each half is an element
-    return _Lowering(elements, strided, number, "halves").nest(name)
+    return Lowering(elements, strided, number, "halves").nest(name)
 
 
-def _in_bytes(t: Tensor, strided: bool) -> _Lowering | None:
+def _in_bytes(t: Tensor, strided: bool) -> Lowering | None:
     """Return the lowering of *t* to moves of whole bytes; None unless the halves of each byte stay together."""
     try:
-        lowering = _Lowering(t, strided, "", "bytes")
+        lowering = Lowering(t, strided, "", "bytes")
     except InconclusiveError:
         return None
     return lowering if lowering.use_bytes() else None
 
 
-class _Lowering:
+class Lowering:
     """The state of one call of `lower`: the names and fills that its pieces share.
 
     The kernel writes ``output`` and reads ``sources``: a tensor and its leaves, or, for an adjoint, a leaf and the
@@ -91,7 +91,7 @@ class _Lowering:
         self.adjoint = t if isinstance(t, Adjoint) else None
         self.t = t.tensor if isinstance(t, Adjoint) else t
         self.strided, self.number, self.form = strided, number, form
-        self.leaves = self.t.leaves()
+        self.leaves = self._leaves()
         self.output: Tensor = t.leaf if isinstance(t, Adjoint) else t
         self.sources = [t.cotangent] if isinstance(t, Adjoint) else self.leaves
         self.fills: list[object] = []
@@ -110,6 +110,10 @@ class _Lowering:
         self.parts = [] if self.box is None else self._parts(self.box, reads)
         self.covered = self._covered([read for read in reads if self._reads_output_leaf(read)])
 
+    def _leaves(self) -> list[Tensor]:
+        """Return the tensors whose arrays the kernel reads."""
+        return self.t.leaves()
+
     def use_bytes(self) -> bool:
         """Replace the parts by parts in bytes; return False, with nothing done, if one has no such form."""
         in_bytes = [part_in_bytes(part, digit_name(self.t.rank - 1)) for part in self.parts]
@@ -119,6 +123,7 @@ class _Lowering:
         return True
 
     def nest(self, name: str) -> tuple[Nest, list[object]]:
+        """Return the nest and its fills."""
         dims = tuple(self.prelude.identifier(n) for n in self.facts.dims)
         parameters = dims + tuple(map(self.prelude.identifier, self.strides))
         self.prelude.check_requirements()

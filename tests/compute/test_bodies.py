@@ -26,6 +26,7 @@ from symlayout.compute import (
     sampling,
     scalars,
     text,
+    trace,
     training,
     whole,
 )
@@ -99,6 +100,7 @@ ROWS: dict[ModuleType, tuple[Callable[..., sl.Tensor], Callable[..., Array]]] = 
         lambda x, y: whole.whole("determinant", [y[:4]], (), function=whole.determinant),
         lambda a, b: np.linalg.det(b[:4]),
     ),
+    trace: (lambda x, y: elementwise.elementwise(body(trace.larger), x, y), np.maximum),
     scalars: (lambda x, y: elementwise.elementwise(body(scalars.sigmoid), x), lambda a, b: 1 / (1 + np.exp(-a))),
     attention: (lambda x, y: along_axis.along(y, [1], attention.softmax_or_zero), lambda a, b: softmax(b)),
     recurrent: (

@@ -8,7 +8,7 @@ from functools import cache
 from pkgutil import get_data
 from string import Template
 
-from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join
+from symlayout_codegen.emit.runtime import NIBBLES, PARTS, VALUES, in_order, join
 from symlayout_codegen.emit.text import comment_text, folded, signature
 from symlayout_codegen.ir.identifiers import PARTED, rename_signature
 from symlayout_codegen.ir.nest import Nest
@@ -16,12 +16,16 @@ from symlayout_codegen.ir.statements import (
     AccumulateRows,
     AccumulateRun,
     Body,
+    Compute,
     CopyGrid,
     CopyRows,
     CopyRun,
     Deal,
     FillRows,
     FillRun,
+    FoldTerms,
+    Stage,
+    StartFolds,
     Statement,
     Transpose,
     walk,
@@ -36,6 +40,7 @@ INTERFACE = 1
 
 RUNTIME_HEADER = "symlayout_runtime.h"
 HALVES_HEADER = "symlayout_halves.h"
+VALUES_HEADER = "symlayout_values.h"
 LIBRARY = "symlayout_kernels"
 KERNELS_HEADER = f"{LIBRARY}.h"
 
@@ -43,6 +48,8 @@ _RUNTIME = """\
 /* What generated kernels call.  Define SL_ELEMENT_SIZE, the bytes of an element, before including; and
  * SL_NUMBER, a type of that size, where elements are added.  Joined of the parts in emit/runtime/ of
  * symlayout_codegen; each begins with a comment that says what it holds, assumes and needs. */"""
+_VALUES = """\
+/* What kernels that compute call.  Define SL_FLOAT16 before including where they compute floats of 16 bits. */"""
 _HALVES = "/* What kernels of elements of half a byte call.  Define SL_ELEMENT_SIZE as 1 before including. */"
 
 
@@ -59,9 +66,15 @@ def template(name: str) -> str:
     return content.decode("ascii")
 
 
-def runtime(halves: bool) -> dict[str, str]:
-    """Return the runtime's headers by name, with all parts: what any kernels call; *halves*, those of half a byte."""
-    return _headers([*PARTS], halves)
+def runtime(halves: bool, computes: bool = False) -> dict[str, str]:
+    """Return the runtime's headers by name, with all parts: what any kernels call.
+
+    Parameters
+    ----------
+    halves : whether kernels of half a byte are among them.
+    computes : whether kernels that compute are among them.
+    """
+    return _headers([name for name in PARTS if computes or name not in VALUES], halves)
 
 
 def runtime_of(body: Body, halves: bool) -> dict[str, str]:
@@ -72,11 +85,13 @@ def runtime_of(body: Body, halves: bool) -> dict[str, str]:
 
 def _headers(names: list[str], halves: bool) -> dict[str, str]:
     """Return the headers that have the parts *names* and what they need."""
-    whole = [name for name in in_order(names) if name not in NIBBLES]
+    whole = [name for name in in_order(names) if name not in NIBBLES | VALUES]
     texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", join(whole))}
     if halves:
         own = f'#include "{RUNTIME_HEADER}"\n\n{join([name for name in names if name in NIBBLES], given=whole)}'
         texts[HALVES_HEADER] = _guarded(_HALVES, "SYMLAYOUT_HALVES_H", own)
+    if VALUES & set(names):
+        texts[VALUES_HEADER] = _guarded(_VALUES, "SYMLAYOUT_VALUES_H", join(sorted(VALUES)))
     return texts
 
 
@@ -105,6 +120,10 @@ def _part(statement: Statement, halves: bool) -> str | None:
             return "fill"
         case AccumulateRun() | AccumulateRows():
             return "accumulate"
+        case StartFolds() | FoldTerms() | Compute():
+            return "values"
+        case Stage():
+            return _part(statement.transpose, halves)
     return None
 
 

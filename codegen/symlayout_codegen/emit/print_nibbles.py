@@ -9,17 +9,21 @@ from symlayout_codegen.ir.statements import (
     AccumulateRows,
     AccumulateRun,
     Axis,
+    Compute,
     CopyGrid,
     CopyRows,
     CopyRun,
     Deal,
     FillRows,
     FillRun,
+    FoldTerms,
     If,
     Interval,
     Let,
     Loop,
     Share,
+    Stage,
+    StartFolds,
     Statement,
     Transpose,
 )
@@ -53,8 +57,8 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
             return f"sl_nibble_transpose({faces}, {turns});"
         case Let() | Interval() | Share() | Loop() | If():
             return None
-        case AccumulateRun() | AccumulateRows() | Deal():
-            raise TypeError("elements of half a byte do not add up, and are not dealt out")
+        case AccumulateRun() | AccumulateRows() | Deal() | StartFolds() | FoldTerms() | Compute() | Stage():
+            raise TypeError("elements of half a byte are not computed, and are not dealt out")
 
 
 def _axis(axis: Axis, show: Show) -> str:

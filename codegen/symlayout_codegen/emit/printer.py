@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VERSION
+from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
+from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
 from symlayout_codegen.emit.print_nibbles import half_leaf
 from symlayout_codegen.emit.text import comment_text, folded, signature, wrapped
 from symlayout_codegen.errors import CompilerError
@@ -33,17 +34,21 @@ from symlayout_codegen.ir.statements import (
     AccumulateRun,
     Axis,
     Body,
+    Compute,
     CopyGrid,
     CopyRows,
     CopyRun,
     Deal,
     FillRows,
     FillRun,
+    FoldTerms,
     If,
     Interval,
     Let,
     Loop,
     Share,
+    Stage,
+    StartFolds,
     Statement,
     Transpose,
     expressions,
@@ -51,6 +56,7 @@ from symlayout_codegen.ir.statements import (
 )
 from symlayout_codegen.ir.text_budget import within
 from symlayout_codegen.passes.schedule import Program, schedule
+from symlayout_codegen.passes.stage_tiles import MOST_ELEMENTS
 from symlayout_codegen.status import status_name
 
 
@@ -97,7 +103,7 @@ def print_packed(nest: Nest) -> str:
 
 def describe(program: Program) -> str:
     """Return the loops of *program* as indented lines, for people."""
-    show = _Printer(program.facts, program.nest.halves)
+    show = _Printer(program.facts, program.nest.halves, program.nest.types)
     return "\n".join(_statements((*program.steps, *program.body), show, 0))
 
 
@@ -111,7 +117,14 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
         yield f" * {comment_text(line)}".rstrip()
     yield " */"
     yield f'#include "{header}"'
-    yield f"#define SL_ELEMENT_SIZE {element_size}"
+    computes = bool(nest.types)
+    if computes:
+        if any(type == HALF for type in nest.types) or any(
+            isinstance(s, StartFolds | FoldTerms | Compute) and halves_in(s) for s in walk(program.body)
+        ):
+            yield "#define SL_FLOAT16"
+        yield f'#include "{VALUES_HEADER}"'
+    yield f"#define SL_ELEMENT_SIZE {(program.tile_size or 1) if computes else element_size}"
     if nest.combine is not None:
         yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
     yield from _chosen(program)
@@ -123,7 +136,10 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
     yield "        return SL_PRECONDITION;  /* 0 <= part < parts */"
     used = _used_names(program)
     reads = CopyRun | AccumulateRun | CopyRows | CopyGrid | AccumulateRows | Transpose | Deal
-    sources = {s.source for s in walk(program.body) if isinstance(s, reads)}
+    sources = {s.source for s in walk(program.body) if isinstance(s, reads | Stage)}
+    for statement in walk(program.body):
+        if isinstance(statement, FoldTerms | Compute):
+            sources |= used_sources(statement)
     fills = {s.fill for s in walk(program.body) if isinstance(s, FillRun | FillRows | Deal)}
     for name in nest.parameters:
         if name not in used:
@@ -131,20 +147,26 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
     yield from _prelude(program, used)
     for k, source in enumerate(nest.sources):
         if k in sources:
-            yield f"    const element *restrict const from{k} = {source};"
+            yield f"    const {in_memory(nest.types[k]) if computes else 'element'} *restrict const from{k} = {source};"
         else:
             yield f"    (void){source};"
     for k in range(nest.fills):
         if k in fills:
             yield f"    const element fill{k} = ((const element *)fill)[{k}];"
+    for k, bits in enumerate(nest.constants, len(nest.sources)):
+        if k in sources:
+            declared = f"    static const {in_memory(nest.types[k])} from{k}[{len(bits)}]"
+            yield wrapped(f"{declared} = {{", _elements(nest.types[k], bits), "};")
     if nest.fills and not fills:
         yield "    (void)fill;"
     if program.body:
-        yield "    element *restrict const to = dst;"
+        yield f"    {in_memory(nest.types[-1]) if computes else 'element'} *restrict const to = dst;"
+        for k in sorted({s.number for s in walk(program.body) if isinstance(s, Stage)}):
+            yield f"    element sl_tile{k}[{MOST_ELEMENTS}] __attribute__((aligned(64)));"
         yield ""
     else:
         yield "    (void)dst;"
-    show = _Printer(program.facts, nest.halves)
+    show = _Printer(program.facts, nest.halves, nest.types)
     far = any(isinstance(statement, CopyRows | Transpose) for statement in walk(program.body)) and not nest.halves
     if far:
         yield f"    const int far = {'0' if nest.output_size is None else f'sl_is_far({show(nest.output_size)})'};"
@@ -299,24 +321,37 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_deal_{streams}({written}, {read}, {show(low)}, {show(inside)}, fill{fill}, {turns});"
         case Transpose():
             yield _transpose(statement, show)
+        case StartFolds() | FoldTerms() | Compute():
+            yield from formula_statement(statement, show.types[:-1], show.types[-1], show)
+        case Stage(number=number, source=source):
+            array = f"(const element *)from{source}"
+            yield _transpose(statement.transpose, show, f"sl_tile{number}", array, "0")
 
 
-def _transpose(leaf: Transpose, show: _Printer) -> str:
-    """Return the call for *leaf*: that for two to four streams where it is known to be of so many."""
+def _elements(type: str, bits: Sequence[int]) -> list[str]:
+    """Return the elements of an array as C; halves are their bits."""
+    return [constant("uint16" if type == HALF else type, each) for each in bits]
+
+
+def _transpose(leaf: Transpose, show: _Printer, output: str = "to", source: str = "", far: str = "far") -> str:
+    """Return the call for *leaf*: that for two to four streams where it is known to be of so many.
+
+    *output* and *source* are the arrays, and *far* says whether the output is larger than the caches.
+    """
 
     def axis(of: Axis) -> str:
         return f"sl_axis_{len(of.levels) // 2}({', '.join(map(show, of.levels))})"
 
     rows, columns = leaf.rows, leaf.columns
-    written, read = f"to, {show(leaf.to)}", f"from{leaf.source}, {show(leaf.start)}"
+    written, read = f"{output}, {show(leaf.to)}", f"{source or f'from{leaf.source}'}, {show(leaf.start)}"
     turns = ", ".join(map(show, (leaf.count, leaf.to_step, leaf.step, leaf.high, leaf.to_leap, leaf.leap)))
     if leaf.splits is None and leaf.joins is None:
         turns = f"sl_turns_{len(leaf.turns) // 3}({', '.join(map(show, leaf.turns))})"
     if leaf.splits is not None:
-        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns}, far);"
+        return f"sl_split_{leaf.splits}({written}, {show(rows.step)}, {read}, {show(columns.count)}, {turns}, {far});"
     if leaf.joins is not None:
-        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns}, far);"
-    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns}, far);"
+        return f"sl_join_{leaf.joins}({written}, {read}, {show(columns.step)}, {show(rows.count)}, {turns}, {far});"
+    return f"sl_transpose({written}, {axis(rows)}, {read}, {axis(columns)}, {turns}, {far});"
 
 
 # --- expressions ------------------------------------------------------------------------------
@@ -335,8 +370,8 @@ def _literal(value: int) -> str:
 class _Printer:
     """Prints an expression whose values are in range; `/` and `%` only where both signs are proved."""
 
-    def __init__(self, facts: SignFacts, halves: bool = False) -> None:
-        self.facts, self.halves = facts, halves
+    def __init__(self, facts: SignFacts, halves: bool = False, types: tuple[str, ...] = ()) -> None:
+        self.facts, self.halves, self.types = facts, halves, types
 
     def __call__(self, expr: Expr) -> str:
         return self.text(expr)[0]

@@ -19,6 +19,10 @@ The nest's *background* is carried out first, then its pieces in order.  The nes
 to its output element: it replaces the element, or, with `Add`, it adds what it reads.  Additions keep the order of
 the points: the last digit runs fastest.
 
+A piece may compute instead of moving: it has a *formula*, and a *load* for each element that the formula reads.  A
+load has guards of its own.  The last ``reduced`` digits of such a piece are no part of the output coordinate: the
+folds of its formula go over them in order, the last digit fastest.  The nest then says the type of each array.
+
 The algebra has shown, for all parameters that meet the preconditions:
 
 * Pieces that replace write every output element exactly once.  Over a background they write each element at most
@@ -34,7 +38,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from symlayout_codegen.ir.formula import Formula
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, add, evaluate
 
 
@@ -98,6 +104,18 @@ class NestGuard:
 
 
 @dataclass(frozen=True, slots=True)
+class NestLoad:
+    """An element that a formula reads: of *source* at *offset*.
+
+    The first guard whose window fails gives its fill instead, as the bits of a value of the source's type.
+    """
+
+    source: int
+    offset: AffineForm
+    guards: tuple[NestGuard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NestPiece:
     """One box of digits, and what its points write and read (see the module's text).
 
@@ -108,6 +126,9 @@ class NestPiece:
     apart : digits that tell output elements apart.  Take two points of the nest, of one piece or of two.  Where they
         differ in the digit at some position of their pieces' ``apart``, they write different elements.  All pieces
         over a background have equally many such digits, with the same extents.
+    formula : what the points compute; None where they move.  A piece with a formula has no source.
+    loads : the elements that the formula reads, by number.
+    reduced : the number of digits, the last ones, that the folds of the formula go over.
     """
 
     digits: tuple[Digit, ...]
@@ -119,17 +140,27 @@ class NestPiece:
     guards: tuple[NestGuard, ...] = ()
     fill: int | None = None
     apart: tuple[int, ...] = ()
+    formula: Formula | None = None
+    loads: tuple[NestLoad, ...] = ()
+    reduced: int = 0
 
     @property
     def faces(self) -> tuple[AffineForm, ...]:
-        """The offset in the output, then the offset in the source if there is one."""
-        return (self.output,) if self.offset is None else (self.output, self.offset)
+        """The offset in the output, then the offset in the source if there is one, and those of the loads."""
+        moved = (self.output,) if self.offset is None else (self.output, self.offset)
+        return (*moved, *(load.offset for load in self.loads))
+
+    @property
+    def written(self) -> int:
+        """The number of digits that the output coordinate has."""
+        return len(self.digits) - self.reduced
 
     @property
     def conditions(self) -> Iterator[AffineForm]:
         """The affine forms of the windows, of the guards and of the carried digits."""
         yield from (window.value for window in self.windows)
         yield from (guard.window.value for guard in self.guards)
+        yield from (guard.window.value for load in self.loads for guard in load.guards)
         yield from (carried.value for carried in self.carried)
 
     def mapped(self, form: Callable[[AffineForm], AffineForm]) -> NestPiece:
@@ -145,6 +176,12 @@ class NestPiece:
             offset=form(self.offset) if self.offset is not None else None,
             windows=tuple(map(window, self.windows)),
             guards=tuple(NestGuard(window(guard.window), guard.fill) for guard in self.guards),
+            loads=tuple(
+                NestLoad(
+                    load.source, form(load.offset), tuple(NestGuard(window(g.window), g.fill) for g in load.guards)
+                )
+                for load in self.loads
+            ),
         )
 
     def map_expressions(self, change: Callable[[Expr], Expr]) -> NestPiece:
@@ -161,12 +198,20 @@ class NestPiece:
             offset=self.offset.mapped(change) if self.offset is not None else None,
             windows=tuple(map(window, self.windows)),
             guards=tuple(NestGuard(window(guard.window), guard.fill) for guard in self.guards),
+            loads=tuple(
+                NestLoad(
+                    load.source,
+                    load.offset.mapped(change),
+                    tuple(NestGuard(window(g.window), g.fill) for g in load.guards),
+                )
+                for load in self.loads
+            ),
         )
 
     def with_digits(self, kept: Sequence[int]) -> NestPiece:
         """Return the piece with the digits *kept*, in that order; the terms of the other digits are dropped.
 
-        Carried digits are numbered after the digits, as before.
+        Carried digits are numbered after the digits, as before.  Reduced digits stay the last, in their order.
         """
         if list(kept) == list(range(len(self.digits))):
             return self
@@ -179,7 +224,8 @@ class NestPiece:
 
         renumbered = self.mapped(form)
         digits = tuple(self.digits[k] for k in kept)
-        return replace(renumbered, digits=digits, apart=tuple(number[k] for k in self.apart))
+        reduced = sum(k >= self.written for k in kept)
+        return replace(renumbered, digits=digits, apart=tuple(number[k] for k in self.apart), reduced=reduced)
 
 
 NUMBERS: dict[str, str] = {
@@ -246,6 +292,10 @@ class Nest:
     background : a piece of fill that writes all of the output before the pieces, which need not cover it.
     halves : elements are half a byte: element *e* is in byte ``e // 2``, in the low half if *e* is even.  The digits
         ``apart`` of a piece then tell bytes apart, and a fill is a byte that holds the value twice.
+    types : where pieces compute, the type of each source, of each constant and of the output, by their names in
+        `TYPES`; () where elements only move, as bytes.  A nest that computes has no `fills`.
+    fill_bits : where pieces compute, the bits of each fill in the output's type.
+    constants : arrays that the kernel holds: the bits of each element.  They are numbered after the sources.
     """
 
     name: str
@@ -262,6 +312,9 @@ class Nest:
     combine: Add | None = None
     background: NestPiece | None = None
     halves: bool = False
+    types: tuple[str, ...] = ()
+    fill_bits: tuple[int, ...] = ()
+    constants: tuple[tuple[int, ...], ...] = ()
 
     @property
     def boxes(self) -> tuple[NestPiece, ...]:
@@ -297,8 +350,11 @@ def holds(window: NestWindow, digits: list[int], values: Mapping[str, int]) -> b
     return 0 <= window.value.at(digits, values) < evaluate(window.extent, values)
 
 
-Term = tuple[str, int]
-"""One summand of an output element: ``("fill", k)`` or ``(source name, offset)``."""
+Term = tuple[str, Any]
+"""One summand of an output element: ``("fill", k)``, ``(source name, offset)`` or ``("value", (formula, loads))``.
+
+The loads are a tuple for each point of the reduced digits: of each load, its ``(source name, offset)`` or fill.
+"""
 
 
 def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[Term, ...]]:
@@ -333,6 +389,9 @@ def simulate(nest: Nest, parameters: Mapping[str, int]) -> dict[int, tuple[Term,
 
 def _terms(nest: Nest, piece: NestPiece, values: Mapping[str, int]) -> Iterator[tuple[int, Term]]:
     """Yield the offset that each point of *piece* writes and the term that it writes there, in order."""
+    if piece.formula is not None:
+        yield from _computed_terms(nest, piece, values)
+        return
     for digits in points(piece, values):
         failed = (g.fill for g in piece.guards if not holds(g.window, digits, values))
         fill = next(failed, piece.fill if piece.source is None else None)
@@ -341,3 +400,29 @@ def _terms(nest: Nest, piece: NestPiece, values: Mapping[str, int]) -> Iterator[
             yield at, ("fill", fill)
         elif piece.source is not None and piece.offset is not None:
             yield at, (nest.sources[piece.source], piece.offset.at(digits, values))
+
+
+def _computed_terms(nest: Nest, piece: NestPiece, values: Mapping[str, int]) -> Iterator[tuple[int, Term]]:
+    """Yield the offset and the value of each point of a piece that computes."""
+    reads: dict[tuple[int, ...], list[Any]] = {}
+    for digits in points(replace(piece, digits=piece.digits[: piece.written], reduced=0), values):
+        reads[tuple(digits)] = []
+    boxes = [range(evaluate(digit.extent, values)) for digit in piece.digits[piece.written :]]
+    for written, terms in reads.items():
+        at = piece.output.at([*written], values)
+        failed = next((g.fill for g in piece.guards if not holds(g.window, [*written], values)), None)
+        if failed is not None:
+            yield at, ("fill", failed)
+            continue
+        for rest in itertools.product(*boxes):
+            terms.append(tuple(_loaded(nest, load, [*written, *rest], values) for load in piece.loads))
+        yield at, ("value", (piece.formula, tuple(terms)))
+
+
+def _loaded(nest: Nest, load: NestLoad, digits: list[int], values: Mapping[str, int]) -> Term:
+    failed = next((g.fill for g in load.guards if not holds(g.window, digits, values)), None)
+    if failed is not None:
+        return "fill", failed
+    number = load.source - len(nest.sources)
+    name = nest.sources[load.source] if number < 0 else f"constant{number}"
+    return name, load.offset.at(digits, values)

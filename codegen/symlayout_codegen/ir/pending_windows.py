@@ -11,15 +11,16 @@ from symlayout_codegen.ir.nest import NestWindow
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a point writes if no pending guard fails: an element of a source, a fill, or nothing."""
+    """What a point writes if no pending guard fails: an element of a source, a fill, a computed value, or nothing."""
 
     source: int | None
     fill: int | None
+    computes: bool = False
 
     @property
     def is_nothing(self) -> bool:
         """Whether the point writes nothing."""
-        return self.source is None and self.fill is None
+        return self.source is None and self.fill is None and not self.computes
 
 
 @dataclass(frozen=True, slots=True)

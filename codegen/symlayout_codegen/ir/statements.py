@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
+from symlayout_codegen.ir.formula import Formula
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, mul
 from symlayout_codegen.ir.queries import ONE, ZERO
 
@@ -248,6 +249,75 @@ class Deal:
     step: Expr = ZERO
 
 
+@dataclass(frozen=True, slots=True)
+class LoadAt:
+    """The element at offset *start* of *source*, or of the load's tile if it is *staged*.
+
+    *guards* are triples ``(value, extent, bits)``: the first one without ``0 <= value < extent`` gives the element with
+    these bits instead.
+    """
+
+    source: int
+    start: Expr
+    guards: tuple[tuple[Expr, Expr, int], ...] = ()
+    staged: bool = False
+
+    def mapped(self, change: Callable[[Expr], Expr]) -> LoadAt:
+        """Return the load with *change* made to each expression in it."""
+        guards = tuple((change(value), change(extent), bits) for value, extent, bits in self.guards)
+        return replace(self, start=change(self.start), guards=guards)
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """The expressions of the load."""
+        yield self.start
+        for value, extent, _ in self.guards:
+            yield from (value, extent)
+
+
+@dataclass(frozen=True, slots=True)
+class StartFolds:
+    """Give each fold of *formula* its start, in a variable whose name begins with *name*."""
+
+    name: str
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTerms:
+    """Add one term to each fold of *formula*; *loads* are the elements that it loads, by number."""
+
+    name: str
+    formula: Formula
+    loads: tuple[LoadAt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Write the value of *formula* to the output at offset *to*; its folds are done (*name*)."""
+
+    to: Expr
+    name: str
+    formula: Formula
+    loads: tuple[LoadAt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """``tile[rows(i) + j] = source[start + i + columns(j)]``: a tile for load *number*, which reads rows of it."""
+
+    rows: Axis
+    number: int
+    source: int
+    start: Expr
+    columns: Axis
+
+    @property
+    def transpose(self) -> Transpose:
+        """The stage as a transpose whose output is the tile."""
+        return Transpose(ZERO, self.rows, self.source, self.start, self.columns)
+
+
 def _streams(across: Axis, along: Axis) -> int | None:
     match across, along:
         case Axis(IntLiteral(count), high=IntLiteral(1)), Axis(step=IntLiteral(step), top=IntLiteral(1)) if (
@@ -276,7 +346,8 @@ PART = NamedInt("part")
 
 Leaf = CopyRun | AccumulateRun | FillRun
 Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
-Statement = Let | Interval | Share | Loop | If | Leaf | Rows
+Computing = StartFolds | FoldTerms | Compute
+Statement = Let | Interval | Share | Loop | If | Leaf | Rows | Computing | Stage
 Body = tuple[Statement, ...]
 
 
@@ -296,6 +367,9 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         yield from getattr(statement, name).levels
     if isinstance(statement, Share):
         yield from (extent for _, _, extent in statement.loops)
+    if isinstance(statement, FoldTerms | Compute):
+        for load in statement.loads:
+            yield from load.expressions
 
 
 def mapped(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
@@ -309,6 +383,8 @@ def mapped(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
             return change(value)
         if isinstance(value, Axis):
             return replace(value, **{f.name: change(getattr(value, f.name)) for f in fields(value)})
+        if isinstance(value, tuple) and value and isinstance(value[0], LoadAt):
+            return tuple(load.mapped(change) for load in value)
         return value
 
     values: dict[str, Any] = {f.name: changed(getattr(statement, f.name)) for f in fields(statement)}

@@ -4,7 +4,7 @@
 
 Assumes: nothing; it finds more after `use_divisibility` and `stack_pieces`.
 Guarantees: the same points.  Points that add keep their order.  Digits in windows, guards and carried digits, and
-the digits that tell elements apart, are not joined.
+the digits that tell elements apart, and reduced digits, are not joined.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def coalesce(nest: Nest) -> Nest:
 def _coalesced(piece: NestPiece, *, in_order: bool) -> NestPiece:
     coefficients = [face.coefficients() for face in piece.faces]
     tied = {k for form in piece.conditions for k in form.coefficients()} | set(piece.apart)
+    tied.update(range(piece.written, len(piece.digits)))
     # A digit of extent 1 is always 0, so its terms go with it.
     extents = {k: digit.extent for k, digit in enumerate(piece.digits) if digit.extent != ONE or k in piece.apart}
 

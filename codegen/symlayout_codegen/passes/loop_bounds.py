@@ -14,19 +14,22 @@ each with its own fill.
 
 Assumes: the digits of a piece stand in the order of its loops (`order`).  Every name is a C identifier of its own
 (`rename`).  A window without digits that fails makes the rest of its piece meaningless, so that it is tested first.
-Guarantees: each point of each piece is one `CopyRun`, `AccumulateRun` or `FillRun` of one element.  Points that add
-stand in the order of the nest.  Offsets are sums of products in which each digit is a factor at most once, as
-`queries.linear` needs them.
+Guarantees: each point of each piece is one `CopyRun`, `AccumulateRun` or `FillRun` of one element, or one `Compute`
+with its folds before it.  Points that add, and the terms of folds, stand in the order of the nest.  Offsets are sums of
+products in which each digit is a factor at most once, as `queries.linear` needs them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from math import prod
 
+from symlayout_codegen.ir.formula import Formula, literal
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
-from symlayout_codegen.ir.nest import AffineForm, Nest, NestPiece, NestWindow
+from symlayout_codegen.ir.nest import AffineForm, Nest, NestLoad, NestPiece, NestWindow
 from symlayout_codegen.ir.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
 from symlayout_codegen.ir.queries import (
     ONE,
@@ -45,18 +48,26 @@ from symlayout_codegen.ir.statements import (
     PART,
     AccumulateRun,
     Body,
+    Compute,
     CopyRun,
     Deal,
     FillRun,
+    FoldTerms,
     If,
     Interval,
     Leaf,
     Let,
+    LoadAt,
     Loop,
     PartRanges,
+    StartFolds,
     Statement,
+    mapped,
 )
 from symlayout_codegen.ir.whole_blocks import WholeBlocks, whole_blocks
+
+MOST_UNROLLED = 16
+"""Folds of at most this many terms are written term by term: the compiler then makes vectors of the loop around."""
 
 
 def bound_loops(nest: Nest, parts: tuple[PartRanges | None, ...] | None, facts: SignFacts, taken: set[str]) -> Body:
@@ -71,7 +82,8 @@ def bound_loops(nest: Nest, parts: tuple[PartRanges | None, ...] | None, facts: 
     body: list[Statement] = []
     for k, piece in enumerate(nest.boxes):
         part = parts[k] if parts is not None else None
-        writer = _LoopWriter(piece, facts, taken, adds=nest.adds(piece), deals=not nest.halves)
+        deals = not nest.halves and not nest.types
+        writer = _LoopWriter(piece, facts, taken, adds=nest.adds(piece), deals=deals, constants=_fills(nest))
         loops = writer.loops(part)
         body += _by_part_0(loops) if parts is not None and part is None else loops
     return _by_part_0(tuple(body)) if parts is None else tuple(body)
@@ -82,15 +94,30 @@ def _by_part_0(body: Body) -> Body:
     return (If(PART, ONE, body, ()),) if body else ()
 
 
+def _fills(nest: Nest) -> tuple[Formula, ...]:
+    """Return the fills of a nest that computes as formulas."""
+    return tuple(literal(nest.types[-1], bits) for bits in nest.fill_bits)
+
+
 class _LoopWriter:
     """Writes the loops of one piece.  Depth ``i`` is inside of the loops of the first ``i`` digits."""
 
-    def __init__(self, piece: NestPiece, facts: SignFacts, taken: set[str], *, adds: bool, deals: bool) -> None:
+    def __init__(
+        self,
+        piece: NestPiece,
+        facts: SignFacts,
+        taken: set[str],
+        *,
+        adds: bool,
+        deals: bool,
+        constants: tuple[Formula, ...],
+    ) -> None:
         self.piece, self.taken, self.adds, self.deals = piece, taken, adds, deals
+        self.constants = constants
         self.names = [digit.name for digit in piece.digits] + [carried.name for carried in piece.carried]
         self.facts = facts.and_nonnegative(NamedInt(digit.name) for digit in piece.digits)
         self.ends: dict[str, Expr] = {}  # what stands for each bound that is computed
-        self.inmost = len(piece.digits)
+        self.inmost = piece.written
         self.known = {k: k + 1 for k in range(self.inmost)}  # the depth from which on each digit has a value
         for k, carried in enumerate(piece.carried, self.inmost):
             self.known[k] = self.ready(carried.value)
@@ -101,7 +128,7 @@ class _LoopWriter:
         self.facts = self.facts.and_nonnegative(name for ends in ranges.values() for name in ends)
         windows = tuple(self.enforced(window) for window in self.piece.windows if window.value.coefficients())
         guards = tuple(PendingGuard(self.enforced(guard.window), guard.fill) for guard in self.piece.guards)
-        target = Target(self.piece.source, self.piece.fill)
+        target = Target(self.piece.source, self.piece.fill, self.piece.formula is not None)
         state = PendingWindows(windows, (), target, ranges).to(target, guards)
         body = (*((part.share,) if part else ()), *self.enter(0, state))
         for window in self.piece.windows:
@@ -138,7 +165,7 @@ class _LoopWriter:
         ``0 <= base + step*block < extent - small*(size - 1)``.  Return None where the two digits are no axis cut in
         blocks, where their loops are not the inner two, and where the order of the points matters.
         """
-        if self.adds:
+        if self.adds or self.piece.formula is not None:
             return None
         steps = window.value.coefficients()
         if last < max(1, self.inmost - 2) or last - 1 not in steps:
@@ -182,7 +209,7 @@ class _LoopWriter:
             outside = self.decide(depth, state.to(Target(None, tested.fill), guards[:at]))
             return (If(self.value(window.value), window.extent, inside, outside),)
         if depth == self.inmost:
-            return (self.leaf(state.target),)
+            return self.computed() if state.target.computes else (self.leaf(state.target),)
         blocks = [each for each in state.enforced if each.whole is not None and each.depth == depth + 1]
         if blocks:
             if (deal := self.dealt(depth, state)) is not None:
@@ -323,13 +350,47 @@ class _LoopWriter:
             *self.segments(depth, last, stop, outside),
         )
 
-    def leaf(self, target: Target, whole: WholeBlocks | None = None) -> Leaf:
+    def computed(self) -> Body:
+        """Return the statements of one point that computes: its folds over the reduced digits, and then its value."""
+        formula = self.piece.formula
+        assert formula is not None
+        to = self.value(self.piece.output)
+        value = self.loads(formula.needed((len(formula.steps) - 1,)), formula)
+        if not formula.folds:
+            return (Compute(to, "", formula, value),)
+        name = identifier("fold", self.taken)
+        terms: Body = (FoldTerms(name, formula, self.loads(formula.terms, formula)),)
+        digits = self.piece.digits[self.inmost :]
+        extents = [digit.extent for digit in digits]
+        if prod(e.value if isinstance(e, IntLiteral) else MOST_UNROLLED + 1 for e in extents) <= MOST_UNROLLED:
+            for digit in reversed(digits):
+                assert isinstance(digit.extent, IntLiteral)
+                steps = [{digit.name: IntLiteral(k)} for k in range(digit.extent.value)]
+                terms = tuple(mapped(term, partial(substitute, values=at)) for at in steps for term in terms)
+        else:
+            for digit in reversed(digits):
+                terms = (Loop(digit.name, ZERO, digit.extent, terms, digit.comment),)
+        return (StartFolds(name, formula), *terms, Compute(to, name, formula, value))
+
+    def loads(self, steps: list[int], formula: Formula) -> tuple[LoadAt, ...]:
+        """Return the loads of the piece, those that *steps* need with their offsets."""
+        needed = set(formula.loads(steps))
+        return tuple(self.load(a) if k in needed else LoadAt(a.source, ZERO) for k, a in enumerate(self.piece.loads))
+
+    def load(self, load: NestLoad) -> LoadAt:
+        """Return *load* as expressions in the digits."""
+        guards = ((self.value(g.window.value), g.window.extent, g.fill) for g in load.guards)
+        return LoadAt(load.source, self.value(load.offset), tuple(guards))
+
+    def leaf(self, target: Target, whole: WholeBlocks | None = None) -> Leaf | Compute:
         """Return the statement of one point, in the digits of the *whole* blocks if they are given."""
         faces = (self.piece.output, self.piece.offset or self.piece.output)
         to, start = (self.value(whole.turned(face) if whole else face) for face in faces)
         if target.source is not None and self.piece.offset is not None:
             kind = AccumulateRun if self.adds else CopyRun
             return kind(to, target.source, start, ONE)
+        if self.constants:
+            return Compute(to, "", self.constants[target.fill or 0], ())
         return FillRun(to, target.fill or 0, ONE)
 
     def narrow(self, enforced: Enforcement, start: Expr, stop: Expr, lets: list[Statement]) -> tuple[Expr, Expr]:

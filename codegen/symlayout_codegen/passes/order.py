@@ -7,13 +7,13 @@ The output is written in memory order, or, with *walk* "source", the source is r
 outer loops follow.  The source's fastest digit comes right outside of the output's fastest: the two make a transpose.
 
 Assumes: digits are joined where that is possible (`coalesce`); otherwise the inner loops are shorter than need be.
-Guarantees: the same points, in another order; points that add keep their order.  From here on the digits of a piece
-stand in the order of its loops.
+Guarantees: the same points, in another order; points that add, and reduced digits, keep their order.  From here on the
+digits of a piece stand in the order of its loops.
 """
 
 from __future__ import annotations
 
-from symlayout_codegen.ir.nest import Nest, NestPiece
+from symlayout_codegen.ir.nest import AffineForm, Nest, NestPiece
 from symlayout_codegen.ir.queries import ONE, ZERO, equal, magnitude
 from symlayout_codegen.ir.statements import is_short
 
@@ -22,6 +22,8 @@ def order(nest: Nest, walk: str = "output") -> Nest:
     """Return *nest* with the digits of each piece in loop order."""
 
     def ordered(piece: NestPiece) -> NestPiece:
+        if piece.formula is not None:
+            return piece.with_digits((*_loop_order(piece, walk), *range(piece.written, len(piece.digits))))
         digits = tuple(range(len(piece.digits))) if nest.adds(piece) else _loop_order(piece, walk)
         return piece.with_digits(_long_loop_inside(piece, digits) if nest.halves else digits)
 
@@ -44,12 +46,23 @@ def _long_loop_inside(piece: NestPiece, digits: tuple[int, ...]) -> tuple[int, .
     return (*digits[:-2], last, outer)
 
 
+def _crossing(piece: NestPiece) -> AffineForm | None:
+    """Return the offset of the first load that is contiguous in another digit than the output is; None if none is."""
+    for load in piece.loads:
+        steps = load.offset.coefficients()
+        fast = [k for k in range(piece.written) if steps.get(k) == ONE]
+        if fast and piece.output.coefficients().get(fast[0]) != ONE and not load.guards:
+            return load.offset
+    return None
+
+
 def _loop_order(piece: NestPiece, walk: str) -> tuple[int, ...]:
     writes = piece.output.coefficients()
-    reads = piece.offset.coefficients() if piece.offset is not None else {}
+    offset = piece.offset if piece.formula is None else _crossing(piece)
+    reads = offset.coefficients() if offset is not None else {}
     along = reads if walk == "source" and reads else writes
-    digits = sorted(range(len(piece.digits)), key=lambda k: -magnitude(along.get(k, ZERO)))
-    if piece.offset is None:
+    digits = sorted(range(piece.written), key=lambda k: -magnitude(along.get(k, ZERO)))
+    if offset is None:
         return tuple(digits)
     fast_write = next((k for k in digits if writes.get(k) == ONE), None)
     fast_read = next((k for k in digits if reads.get(k) == ONE), None)

@@ -4,8 +4,8 @@ Only digits and faces decide; no op has a name here.  `schedule` is the list.  W
 and which pass establishes that, stand in the pass's module.
 
 Nest to nest: `rename`, `use_divisibility`, `narrow_digit_ranges`, `align`, `stack_pieces`, `coalesce`, `order`.  Nest
-to loops: `split_among_threads` and `bound_loops`.  Loops to loops: `select_runs_and_transposes`, `distribute`,
-`fuse_rows`, `unroll`, `cut_into_strips`, `prune`, `hoist`.
+to loops: `split_among_threads` and `bound_loops`.  Loops to loops: `stage_tiles`, `select_runs_and_transposes`,
+`distribute`, `fuse_rows`, `unroll`, `cut_into_strips`, `prune`, `hoist`.
 
 Points that add keep the order of the nest, since a sum of floats depends on it.
 """
@@ -34,6 +34,7 @@ from symlayout_codegen.passes.rename import rename
 from symlayout_codegen.passes.select_runs_and_transposes import select_runs_and_transposes
 from symlayout_codegen.passes.split_among_threads import split_among_threads
 from symlayout_codegen.passes.stack_pieces import stack_pieces
+from symlayout_codegen.passes.stage_tiles import stage_tiles
 from symlayout_codegen.passes.strips import cut_into_strips
 from symlayout_codegen.passes.unroll import unroll
 from symlayout_codegen.passes.use_divisibility import use_divisibility
@@ -50,6 +51,7 @@ class Program:
     body : the statements.
     facts : the signs that hold in the statements.
     choice : the candidate that was scheduled.
+    tile_size : the bytes of an element of the tiles; 0 if there are none.
     """
 
     nest: Nest
@@ -57,6 +59,7 @@ class Program:
     body: Body
     facts: SignFacts
     choice: Choice
+    tile_size: int = 0
 
 
 def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
@@ -81,6 +84,7 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     parts = split_among_threads(boxes, taken)
     body = bound_loops(boxes, parts, facts, taken)
 
+    body, tile_size = stage_tiles(body, nest.types, taken)
     body = select_runs_and_transposes(body)
     body = distribute(body)
     body = fuse_rows(body)
@@ -88,7 +92,7 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     body = cut_into_strips(body, taken)
     body = prune(body)
     steps, body = hoist(body, taken)
-    return Program(nest, steps, body, facts.and_nonnegative(_loop_names(boxes, parts)), choice)
+    return Program(nest, steps, body, facts.and_nonnegative(_loop_names(boxes, parts)), choice, tile_size)
 
 
 def _entry_signs(nest: Nest) -> SignFacts:

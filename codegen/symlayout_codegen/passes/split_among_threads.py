@@ -44,7 +44,9 @@ def _split_digits(piece: NestPiece) -> range:
     outer of the two is split too, unless it is short; where there is no loop outside, also the inner one, unless
     bounds cut it.
     """
-    count = len(piece.digits)
+    count = piece.written
+    if not count:
+        return range(0)
     inner = 1
     if count > 3 or (count > 2 and is_short(piece.digits[-2].extent)):
         inner = 2
@@ -57,7 +59,10 @@ def _split_digits(piece: NestPiece) -> range:
             break
     while split > 1 and is_short(piece.digits[split - 1].extent):
         split -= 1  # a split loop is not unrolled, which costs more than its few steps give
-    return range(split)
+    first = 0
+    while piece.formula is not None and first < split - 1 and is_short(piece.digits[first].extent):
+        first += 1  # a tile has all of a short loop
+    return range(first, split)
 
 
 def _ranges(piece: NestPiece, digits: tuple[int, ...] | range, taken: set[str]) -> PartRanges | None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral
 from symlayout_codegen.ir.queries import substitute
-from symlayout_codegen.ir.statements import SHORT, Body, FillRun, If, Leaf, Loop, Statement
+from symlayout_codegen.ir.statements import SHORT, Body, Compute, FillRun, If, Leaf, Loop, Statement, mapped
 
 
 def unroll(body: Body) -> Body:
@@ -22,7 +23,7 @@ def unroll(body: Body) -> Body:
     for statement in body:
         match statement:
             case Loop(name, IntLiteral(start), IntLiteral(stop), (leaf,)) if (
-                isinstance(leaf, Leaf) and stop - start <= SHORT
+                isinstance(leaf, Leaf | Compute) and stop - start <= SHORT
             ):
                 written += (_step(leaf, {name: IntLiteral(k)}) for k in range(start, stop))
             case Loop():
@@ -34,7 +35,9 @@ def unroll(body: Body) -> Body:
     return tuple(written)
 
 
-def _step(leaf: Leaf, values: Mapping[str, Expr]) -> Leaf:
+def _step(leaf: Leaf | Compute, values: Mapping[str, Expr]) -> Statement:
+    if isinstance(leaf, Compute):
+        return mapped(leaf, partial(substitute, values=values))
     to, count = substitute(leaf.to, values), substitute(leaf.count, values)
     if isinstance(leaf, FillRun):
         return replace(leaf, to=to, count=count)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.compute import scalars
+from symlayout.compute import scalars, trace
 from symlayout.compute.elementwise import common_dtype, elementwise
 from symlayout.frontends.onnx.operator import operator, snake_case
 from symlayout.tensors.chain import Tensor
@@ -177,13 +177,13 @@ def several(name: str, function: Callable[..., Any], xs: Sequence[Tensor]) -> Te
 @operator("Max", example=("N, 1; C", "", "(N, C)"))
 def max(*data_0: Tensor) -> Tensor:
     """Return the largest of the elements of tensors, broadcast together."""
-    return several("Max", np.maximum, data_0)
+    return several("Max", trace.larger, data_0)
 
 
 @operator("Min", example=("N, 1; C", "", "(N, C)"))
 def min(*data_0: Tensor) -> Tensor:
     """Return the smallest of the elements of tensors, broadcast together."""
-    return several("Min", np.minimum, data_0)
+    return several("Min", trace.smaller, data_0)
 
 
 @operator("Sum", example=("N, 1; C", "", "(N, C)"))
@@ -203,9 +203,9 @@ def mean(*data_0: Tensor) -> Tensor:
 def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Return *input* between a least and a largest value."""
     if min is not None:
-        input = elementwise(Body("Max", np.maximum, symmetric=True), input, min, dtype=input.dtype)
+        input = elementwise(Body("Max", trace.larger, symmetric=True), input, min, dtype=input.dtype)
     if max is not None:
-        input = elementwise(Body("Min", np.minimum, symmetric=True), input, max, dtype=input.dtype)
+        input = elementwise(Body("Min", trace.smaller, symmetric=True), input, max, dtype=input.dtype)
     return input
 
 

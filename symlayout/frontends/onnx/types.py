@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.compute import quantization, reductions
+from symlayout.compute import quantization, reductions, trace
 from symlayout.compute.elementwise import elementwise
 from symlayout.errors import ShapeError
 from symlayout.frontends import attributes
@@ -115,8 +115,8 @@ def dynamic_quantize_linear(x: Tensor) -> list[Tensor]:
     low, high = (
         several(name, ufunc, [reductions.reduced(x, axes, function, keepdims=False, exact=True), zero])
         for name, ufunc, function in (
-            ("Min", np.minimum, reductions.least),
-            ("Max", np.maximum, reductions.greatest),
+            ("Min", trace.smaller, reductions.least),
+            ("Max", trace.larger, reductions.greatest),
         )
     )
     scale = apply("Div", apply("Sub", high, low), as_tensor("DynamicQuantizeLinear", "range", np.float32(255)))

@@ -15,7 +15,14 @@ from symlayout.commands.generated_rows import kernels
 from symlayout.run.lower import lower
 from symlayout.run.storage import NIBBLES as NIBBLES_OF
 from symlayout_codegen.emit import runtime
-from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, print_header, runtime_of
+from symlayout_codegen.emit.header import (
+    HALVES_HEADER,
+    KERNELS_HEADER,
+    RUNTIME_HEADER,
+    VALUES_HEADER,
+    print_header,
+    runtime_of,
+)
 from symlayout_codegen.emit.header import runtime as headers
 from symlayout_codegen.emit.printer import print_program
 from symlayout_codegen.emit.runtime import NIBBLES, PARTS, in_order, join, part
@@ -40,8 +47,8 @@ def compiles(folder: Path, text: str, *flags: str) -> None:
 
 def test_each_part_belongs_to_a_header() -> None:
     assert sorted(in_order(PARTS)) == NAMES
-    whole = headers(halves=True)
-    assert set(whole) == {RUNTIME_HEADER, HALVES_HEADER}
+    whole = headers(halves=True, computes=True)
+    assert set(whole) == {RUNTIME_HEADER, HALVES_HEADER, VALUES_HEADER}
     functions = set(re.findall(r"^SL_\w+ (?:\w+ )*\*?(sl_\w+)\(", "".join(map(part, NAMES)), re.MULTILINE))
     assert {"sl_add", "sl_fill", "sl_transpose", "sl_nibble_load"} <= functions
     for name in functions:
@@ -72,7 +79,7 @@ def test_joined_parts_follow_those_that_they_need() -> None:
     order = in_order(PARTS)
     for k, name in enumerate(order):
         assert set(re.findall(r'^#include "(\w+)\.h"$', part(name), re.MULTILINE)) <= set(order[:k])
-    assert "#pragma" not in join(PARTS)
+    assert "#pragma once" not in join(PARTS)
     assert set(re.findall(r"^#include .*$", join(PARTS), re.MULTILINE)) == {
         "#include <stdint.h>",
         "#include <string.h>",

@@ -14,6 +14,9 @@ from pkgutil import get_data
 NIBBLES = frozenset({"nibble_copies", "nibble_transposes"})
 """The parts for elements of half a byte."""
 
+VALUES = frozenset({"values", "float16"})
+"""The parts for elements that are computed."""
+
 PARTS = (
     "accumulate",
     "copy_rows",
@@ -22,6 +25,7 @@ PARTS = (
     "shares",
     "transpose",
     *sorted(NIBBLES),
+    *sorted(VALUES),
 )
 """The parts that kernels call; the others are those that these need."""
 

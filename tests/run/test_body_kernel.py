@@ -1,0 +1,230 @@
+"""Kernels that compute: what they write is what the interpreter computes, bit for bit."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.compute.contractions import Spatial
+from symlayout.compute.pooling import average_pool, max_pool
+from symlayout.compute.reductions import greatest, least, mean, product, reduced, total
+from symlayout.maps.gather_elements import int_extents
+from symlayout.run.body_kernel import BodyKernel
+from symlayout.run.lower_bodies import lower_bodies
+from symlayout.tensors.chain import Tensor
+from symlayout_codegen.ir.nest import simulate
+from symlayout_codegen.jit.compiler import find_compiler
+
+Array = np.ndarray[Any, Any]
+N, H, W, C = sl.dims("N H W C")
+
+
+def x(dtype: str, *shape: Any, name: str = "x") -> Tensor:
+    return sl.tensor(shape, dtype=dtype, name=name)
+
+
+def pool(*strides: int, pad: int = 0) -> Spatial:
+    return Spatial(strides, (1, 1), ((pad, pad), (pad, pad)))
+
+
+def preprocessed() -> Tensor:
+    """Return an image cropped, scaled and shifted per channel, channels first."""
+    image = sl.onnx.cast(x("uint8", H + 4, W + 4, 3)[2:-2, 2:-2], to=1)
+    scaled = sl.onnx.mul(image, np.array([0.5, 0.25, 0.125], np.float32))
+    made: Tensor = sl.transpose(sl.onnx.add(scaled, np.array([1, 2, 3], np.float32)), (2, 0, 1))
+    return made
+
+
+def unpacked() -> Tensor:
+    """Return the nibbles of bytes, the low one first, dequantised."""
+    shifted = sl.onnx.bit_shift(sl.expand_dims(x("uint8", H, W), -1), np.array([0, 4], np.uint8), direction="RIGHT")
+    nibbles = sl.reshape(sl.onnx.bitwise_and(shifted, np.uint8(15)), (H, 2 * W))
+    made: Tensor = sl.onnx.dequantize_linear(nibbles, np.float32(0.5), np.uint8(8))
+    return made
+
+
+CHAINS: dict[str, Callable[[], Tensor]] = {
+    "preprocess": preprocessed,
+    "unpack nibbles": unpacked,
+    "pad before and after": lambda: sl.pad(
+        sl.onnx.relu(sl.pad(x("float32", H, W), [(1, 2), (0, 3)], constant_values=-5.0)), [(0, 1), (1, 0)]
+    ),
+    "pad between bodies": lambda: sl.onnx.neg(
+        sl.pad(sl.onnx.abs(x("float32", H, W)), [(1, 0), (0, 1)], constant_values=2.0)
+    ),
+    "two inputs": lambda: sl.onnx.add(x("int32", H, W), sl.transpose(x("int32", W, H, name="y"), (1, 0))),
+    "concat": lambda: sl.concatenate([sl.onnx.relu(x("float64", H, W)), x("float64", N, W, name="y")], axis=0),
+    "roll and flip": lambda: sl.roll(sl.onnx.neg(sl.flip(x("int8", H, W), axis=1)), 1, axis=0),
+    "space to depth": lambda: sl.space_to_depth(sl.onnx.cast(x("uint8", N, C, 2 * H, 2 * W), to=1), 2),
+    "quantize": lambda: sl.onnx.quantize_linear(x("float32", H, W), np.float32(0.3), np.uint8(7)),
+    "half layout": lambda: sl.transpose(sl.onnx.cast(x("float32", N, H, W, C), to=10), (0, 3, 1, 2)),
+    "sum of rows": lambda: reduced(x("float32", H, W), [1], total, keepdims=False),
+    "mean of integers": lambda: reduced(x("int8", N, C), [1], mean, keepdims=True),
+    "mean over a moved axis": lambda: reduced(sl.onnx.cast(x("uint8", N, H, W, C), to=1), [1, 2], mean, keepdims=True),
+    "maximum": lambda: reduced(sl.onnx.neg(x("float32", H, W)), [0], greatest, keepdims=False),
+    "minimum of all": lambda: reduced(x("float64", H, W), [0, 1], least, keepdims=False),
+    "product of halves": lambda: reduced(x("float16", N, C), [1], product, keepdims=False),
+    "less the mean": lambda: sl.onnx.sub(x("float32", H, W), reduced(x("float32", H, W), [1], mean, keepdims=True)),
+    "max pool": lambda: max_pool(x("float32", N, C, 2 * H + 2, 2 * W + 2), (2, 2), pool(2, 2)),
+    "padded max pool": lambda: max_pool(sl.onnx.relu(x("uint8", N, C, H + 3, W + 3)), (3, 3), pool(2, 2, pad=1)),
+    "average pool": lambda: average_pool(x("float32", N, C, H + 3, W + 3), (3, 2), pool(1, 1, pad=1), count_pads=False),
+    "relu of exp": lambda: sl.transpose(sl.onnx.relu(sl.onnx.exp(x("float32", H, W))), (1, 0)),
+}
+SIZES = [{"N": 2, "H": 5, "W": 7, "C": 3}, {"N": 1, "H": 70, "W": 66, "C": 33}, {"N": 1, "H": 0, "W": 4, "C": 2}]
+SIZES += [{"N": 1, "H": 3, "W": 0, "C": 1}, {"N": 0, "H": 1, "W": 1, "C": 0}]
+
+
+def drawn(dtype: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Return elements of *dtype*, with the extremes, signed zeros, halves, infinities and NaN among them."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape))
+    if dtype.kind == "f":
+        a = (rng.standard_normal(count) * rng.choice([0.3, 3, 300, 1e4], count)).astype(dtype)
+        special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 1.5, 2.5], dtype)
+    elif dtype.kind == "b":
+        a, special = rng.integers(0, 2, count).astype(bool), np.array([True, False])
+    else:
+        info = np.iinfo(dtype)
+        a = rng.integers(info.min, info.max, count, dtype=dtype, endpoint=True)
+        special = np.array([0, 1, info.min, info.max, 7], dtype)
+    chosen = rng.random(count) < 0.1
+    a[chosen] = rng.choice(special, int(chosen.sum()))
+    made: Array = a.reshape(shape)
+    return made
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Return whether all elements have equal bits; a NaN equals each NaN."""
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return False
+    bits = np.ascontiguousarray(a).view(f"V{a.itemsize}") == np.ascontiguousarray(b).view(f"V{b.itemsize}")
+    return bool(np.all(bits | ((a != a) & (b != b)) if a.dtype.kind == "f" else bits))
+
+
+def natives(k: Any) -> list[Any]:
+    return [native for native in k._bodies._natives.values() if native is not None]
+
+
+def check(y: Tensor, seed: int = 0, **options: Any) -> None:
+    """Compare the kernel of *y* with the interpreter at several sizes, for contiguous and strided arrays."""
+    rng = np.random.default_rng(seed)
+    k = sl.compile(y, **options)
+    for dims, strided in itertools.product(SIZES, (False, True)):
+        arrays = []
+        for leaf in y.arguments():
+            shape = tuple(int(e) for e in leaf.bind({n: v for n, v in dims.items() if n in leaf.facts.dims}).shape)
+            a = drawn(leaf.dtype, shape, rng)
+            arrays.append(np.repeat(a, 2, axis=-1)[..., ::2] if strided and a.ndim else a)
+        try:
+            expected = sl.interpret(y, *arrays)
+        except sl.ShapeError:
+            continue
+        out = np.empty((*expected.shape, 2), expected.dtype)[..., 0]
+        assert same_bits(k(*arrays), expected), dims
+        assert same_bits(k(*arrays, out=out), expected), dims
+        assert same_bits(k(*arrays, out=out, threads=3), expected), dims
+    assert len(natives(k)) == 2
+
+
+def compiler() -> bool:
+    try:
+        return bool(find_compiler())
+    except sl.CompilerError:
+        return False
+
+
+@pytest.mark.skipif(not compiler(), reason="no C compiler")
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", list(CHAINS))
+def test_kernel_is_the_interpreter(name: str) -> None:
+    check(CHAINS[name]())
+
+
+def lowered(y: Tensor) -> Any:
+    return lower_bodies(y, {leaf.key: leaf.dtype for leaf in y.arguments() if leaf.dtype is not None})
+
+
+@pytest.mark.parametrize("name", list(CHAINS))
+def test_each_output_element_is_written_once_from_inside_of_the_sources(name: str) -> None:
+    y = CHAINS[name]()
+    found = lowered(y)
+    assert found is not None
+    for dims in SIZES:
+        values = {p: dims[p] for p in found.nest.parameters}
+        shapes = [s.bind({n: v for n, v in dims.items() if n in s.facts.dims}) for s in found.sources]
+        sizes = {n: prod(int_extents(s)) for n, s in zip(found.nest.sources, shapes, strict=True)}
+        try:
+            extents = int_extents(y.bind({n: v for n, v in dims.items() if n in y.facts.dims}))
+        except sl.ShapeError:
+            continue
+        if 70 in extents:
+            continue  # the small sizes have all parts
+        written = simulate(found.nest, values)
+        assert sorted(written) == list(range(prod(extents)))
+        for ((kind, value),) in written.values():
+            if kind == "value":
+                for loads in value[1]:
+                    for source, at in loads:
+                        assert source not in sizes or 0 <= at < sizes[source]
+
+
+def test_a_body_that_libraries_round_differently_stays_with_the_interpreter() -> None:
+    y = sl.onnx.relu(sl.onnx.exp(x("float32", H)))
+    found = lowered(y)
+    assert [source.body.name for source in found.sources if source.body] == ["Exp"]
+    assert lowered(sl.transpose(sl.onnx.tanh(x("float32", H, W)))) is None
+
+
+def test_the_c_of_a_kernel_says_what_it_computes_and_holds_small_constants() -> None:
+    source = sl.compile(preprocessed()).source
+    assert "computes cast, Mul, Add" in source
+    assert "static const sl_float32 from1[3] = {0x1p-1F, 0x1p-2F, 0x1p-3F};" in source
+    assert "sl_split_3(sl_tile0" in source
+
+
+def test_a_large_constant_is_a_source() -> None:
+    y = sl.onnx.mul(x("float32", H, 100), np.arange(100, dtype=np.float32))
+    found = lowered(y)
+    assert [source.name for source in found.sources] == ["x", "B"]
+    assert found.nest.constants == ()
+
+
+def test_types_that_c_lacks_and_reads_with_cases_are_left_to_the_interpreter() -> None:
+    big = sl.onnx.add(x(">f4", H), x(">f4", H, name="y"))
+    assert lowered(big) is None
+    joined = sl.onnx.relu(sl.concatenate([x("float32", H), x("float32", W, name="y")], axis=0))
+    assert lowered(joined) is None
+    a, b = np.array([-1, 2], np.float32), np.array([3, -4], np.float32)
+    assert sl.compile(joined)(a, b).tolist() == [0, 2, 3, 0]
+
+
+def test_errors_of_a_call_come_before_the_output_is_written() -> None:
+    k = sl.compile(preprocessed())
+    image = np.zeros((8, 9, 3), np.uint8)
+    out = np.full((3, 4, 5), 7, np.float32)
+    with pytest.raises(sl.ShapeError):
+        k(image, out=out[:, :3])
+    with pytest.raises(sl.ArrayError):
+        k(image.astype(np.float32), out=out)
+    with pytest.raises(sl.ArrayError):
+        k(image, out=out.astype(np.float64))
+    out.flags.writeable = False
+    with pytest.raises(sl.ArrayError):
+        k(image, out=out)
+    assert (out == 7).all()
+
+
+def test_a_call_is_planned_once() -> None:
+    k = BodyKernel(preprocessed(), "native", 1)
+    image = np.zeros((8, 9, 3), np.uint8)
+    if (made := k([image], None, None, None)) is not None:
+        again = k.again([image], None)
+        assert again is not None
+        assert again.tobytes() == made.tobytes()
+        assert len(k._plans) == 1
