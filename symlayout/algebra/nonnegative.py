@@ -24,6 +24,7 @@ from symlayout.algebra.polynomial import (
     names_of,
     substitute,
     symbol,
+    terms_of,
     without,
 )
 from symlayout.algebra.sample_points import Samples
@@ -264,7 +265,10 @@ class Inequalities(Samples):
 
     def _coarsens_exactly(self, e: Poly, name: str) -> bool:
         split = coefficient_of(e, name)
-        return split is not None and any(exact_quotient(split[0], f.step) is not None for f in self.coarsens(e, name))
+        return split is not None and any(
+            exact_quotient(split[0], f.step) is not None or isinstance(_multiple(split[0], f.step), Poly)
+            for f in self.coarsens(e, name)
+        )
 
     def _holds_at_highs(self, e: Poly, depth: int) -> Derivation | None:
         """Prove ``e >= 0`` after replacing one symbol, with a coefficient <= 0, by its upper bound."""
@@ -293,10 +297,29 @@ class Inequalities(Samples):
             bounds = [_moved(c, rest, size, form, bool(rising)) for form in (*self.coarsens(e, name), self._form(name))]
             if (part := _remainder_apart(c, rest, name, self._form(name))) is not None:
                 bounds.append(part)
+            for form in self.coarsens(e, name):
+                if (part := self._remainder_of_floor(c, rest, name, form)) is not None:
+                    bounds.append(part)
         end = self.low[name] if rising else self.high[name]
         if end is not None:
             bounds.append(_Bound(rest + c * end, ((size, symbol(name) - end if rising else end - symbol(name)),)))
         return bounds
+
+    def _remainder_of_floor(self, c: Extent, rest: Extent, name: str, q: Quotient) -> _Bound | None:
+        """Return a lower bound of ``c*q + rest`` that replaces a multiple of the remainder ``n - m*q`` by its bound.
+
+        *n* is a finer floor.  The multiple is a symbolic one: that of *m* in *c*.
+        """
+        times = -_multiple(c, q.step)
+        if isinstance(times, int):
+            return None
+        value = symbol(name)
+        whole = c * value + rest
+        if self.holds_at_lows(times):  # the remainder is at least 0, and at most m - 1
+            return _Bound(whole - times * (q.numerator - q.step * value), ((times, q.below),))
+        if self.holds_at_lows(-times):
+            return _Bound(whole + times * (q.step * value + q.step - 1 - q.numerator), ((-times, q.above),))
+        return None
 
     def _sign_known(self, c: Extent, depth: int) -> Factor | None:
         """Return a proof of ``c >= 0``, or None."""
@@ -364,6 +387,14 @@ def _remainder_apart(c: Extent, rest: Extent, floor: str, q: Quotient) -> _Bound
             return _Bound(whole - times * (q.numerator - q.step * value), ((times, q.below),))
         return _Bound(whole + times * (q.step * value + q.step - 1 - q.numerator), ((-times, q.above),))
     return None
+
+
+def _multiple(e: Extent, divisor: Extent) -> Extent:
+    """Return the sum of the quotients of the terms of *e* that *divisor* divides."""
+    found: Extent = 0
+    for monomial, coefficient in terms_of(e).items():
+        found = found + (exact_quotient(collapse({monomial: coefficient}), divisor) or 0)
+    return found
 
 
 def _ratios(e: Poly, divisor: Poly) -> list[Extent]:

@@ -41,6 +41,22 @@ def _halves_of_a_few(facts: Facts, *statements: Extent) -> Extent:
     return known(facts, *statements).reduce(found)
 
 
+def _number_of_two_floors(facts: Facts) -> tuple[Extent, Extent]:
+    """Return the low and the high digit of ``i//2`` in radix b, for a digit i below ``2*b*W``."""
+    i = digit(known(facts, W - 1), 2 * B * W)
+    high = facts.add_floor(i, 2 * B)
+    return facts.add_floor(i, 2) - B * high, high
+
+
+def _least(facts: Facts) -> Extent:
+    low, high = _number_of_two_floors(facts)
+    return low * W + high
+
+
+def _most(facts: Facts) -> Extent:
+    return B * W - 1 - _least(facts)
+
+
 BOUNDS = (
     Bound("symbols at their lower bounds", lambda f: H + W, lambda f: H - W, {"H": 0, "W": 1}),
     Bound("a shift by the lower bound", lambda f: H * B - H, lambda f: H * W - H, {"H": 1, "W": 0}),
@@ -135,6 +151,18 @@ BOUNDS = (
         lambda f: 7 * f.add_floor(digit(f, H), 2) - 3 * symbol("#0") + 3,
         lambda f: 7 * f.add_floor(digit(f, H), 2) - 3 * symbol("#0") + 2,
         {"H": 2, "#0": 1},
+    ),
+    Bound(
+        "a symbolic multiple of a remainder of a floor is not negative",
+        _least,
+        lambda f: _least(f) - 1,
+        {"W": 1, "b": 1, "#0": 0},
+    ),
+    Bound(
+        "a symbolic multiple of a remainder of a floor ends below the radix",
+        _most,
+        lambda f: _most(f) - 1,
+        {"W": 1, "b": 1, "#0": 0},
     ),
     Bound(
         "a floor whose coefficient is a multiple of the divisor",

@@ -205,6 +205,19 @@ def check_round_trips(t: sl.Tensor, inverse: sl.Inverse, dims: dict[Any, int]) -
     return compared
 
 
+def test_a_layout_of_flat_coordinates_has_an_inverse() -> None:
+    """CuTe's ``(a,b,t):(1,a*t,a)``: an offset of every integer below ``a*b*t``."""
+    a, b, t = sl.dims("a b t", min=1)
+    x = sl.tensor([a * b * t], name="x")
+    y = sl.index_map(x, x.shape, lambda i: (i % a + (i // a % b) * (a * t) + (i // (a * b)) * a,))
+    back = sl.index_map(x, x.shape, lambda i: (i % a + (i // a % t) * (a * b) + (i // (a * t)) * a,))
+    found = sl.inverse(y)
+    assert found.holds == "both"
+    assert sl.prove_equal(found(x), back).verdict is sl.Verdict.PROVED
+    assert sl.check(found.left.certificate)
+    assert sl.check(found.right.certificate)
+
+
 def test_a_map_that_drops_what_it_cannot_rebuild_either_way_has_no_inverse() -> None:
     with pytest.raises(sl.InconclusiveError):
         sl.inverse(sl.pad(leaf(H), [[-1, 1]]))
