@@ -11,6 +11,7 @@ from symlayout.equivalence.verify_models import verify
 from symlayout.errors import FormatError, SymlayoutError
 from symlayout.models.model import Model
 from symlayout.models.read_model import read_model
+from symlayout.optimize_models.fold_pads import fold_pads
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
@@ -286,6 +287,7 @@ class _Search:
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
             if crossing.perm not in apart:
                 yield lambda crossing=crossing: self._crossed(crossing)  # type: ignore[misc]
+        yield lambda: _Rewrite("movement", *fold_pads(self.best))
 
     def _crossed(self, crossing: Crossing) -> _Rewrite:
         made = run_permuted(self.best, crossing, self.found)

@@ -1,0 +1,67 @@
+"""Pads before a convolution become its own, where that is the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper, numpy_helper
+
+import symlayout as sl
+from symlayout.optimize_models.fold_pads import fold_pads
+from tests.optimize_models.test_optimize_model import floats, ops, optimized
+from tests.support.onnx_writer import model, node, tensor, value_info
+
+WIDTHS = [0, 0, 0, 1, 0, 0, 2, 3]
+ZERO, MINUS_ZERO, ONE = (numpy_helper.from_array(np.float32(v), "v") for v in (0.0, -0.0, 1.0))
+
+
+@pytest.mark.parametrize(("shape", "opset"), [(("N", 4, 8, 6), 20), (("N", 4, "H", "W"), 17)], ids=str)
+def test_pads_of_convolutions_add_up(tmp_path: Path, shape: tuple[int | str, ...], opset: int) -> None:
+    nodes = [
+        node("Relu", "x", "a"),
+        node("Pad", "a, p, v", "b"),
+        node("Conv", "b, w", "c", pads=[1, 0, 1, 0], strides=[2, 1]),
+        node("Conv", "b, w", "d", auto_pad="VALID", strides=[2, 1], dilations=[1, 1]),
+        node("Concat", "c, c", "e", axis=1),
+        node("ReduceMax", "d", "f", keepdims=1),
+        node("Sub", "e, f", "y"),
+    ]
+    given = [tensor(WIDTHS, name="p"), ZERO, floats("w", 2, 4, 3, 3)]
+    o = optimized(tmp_path, nodes, shape, given, opset=opset)
+    assert ops(o) == ["Relu", "Conv", "Conv", "Concat", "ReduceMax", "Sub"]
+    pads = [helper.get_attribute_value(a) for n in o.source.graph.node for a in n.attribute if a.name == "pads"]
+    assert pads == [[1, 1, 3, 3], [0, 1, 2, 3]]
+
+
+def test_pads_of_named_axes_and_of_older_operations(tmp_path: Path) -> None:
+    named = [node("Relu", "x", "a"), node("Pad", "a, p, , n", "b"), node("Conv", "b, w", "y")]
+    given = [tensor([1, 2], name="p"), tensor([-1], name="n"), floats("w", 2, 4, 3, 3)]
+    assert ops(optimized(tmp_path, named, ("N", 4, 8, 6), given)) == ["Relu", "Conv"]
+    old = [node("Relu", "x", "a"), node("Pad", "a", "b", pads=WIDTHS), node("Conv", "b, w", "y")]
+    assert ops(optimized(tmp_path, old, ("N", 4, 8, 6), [floats("w", 2, 4, 3, 3)], opset=9)) == ["Relu", "Conv"]
+
+
+@pytest.mark.parametrize(
+    ("widths", "value", "attributes", "reader"),
+    [
+        (WIDTHS, ONE, {}, "Conv"),
+        (WIDTHS, MINUS_ZERO, {}, "Conv"),
+        ([0, 1, 0, 0, 0, 1, 0, 0], ZERO, {}, "Conv"),
+        ([0, 0, -1, 0, 0, 0, 0, 0], ZERO, {}, "Conv"),
+        (WIDTHS, ZERO, {"mode": "edge"}, "Conv"),
+        (WIDTHS, ZERO, {}, "Relu"),
+    ],
+    ids=["one", "minus zero", "channels", "crop", "edge", "relu"],
+)
+def test_other_pads_stay(
+    tmp_path: Path, widths: list[int], value: object, attributes: dict[str, str], reader: str
+) -> None:
+    channels = 4 + widths[1] + widths[5]
+    last = node("Conv", "b, w", "y") if reader == "Conv" else node(reader, "b", "y")
+    nodes = [node("Relu", "x", "a"), node("Pad", "a, p, v", "b", **attributes), last]
+    given = [tensor(widths, name="p"), value, *([floats("w", 2, channels, 3, 3)] if reader == "Conv" else [])]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(nodes, [value_info("x", ("N", 4, 8, 6))], constants=given))
+    assert fold_pads(sl.read_model(path))[1] == []
