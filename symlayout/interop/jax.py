@@ -13,8 +13,9 @@ import numpy as np
 import symlayout as sl
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.algebra.polynomial import Extent
+from symlayout.algebra.polynomial import Extent, evaluate
 from symlayout.errors import ArrayError
+from symlayout.interop.array_moves import Filled, Joined, Part, parts_of
 from symlayout.interop.shape_function import ShapeFunction, Size
 from symlayout.language.readable import fold
 from symlayout.maps.compose_chain import Window
@@ -22,6 +23,7 @@ from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import fill_element
 
 Array = Any  # a jax.Array, or a tracer
+_MOST_SIZES = 256  # for which a function keeps what it does
 
 
 @jax.tree_util.register_static
@@ -32,22 +34,23 @@ class _Sizes:
     dims: tuple[tuple[str, Size], ...]
 
 
-def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
+def function(y: sl.Tensor, *, native: bool = True) -> Callable[..., Array]:
     """Return *y* as a function of JAX arrays, one for each input in order of first use.
 
-    The function calls the compiled kernel on the host by `jax.pure_callback`.  It works under ``jit``, ``vmap`` and
-    ``grad``.  Dims that the shapes do not determine are passed by name, as ints.
+    The index map becomes operations of XLA: pads, reshapes, transposes and, where those do not suffice, gathers.  They
+    run on any device, fuse with what is around them, and work under ``jit``, ``vmap``, ``grad`` and `jax.export`.  Dims
+    that the shapes do not determine are passed by name, as ints.  With the symbolic sizes of `jax.export`, the result's
+    shape is the tensor's expression, and the caller must ensure the requirements; they are not checked.
 
-    With symbolic sizes of `jax.export`, XLA has no callbacks.  Then, or if *native* is true, the index map becomes XLA
-    operations: a gather, which runs on any device and is slower than the kernel.  The result's shape is the tensor's
-    expression.  With symbolic sizes the caller must ensure the requirements; they are not checked.
+    If *native* is false and the sizes are known, the function calls the compiled kernel on the host by
+    `jax.pure_callback`.
 
     Parameters
     ----------
     y : Tensor
         The tensor that the function computes.
     native : bool
-        Whether to compute in XLA for known sizes too.
+        Whether to compute known sizes in XLA, too.
 
     Raises
     ------
@@ -89,6 +92,12 @@ def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
         lambda sizes, _, dy: gradients(sizes, dy),
     )
 
+    @functools.lru_cache(_MOST_SIZES)
+    def bound_to(sizes: tuple[tuple[str, int], ...]) -> Callable[[dict[str, Array]], Array]:
+        """Return the computation for known sizes; raise a `ShapeError` if they break a requirement."""
+        parts = parts_of(y.bind(dict(sizes)))
+        return lambda arrays: _assembled(parts, arrays)
+
     def call_checked(*arrays: Array, **dims: int) -> Array:
         arrays = tuple(jax.numpy.asarray(a) for a in arrays)
         if len(arrays) != len(leaves):
@@ -98,10 +107,11 @@ def function(y: sl.Tensor, *, native: bool = False) -> Callable[..., Array]:
         shapes = [a.shape for a in arrays]
         known = all(type(n) is int for s in shapes for n in s)
         if known:
-            y.bind(bind_shapes(y, shapes, dims))  # raises a ShapeError for shapes that do not fit
+            bind_shapes(y, shapes, dims)  # raises a ShapeError for shapes that do not fit
         sizes = shape.dims(shapes, dims)
         if native or not known:
-            return _gathered(y, shape, sizes, dict(zip((leaf.key for leaf in leaves), arrays, strict=True)))
+            by_key = dict(zip((leaf.key for leaf in leaves), arrays, strict=True))
+            return bound_to(tuple(sizes.items()))(by_key) if known else _gathered(y, shape, sizes, by_key)
         return differentiable(_Sizes(tuple(sizes.items())), *arrays)
 
     return call_checked
@@ -135,13 +145,50 @@ def _callback(
     return jax.pure_callback(on_host, result, *arrays, vmap_method="broadcast_all")
 
 
+class _Lax:
+    """The moves of `array_moves` in XLA."""
+
+    def pad(self, x: Array, widths: Sequence[tuple[Any, Any]], value: Any) -> Array:
+        return jax.lax.pad(x, value, [(before, after, 0) for before, after in widths])
+
+    def reshape(self, x: Array, shape: Sequence[Any]) -> Array:
+        return jax.lax.reshape(x, tuple(shape))
+
+    def transpose(self, x: Array, axes: Sequence[int]) -> Array:
+        return jax.lax.transpose(x, tuple(axes))
+
+    def flip(self, x: Array, axes: Sequence[int]) -> Array:
+        return jax.lax.rev(x, tuple(axes))
+
+    def broadcast_to(self, x: Array, shape: Sequence[Any]) -> Array:
+        return jax.numpy.broadcast_to(x, tuple(shape))
+
+
+def _assembled(part: Part, arrays: dict[str, Array]) -> Array:
+    """Return the elements of a tensor with known extents."""
+    if isinstance(part, Joined):
+        return jax.lax.concatenate([_assembled(p, arrays) for p in part.parts], part.axis)
+    (dtype,) = {a.dtype for a in arrays.values()}
+    if isinstance(part, Filled):
+        return jax.numpy.full(part.shape, fill_element(part.fill, dtype), dtype)
+    if part.moves is None or 0 in part.t.extents:
+        return _gathered(part.t, ShapeFunction(part.t, jax.core.min_dim, jax.core.max_dim), {}, arrays)
+    x, fill = arrays[part.moves.leaf], part.moves.fill
+    outside = np.zeros((), x.dtype) if fill is None else fill_element(fill, x.dtype)
+    return part.moves.run(_Lax(), x, _number, jax.numpy.asarray(outside))
+
+
+def _number(e: Extent) -> int:
+    """Return an extent that is known."""
+    return evaluate(e, {})
+
+
 def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays: dict[str, Array]) -> Array:
     """Return the elements of *y*, gathered by XLA as the index map says."""
     jnp, extents = jax.numpy, shape.of(dims)
     (dtype,) = {a.dtype for a in arrays.values()}
     values = {name: n if isinstance(n, int) else jnp.asarray(n) for name, n in dims.items()}
-    grid = {digit_name(k): jax.lax.broadcasted_iota(int, extents, k) for k in range(y.rank)}
-    values |= grid
+    values |= {digit_name(k): jax.lax.broadcasted_iota(int, extents, k) for k in range(y.rank)}
 
     def value(e: Extent, facts: Facts) -> Array:
         return shape.evaluate(fold(e, facts, {}), values)

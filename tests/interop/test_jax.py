@@ -133,3 +133,14 @@ def test_errors() -> None:
     with pytest.raises(ShapeError) as caught:
         function(joined())(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
     assert caught.value.kind == "unbound_dim"
+
+
+def test_known_sizes_take_no_callback_and_no_gather() -> None:
+    x = sl.tensor("N, C, H, W", name="x")
+    chains = [sl.space_to_depth(sl.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)]), 2), sl.roll(x, 1, 2), sl.flip(x)[:, ::2]]
+    for y in chains:
+        text = str(jax.make_jaxpr(function(y))(np.zeros((2, 3, 4, 6), np.float32)))
+        assert "callback" not in text
+        assert "gather" not in text
+    host = str(jax.make_jaxpr(function(chains[0], native=False))(np.zeros((2, 3, 4, 6), np.float32)))
+    assert "callback" in host
