@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> Report:
     size = 1 if storage.halves else arguments.element_size or (4 if t.dtype is None else t.dtype.itemsize)
     words = ["symlayout", "emit", *arguments.subject, "--name", arguments.name]
     words += ["--dtype", str(storage)] if storage.halves else ["--element-size", str(size)]
+    words += ["--dtype", arguments.dtype] if t.computes and arguments.dtype else []
     words += ["--dims", arguments.dims] if arguments.dims else []
     words += ["--output", arguments.output] if arguments.output else []
     words += ["--library", arguments.library] if arguments.library else []

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from string import Template
 
-from symlayout.errors import FormatError, shown
+from symlayout.errors import FormatError, InconclusiveError, shown
 from symlayout.run.lower import lower
+from symlayout.run.lower_bodies import lower_bodies
 from symlayout.run.storage import WHOLE, Whole
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.emit.header import (
     HALVES_HEADER,
     INTERFACE,
     LIBRARY,
+    VALUES_HEADER,
     VERSION,
     kept_prototypes,
     kernels_of,
@@ -104,7 +106,7 @@ def emit(units: Iterable[Unit], library: str = LIBRARY, present: Mapping[str, st
         A name is not a C identifier or is used twice, or an element size is not from 1 to `LARGEST_ELEMENT`; or the
         files of *present* are of another library, or of another version of symlayout.
     InconclusiveError
-        A read is not shown to be inside its source.
+        A read is not shown to be inside its source, or C cannot compute a value as NumPy does.
     ArrayError, ShapeError
         A tensor cannot have elements of half a byte (see `Nibbles.chain`).
     """
@@ -130,7 +132,8 @@ def emit(units: Iterable[Unit], library: str = LIBRARY, present: Mapping[str, st
         raise FormatError(f"two functions would have the name {clash[0]}, or that of its parts, {clash[0]}{PARTED}")
     sources = "\n".join(f"    {file}" for file in sorted([*files, *(f"{n}.c" for n in kept)]))
     files[header] = print_header(nests, library, kept_prototypes(present.get(header, ""), kept))
-    files |= runtime(any(nest.halves for nest in nests) or HALVES_HEADER in present)
+    computes = any(nest.types for nest in nests) or VALUES_HEADER in present
+    files |= runtime(any(nest.halves for nest in nests) or HALVES_HEADER in present, computes)
     files["CMakeLists.txt"] = _CMAKE.substitute(sources=sources, version=VERSION, interface=INTERFACE, library=library)
     return files
 
@@ -167,6 +170,20 @@ def _check(unit: Unit, taken: bool) -> None:
 
 def _described(unit: Unit) -> Nest:
     """Return the nest of *unit*, with the values of the fills added to its comment."""
+    if unit.tensor.computes:
+        return _computed(unit)
     nest, fills = lower(unit.storage.chain(unit.tensor), unit.name, halves=unit.storage.halves)
     values = tuple(f"fill[{k}] : {value}" for k, value in enumerate(fills))
     return replace(nest, about=(*nest.about, *values))
+
+
+def _computed(unit: Unit) -> Nest:
+    """Return the nest of a unit that computes; its sources are its inputs, and constants that are too large for C."""
+    types = {leaf.key: leaf.dtype for leaf in unit.tensor.arguments() if leaf.dtype is not None}
+    found = None if unit.storage.halves else lower_bodies(unit.tensor, types, unit.name)
+    if found is None or any(source.body is not None for source in found.sources):
+        known = [f"{leaf.name} has dtype {leaf.dtype}" for leaf in unit.tensor.arguments()]
+        raise InconclusiveError(f"C computes each value of {unit.tensor.name} as NumPy does", known)
+    arrays = zip(found.nest.sources, found.sources, found.types, strict=False)
+    about = [f"{name} : {source.name}, {dtype}" for name, source, dtype in arrays]
+    return replace(found.nest, about=(*found.nest.about, *about, f"dst : {found.types[-1]}"))

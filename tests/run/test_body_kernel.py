@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from benchmarks import bodies
 from symlayout.compute.contractions import Spatial
 from symlayout.compute.pooling import average_pool, max_pool
 from symlayout.compute.reductions import greatest, least, mean, product, reduced, total
 from symlayout.maps.gather_elements import int_extents
 from symlayout.run.body_kernel import BodyKernel
 from symlayout.run.lower_bodies import lower_bodies
+from symlayout.run.standalone_c import Unit, emit
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.nest import simulate
 from symlayout_codegen.jit.compiler import find_compiler
@@ -228,3 +230,19 @@ def test_a_call_is_planned_once() -> None:
         assert again is not None
         assert again.tobytes() == made.tobytes()
         assert len(k._plans) == 1
+
+
+def test_emitted_c_says_its_types_and_what_c_cannot_compute_is_refused() -> None:
+    files = emit([Unit(preprocessed(), "preprocess", 4, "symlayout emit")])
+    assert {"preprocess.c", "symlayout_values.h", "symlayout_runtime.h"} <= set(files)
+    assert "src : x, uint8" in files["preprocess.c"]
+    with pytest.raises(sl.InconclusiveError, match="C computes each value of Exp"):
+        emit([Unit(sl.onnx.exp(x("float32", H)), "exp", 4, "")])
+
+
+def test_benchmarks_compare_what_is_equal() -> None:
+    for chain in (bodies.preprocess(40), bodies.unpack()):
+        expected = sl.interpret(chain.tensor, chain.array)
+        out = np.empty_like(expected)
+        chain.numpy(chain.array, out)
+        assert np.array_equal(out, expected)
