@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from typing import Any, Protocol
 
@@ -21,11 +22,13 @@ from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
 from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 
 REASSOCIATE, RECIPROCAL, FOLD = "reassociate", "reciprocal", "fold-batchnorm"
 LAWS = (REASSOCIATE, RECIPROCAL, FOLD)
-_STEPS, _MOST_ON_THE_WAY = 3, 16
+_STEPS, _MOST_ON_THE_WAY = 2, 8
+_DEEPEST = 12  # operations, one after the other, that are taken apart
 _FIRST_DIGIT = 500_000  # of those that boxes get here
 _ROUNDINGS = 64  # how many roundings apart numbers may be that tools compute from constants
 
@@ -59,21 +62,34 @@ class Judge(Protocol):
         """Return whether two views are proved to be equal at these coordinates."""
 
 
-def can_match(a: Tensor, b: Tensor) -> bool:
-    """Return whether forms can say more of two computed values than that their functions are one."""
+def can_match(a: Tensor, b: Tensor, *, granted: bool) -> bool:
+    """Return whether forms can say more of two computed values than that their functions are one.
+
+    Without a law that is *granted*, values of one function are equal only if their operands are.
+    """
     if a.dtype is None or a.dtype != b.dtype or a.dtype.kind != "f" or a.body is None or b.body is None:
         return False
     if a.body.function is None or b.body.function is None or a.body.random or b.body.random:
         return False
-    return a.body != b.body or a.body.sums_products or a.body.symmetric
+    if a.body == b.body:
+        return granted and (a.body.sums_products or a.body.symmetric)
+    return granted or any(_is_fused(body) or _has_one_step(body) for body in (a.body, b.body))
 
 
-def laws_of(judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts) -> frozenset[str] | None:
-    """Return the laws under which two computed elements are equal; None if that is not shown."""
+def laws_of(
+    judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts, *, granted: bool
+) -> frozenset[str] | None:
+    """Return the laws under which two computed elements are equal; None if that is not shown.
+
+    Unless laws are *granted*, only what holds without a law is looked for thoroughly.
+    """
+    bodies = [read.leaf.body for read in reads if read.leaf is not None]
     for fused in (0, 1):
-        if _is_formula(judge, reads, fused, facts.fork()):
+        if _is_fused(bodies[fused]) and _is_formula(judge, reads, fused, facts.fork()):
             return frozenset()
-    for expand in (None, 0, 1, 2):
+    if not granted and any(_is_fused(body) for body in bodies):
+        return None
+    for expand in (None, 0, 1, 2) if granted else (0, 2):
         reader = _Reader(judge, facts.fork(), reads)
         if expand is None:
             reader.stop_at_equal(reads)
@@ -85,6 +101,32 @@ def laws_of(judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts) 
         if forms[0].is_near(forms[1]):
             return reader.laws(forms)
     return None
+
+
+@lru_cache(maxsize=4096)
+def _steps(body: Body) -> int:
+    """Return how many operations a function of single elements applies to forms; 0 if it cannot be applied to them."""
+    atoms = Atoms(lambda a, b: a.content == b.content, 0.0)
+    assert body.function is not None
+    for number in (1, 2, 3, 4, 5):
+        try:
+            body.function(*(atoms.form(Atom("read", (k,))) for k in range(number)), **dict(body.attributes))
+        except (TypeError, ValueError, AttributeError):
+            continue
+        return atoms.steps
+    return 0
+
+
+def _is_fused(body: Body | None) -> bool:
+    """Return whether a function does in one what several operations do."""
+    if body is None or body.function is None or body.random or body.commutative:
+        return False
+    return body.over or _steps(body) > 1
+
+
+def _has_one_step(body: Body) -> bool:
+    """Return whether a function is a sum of products, or a single operation on elements."""
+    return body.sums_products or (not body.over and _steps(body) == 1)
 
 
 def _is_formula(judge: Judge, reads: tuple[ElementRead, ElementRead], fused: int, facts: Facts) -> bool:
@@ -112,6 +154,7 @@ class _Reader:
     atoms: Atoms
     stops: list[Atom]
     boxes: dict[tuple[int, str], Extent]
+    depth: int
     memo: dict[tuple[int, tuple[Any, ...], int], Form]
     kept: list[Any]
 
@@ -120,7 +163,7 @@ class _Reader:
         assert leaf is not None
         self.judge, self.facts = judge, facts
         self.atoms = Atoms(self._same, _ROUNDINGS * float(np.finfo(leaf.dtype or np.float64).eps))
-        self.stops, self.boxes, self.memo, self.kept = [], {}, {}, []
+        self.stops, self.boxes, self.memo, self.kept, self.depth = [], {}, {}, [], 0
 
     # ------------------------------------------------------------------ elements
 
@@ -154,7 +197,11 @@ class _Reader:
         key = id(leaf), tuple(self.facts.reduce(e) for e in read.coords), side
         if key not in self.memo:
             self.kept.append(leaf)
-            self.memo[key] = self._element(read, side)
+            self.depth += 1
+            try:
+                self.memo[key] = self._element(read, side)
+            finally:
+                self.depth -= 1
         return self.memo[key]
 
     def _element(self, read: ElementRead, side: int) -> Form:
@@ -166,6 +213,8 @@ class _Reader:
                 names, array = found
                 return self.atoms.number(Coefficient(names, array.astype(np.float64)))
         atom = Atom("read", (side, read))
+        if self.depth > _DEEPEST:
+            return self.atoms.form(atom)
         for stop in self.stops:
             if stop.kind == "read" and self._same(stop, atom):
                 return self.atoms.form(stop)
@@ -296,8 +345,10 @@ class _Reader:
         (s, x), (t, y) = a.content, b.content
         if s == t:
             return x.leaf is y.leaf and self._equal(x.coords, y.coords)
-        if x.leaf.body != y.leaf.body and a not in self.stops and b not in self.stops:
-            return False
+        if x.leaf.body != y.leaf.body:  # only what is fused may be another function than what it is equal to
+            is_stop = a in self.stops or b in self.stops
+            if not is_stop or not (_is_fused(x.leaf.body) or _is_fused(y.leaf.body)):
+                return False
         return self.judge.same_elements(x, y, self.facts)
 
     def _equal(self, at: Sequence[Extent], bt: Sequence[Extent]) -> bool:

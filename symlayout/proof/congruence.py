@@ -46,6 +46,8 @@ class Congruence:
         The reason why a pair is equal, or None, by the pair and the order of the axes.
     formulas : dict
         The laws under which the formulas of a pair are equal, or None, by the pair and the order of the axes.
+    skipped : bool
+        Whether a law might help that is not granted.
     direct : bool
         Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
     """
@@ -57,6 +59,7 @@ class Congruence:
     wanted: set[str] = field(default_factory=set)
     known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
     formulas: dict[tuple[int, int, tuple[int, ...]], frozenset[str] | None] = field(default_factory=dict)
+    skipped: bool = False
     direct: bool = False
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
     kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`

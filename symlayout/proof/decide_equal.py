@@ -467,12 +467,15 @@ class _Decision:
         try:
             self._compare_functions(a, b, at, bt, facts)
         except _Stuck:
-            if not can_match(a, b):
+            granted = bool(self.congruence.laws)
+            if not can_match(a, b, granted=granted):
+                self.congruence.skipped |= not granted and can_match(a, b, granted=True)
                 raise
             laws = self._laws(a, b, at, bt, facts)
             known = self.congruence
             if laws is None or not laws <= known.laws:
                 known.wanted |= laws or set()
+                known.skipped |= not granted
                 raise
             known.used |= laws
             known.direct = True
@@ -553,7 +556,7 @@ class _Decision:
             facts.meet(extents)
             digits = axis_digits(tuple(facts.reduce(e) for e in extents), facts)
             reads = _SideRead(a, tuple(digits), None, ()), _SideRead(b, tuple(digits[k] for k in order), None, ())
-            return laws_of(self, reads, facts)
+            return laws_of(self, reads, facts, granted=bool(self.congruence.laws))
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise

@@ -270,9 +270,9 @@ def decide(
     found = _attempt(left, right, facts, first, finite=False)
     if not isinstance(found, str):
         return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first, tree=found)
-    if first.wanted:
+    if first.wanted or first.skipped:
         granted = Congruence(facts, first.goals, frozenset(LAWS))
-        if not isinstance(_attempt(left, right, facts, granted, finite=False), str):
+        if not isinstance(_attempt(left, right, facts, granted, finite=False), str) and granted.used:
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
     search = WitnessSearch(left, right, facts, _dtype(left, right))

@@ -151,3 +151,35 @@ def test_digits_of_a_box_are_not_those_that_are_outside_of_it() -> None:
     assert sl.prove_equal(left, right, laws=laws, budget=100).verdict is REFUTED
     same = op("ReduceMean", op("Mul", square, op("Mul", rows, 0.3)), axes=[0])
     assert sl.prove_equal(left, same, laws=laws, budget=100).verdict is PROVED
+
+
+def test_the_work_grows_with_the_depth_of_a_model_and_not_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symlayout.proof.compare_forms import laws_of
+
+    def residual(depth: int, normalize: Any) -> sl.Tensor:
+        x = X
+        for _ in range(depth):
+            x = op("Add", x, op("Relu", normalize(x)))
+        return x
+
+    counts: list[int] = []
+
+    def counted(*args: Any, **options: Any) -> Any:
+        counts[-1] += 1
+        return laws_of(*args, **options)
+
+    monkeypatch.setattr("symlayout.proof.decide_equal.laws_of", counted)
+    for depth in (4, 8):
+        counts.append(0)
+        fused = residual(depth, lambda x: op("LayerNormalization", x, S, B))
+        assert sl.prove_equal(residual(depth, layer_norm), fused).verdict is PROVED
+    assert counts[1] <= 2 * counts[0] + 4
+
+
+def test_only_the_law_is_named_that_the_difference_needs() -> None:
+    x = op("Relu", X)
+    root = op("Sqrt", op("Add", op("ReduceMean", op("Mul", x, x), axes=[-1]), 1e-5))
+    scaled = op("Mul", op("Add", x, np.arange(3, dtype=np.float32)[:, None]), np.array([[2], [3], [5]], np.float32))
+    before, after = op("Mul", scaled, op("Div", 1.0, root)), op("Div", scaled, root)
+    proof = sl.prove_equal(before, after, laws=("reassociate", "reciprocal", "fold-batchnorm"))
+    assert (proof.verdict, proof.laws) == (PROVED, ("reciprocal",))
