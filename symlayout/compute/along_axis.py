@@ -58,6 +58,8 @@ def log_softmax(x: Array, axes: Axes) -> Array:
 
 def hardmax(x: Array, axes: Axes) -> Array:
     """Return 1 at the first of the largest elements, and 0 elsewhere."""
+    if not x.size:
+        return x
     flat = x.reshape(*x.shape[: x.ndim - len(axes)], -1)
     made = np.zeros_like(flat)
     np.put_along_axis(made, flat.argmax(-1)[..., None], made.dtype.type(1), -1)

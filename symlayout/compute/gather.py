@@ -31,7 +31,7 @@ def selected(data: Array, index: Array, axes: tuple[int, ...]) -> Array:
     """
     count = len(axes)
     sizes = data.shape[data.ndim - count :]
-    index = index.astype(np.int64).reshape(*index.shape[: data.ndim - count], -1)
+    index = index.astype(np.int64).reshape(*index.shape[: data.ndim - count], count)
     spots = [index[..., k] for k in range(count)]
     spots = [np.where(s < 0, s + n, s) for s, n in zip(spots, sizes, strict=True)]
     if any(((s < 0) | (s >= n)).any() for s, n in zip(spots, sizes, strict=True)):

@@ -133,7 +133,8 @@ def average_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, *, count_pa
     unpadded = spatial.pads == "VALID" or (
         not isinstance(spatial.pads, str) and all(e == 0 for pair in spatial.pads for e in pair)
     )
-    if not spatial.ceil and (count_pads or unpadded):
+    automatic = spatial.pads in ("SAME_UPPER", "SAME_LOWER")  # then no window reaches past the end
+    if (automatic or not spatial.ceil) and (count_pads or unpadded):
         return pooled(x, tuple(kernel), spatial, _REDUCE["mean"], Fill(0))
     one = reshape(constant(np.ones((), x.dtype or np.float32), "one"), (1,) * x.rank)
     ones = broadcast_jointly([one, x], 0)

@@ -118,7 +118,10 @@ def recurrent(
     size, ways = r.shape[2], w.shape[0]
     step, gates, names = CELLS[cell]
     alphas, betas = iter(alpha), iter(beta)
-    functions = [_activation(name, alphas, betas, clip) for name in (activations or names * ways)]
+    functions = []
+    for number, name in enumerate(activations or names * ways):
+        of_cell = number % len(names) == 2  # onnxruntime clips sums of products, and not the cell
+        functions.append(_activation(name, alphas, betas, None if of_cell else clip))
     ends = np.full(batch, steps) if lengths is None else lengths.astype(np.int64)
     states, lasts, cells = [], [], []
     for way in range(ways):

@@ -40,8 +40,8 @@ def places(n: int, m: int, scale: float, coordinates: str, roi: tuple[float, flo
         start, end = roi
         middle = o * 0 + (end - start) * (n - 1) / 2
         return np.asarray(start * (n - 1)) + (middle if exact == 1 else o * (end - start) * (n - 1) / (exact - 1))
-    if coordinates == "pytorch_half_pixel" and exact == 1:
-        return o * 0 - 0.5
+    if coordinates == "pytorch_half_pixel" and m == 1:
+        return o * 0
     moved = n / 2 * (1 - m / exact) if coordinates == "half_pixel_symmetric" else 0.0
     return moved + (o + 0.5) / scale - 0.5
 

@@ -55,7 +55,7 @@ def interpolated(
     result = np.zeros((x.shape[0], x.shape[1], places[0][0].size), places[0].dtype)
     taps = []
     for place, n, (low, high) in zip(places, x.shape[2:], ends, strict=True):
-        if padding == "border":
+        if padding == "border" and mode != "cubic":  # cubic: each neighbour is clipped on its own
             place = np.clip(place, 0, n - 1)
         elif padding == "reflection":
             place = _reflected(place, low, high)

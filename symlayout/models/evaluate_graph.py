@@ -163,9 +163,16 @@ class Evaluation:
         return None if reals is None else self.shapes.whole(reals)
 
     def declared(
-        self, titles: Iterable[str], inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str
+        self,
+        titles: Iterable[str],
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        where: str,
+        outputs: int = 1,
     ) -> list[Value] | None:
         """Return the outputs of the first operation of *titles* that has a declaration; None if there is none.
+
+        *outputs* is how many of them are wanted, for operations whose first ones do not need the others.
 
         Raises
         ------
@@ -180,6 +187,8 @@ class Evaluation:
         arguments = self._arguments(title, inputs)
         if arguments is None:
             return None
+        if outputs > 1 and _takes_outputs(title):
+            attributes = {**attributes, "outputs": outputs}
         try:
             result = operation(*arguments, **attributes)
         except SymlayoutError as error:
@@ -291,9 +300,15 @@ def _roles(title: str) -> tuple[tuple[bool, ...], bool]:
         takes = "Tensor" in str(p.annotation) or k == 0
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
             rest = takes
-        else:
+        elif p.kind is not inspect.Parameter.KEYWORD_ONLY:
             roles.append(takes)
     return tuple(roles), rest
+
+
+@functools.lru_cache(maxsize=1024)
+def _takes_outputs(title: str) -> bool:
+    """Return whether an operation has to be told how many outputs are wanted."""
+    return "outputs" in inspect.signature(frontends.find(title)).parameters
 
 
 def is_attribute_error(error: SymlayoutError) -> bool:

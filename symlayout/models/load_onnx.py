@@ -165,7 +165,7 @@ class OnnxEvaluation(Evaluation):
         if "to" in attributes and op == "Cast":
             attributes["to"] = self._attributes(node, raw=True)["to"]
         try:
-            results = self.declared(titles, inputs, attributes, str(node))
+            results = self.declared(titles, inputs, attributes, str(node), len(node.outputs))
         except SymlayoutError as error:
             if is_attribute_error(error) and all(onnx_types.knows_attribute(node, name) for name in attributes):
                 return None

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 
+import symlayout as sl
 from tests import onnx_nodes
+from tests.onnx_nodes import against_onnxruntime as peer
 from tests.onnx_nodes.__main__ import page
 from tests.support.paths import ROOT
 
@@ -22,3 +29,62 @@ def test_the_tests_of_an_operator_pass(module: str) -> None:
 @pytest.mark.slow
 def test_the_page_has_the_counts() -> None:
     assert page() + "\n" == (ROOT / "docs" / "onnx.md").read_text(encoding="utf-8"), "run: python -m tests.onnx_nodes"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="onnxruntime is not installed")
+def test_random_nodes_have_the_shapes_types_and_values_of_onnxruntime() -> None:
+    for number, case in peer.cases(88):
+        model = peer.model_of(case)
+        expected = peer.theirs(model, case)
+        if expected is not None:
+            found = peer.difference(case, expected, model)
+            assert found in ("", "no value") if case.op in peer.NO_VALUE else found == "", f"{number}: {case}: {found}"
+
+
+def outputs(tmp_path: Path, case: peer.Case) -> dict[str, sl.Tensor]:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(peer.model_of(case).SerializeToString())
+    return dict(sl.read_model(path).outputs)
+
+
+def test_all_outputs_of_a_node_in_a_model_are_declared(tmp_path: Path) -> None:
+    x, w, r = (np.ones(shape, np.float32) for shape in ((2, 1, 3), (1, 8, 3), (1, 8, 2)))
+    made = outputs(tmp_path, peer.Case("LSTM", 14, [x, w, r], {"hidden_size": 2}, outputs=3))
+    assert all(node.body.function is not None for y in made.values() for node in y.graph() if node.body)
+    pooled = outputs(tmp_path, peer.Case("MaxPool", 12, [x], {"kernel_shape": [2]}, outputs=2))
+    assert sl.interpret(pooled["y1"], x).tolist() == [[[0, 1]], [[3, 4]]]
+
+
+def test_an_equation_in_a_model_is_a_sum_of_products(tmp_path: Path) -> None:
+    a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((3, 4), np.float32)
+    (y,) = outputs(tmp_path, peer.Case("Einsum", 12, [a, b], {"equation": "ij,jk->ik"})).values()
+    assert (sl.interpret(y, a, b) == a @ b).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "arrays", "shape"),
+    [
+        (lambda x: sl.onnx.hardmax(x, axis=-2), [np.zeros((0, 4, 2), np.float32)], (0, 4, 2)),
+        (lambda x, i: sl.onnx.gather(x, i, axis=1), [np.zeros((2, 3)), np.zeros((0,), np.int64)], (2, 0)),
+        (
+            lambda x, w: sl.onnx.conv_transpose(x, w, strides=(2,), auto_pad="SAME_UPPER"),
+            [np.ones((1, 1, 4)), np.ones((1, 1, 1))],
+            (1, 1, 7),
+        ),
+    ],
+)
+def test_empty_arrays_and_small_kernels_have_values(call: Any, arrays: list[Any], shape: tuple[int, ...]) -> None:
+    leaves = [sl.tensor(a.shape if k else (None,) * a.ndim, a.dtype, f"x{k}") for k, a in enumerate(arrays)]
+    assert sl.interpret(call(*leaves), *arrays).shape == shape
+
+
+def test_pads_that_are_computed_count_where_they_are_asked_to() -> None:
+    x = np.ones((1, 1, 3))
+    y = sl.onnx.average_pool(
+        sl.tensor("N, C, H", "float64", name="x"),
+        kernel_shape=(2,),
+        auto_pad="SAME_LOWER",
+        count_include_pad=1,
+        ceil_mode=1,
+    )
+    assert sl.interpret(y, x).tolist() == [[[0.5, 1.0, 1.0]]]

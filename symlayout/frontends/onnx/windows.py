@@ -121,7 +121,7 @@ def conv_transpose(
         sizes = None if output_shape is None else attributes.vector("output_shape", output_shape)[-rank:]
         for k, (n, s, d) in enumerate(zip(X.shape[2:], given.strides, given.dilations, strict=True)):
             whole = s * (n - 1) + extra[k] + (W.shape[2 + k] - 1) * d + 1
-            removed = whole - (n * s if sizes is None else sizes[k])
+            removed = _at_least_0(whole - n * s) if sizes is None else whole - sizes[k]
             less = _at_least_0(removed) // 2
             begin = less if mode == "SAME_UPPER" else _at_least_0(removed) - less
             around.append((begin, removed - begin))
@@ -131,7 +131,8 @@ def conv_transpose(
 
 
 def _at_least_0(value: Any) -> Any:
-    return max(value, 0) if isinstance(value, int) else value
+    is_number = isinstance(value, int) or getattr(value, "is_Integer", False)
+    return max(int(value), 0) if is_number else value
 
 
 def _pool_window(rank: int, kernel_shape: Any) -> list[Any]:
