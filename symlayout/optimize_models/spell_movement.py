@@ -235,7 +235,11 @@ class Speller:
         spelled = (
             _spelling(tuple(leaf.shape), width, s) for s in self._candidates(leaf, wanted, found) if s is not None
         )
-        candidates = [s for s in spelled if is_below(s.cost, below, wanted) and s.key() < below.key()]
+        candidates = [
+            s
+            for s in spelled
+            if is_below(s.cost, below, wanted) and s.key() < below.key() and _is_simpler(s.key(), below.key())
+        ]
         for candidate in sorted(candidates, key=Spelling.key):
             if self._is_proved(candidate, leaf, wanted):
                 return candidate
@@ -576,6 +580,11 @@ def _spelling(start: Shape, width: int, steps: Sequence[Step]) -> Spelling:
         if step.op == "Gather":
             table += dict(step.attributes)["indices"].nbytes
     return Spelling(tuple(steps), cost, table)
+
+
+def _is_simpler(key: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
+    """Return whether fewer bytes are moved, or no more nodes do it: a transpose of other names saves nothing."""
+    return key[0] < other[0] or key[2] <= other[2]
 
 
 def copy_of(value: Tensor, below: Cost) -> Spelling | None:

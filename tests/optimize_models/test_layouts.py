@@ -47,10 +47,10 @@ def compare_in_onnxruntime(folder: Path, *, exact: bool) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-def small(shape: tuple[int | str, ...], *, mean: bool = False) -> onnx.ModelProto:
+def small(shape: tuple[int | str, ...], *, channels: int = 3, mean: bool = False) -> onnx.ModelProto:
     """Return two convolutions between operations that have their channels last."""
     n = Network()
-    x = n("Relu", n.conv(n("Abs", "x"), 3, 4, 1))
+    x = n("Relu", n.conv(n("Abs", "x"), channels, 4, 1))
     if mean:
         x = n("Mul", x, n.mean(x))
     return n.model(shape, n("Softmax", n.conv(x, 4, 4, 1), axis=-1), 4)
@@ -65,6 +65,13 @@ def test_a_network_with_its_channels_last_is_carried(tmp_path: Path) -> None:
     assert (transposes_inside(o), o.report.after.transposes) == (0, 2)
     assert (o.report.held, o.report.laws) == ((), ())
     assert [n.op_type for n in o.source.graph.node][:2] == ["Transpose", "Abs"]
+
+
+def test_a_transpose_does_not_become_blocks_of_another_name(tmp_path: Path) -> None:
+    """With extents such as (1, 8, 8, 4) a transpose is a DepthToSpace between reshapes, which moves as much."""
+    o = carried(tmp_path, small((1, 8, 8, 4), channels=4), None)
+    kinds = [n.op_type for n in o.source.graph.node]
+    assert (kinds.count("Transpose"), "DepthToSpace" in kinds) == (2, False)
 
 
 def test_a_layout_carries_sums_and_says_so(tmp_path: Path) -> None:
