@@ -3,7 +3,7 @@
 For each file of ``tests/models/exported``: the share of dims, over all values, that are known in the dims of the
 inputs, by symlayout, by onnx's shape inference with data propagation, and by onnxruntime's symbolic shape inference;
 agreement with executions by onnxruntime at five sizes; and milliseconds for each node.  ``--docs`` writes the table to
-``docs/model-shapes.md``.
+``docs/models.md``.
 """
 
 from __future__ import annotations
@@ -149,9 +149,9 @@ def disagreements(m: Model, path: Path, seed: int = 0) -> tuple[int, list[str]]:
 
 def measured(path: Path) -> Row:
     """Return what is measured of one model."""
-    start = time.perf_counter()
+    start = time.process_time()
     m = sl.read_model(path)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     dims, ours = shares(m)
     values = {n for node in m.nodes for n in node.outputs if n in m.tensors}
     made = onnx.load(path)
@@ -204,7 +204,9 @@ Small networks of known architectures, with random weights (`tests/models/make_e
 say which share of the dims of all computed values is known as a number, an expression in the dims of the inputs, or a
 bounded dim of an operation whose result depends on data. Beside symlayout: `onnx.shape_inference` with data
 propagation, and onnxruntime's `symbolic_shape_infer`. Each model is executed by onnxruntime at random sizes; a
-difference is a value with another shape there. Times are those of a shared machine.
+difference is a value with another shape there. Times are processor time to read a model and to infer all its shapes;
+a suffix names the exporter: `_dynamo` is `torch.onnx.export(dynamo=True)`, the others are its TorchScript exporter.
+`_static`, `_batch` and `_dynamic` have no dynamic axes, the batch only, or all of them.
 
 `python -m tests.models.compare_shapes --docs` writes this page.
 
@@ -213,17 +215,18 @@ difference is a value with another shape there. Times are those of a shared mach
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="the models; all if none")
-    parser.add_argument("--docs", action="store_true", help="write the table to docs/model-shapes.md")
+    parser.add_argument("names", nargs="*", help="the models, or paths of other .onnx files; all models if none")
+    parser.add_argument("--docs", action="store_true", help="write the table to docs/models.md")
     arguments = parser.parse_args()
     rows = []
-    for path in sorted(FOLDER.glob("*.onnx")):
-        if not arguments.names or path.stem in arguments.names:
-            rows.append(measured(path))
-            print(rows[-1].name, f"{rows[-1].ours}/{rows[-1].dims}", *rows[-1].wrong[:3], flush=True)
+    others = [Path(name) for name in arguments.names if name.endswith(".onnx")]
+    chosen = [path for path in sorted(FOLDER.glob("*.onnx")) if not arguments.names or path.stem in arguments.names]
+    for path in [*chosen, *others]:
+        rows.append(measured(path))
+        print(rows[-1].name, f"{rows[-1].ours}/{rows[-1].dims}", *rows[-1].wrong[:3], flush=True)
     print(table(rows))
     if arguments.docs:
-        (ROOT / "docs" / "model-shapes.md").write_text(PAGE + table(rows) + "\n", encoding="utf-8")
+        (ROOT / "docs" / "models.md").write_text(PAGE + table(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

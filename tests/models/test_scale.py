@@ -1,0 +1,74 @@
+"""Large graphs and large weights: work that grows with the number of nodes, and weights that are not read."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+import onnx
+from onnx import NodeProto, TensorProto
+
+import symlayout as sl
+from tests.models.onnx_files import ZERO, constants, extent_nodes, joined
+from tests.promises.forked import forked
+from tests.support.onnx_writer import model, node, value_info
+from tests.support.steps import counted
+
+GIB = 1 << 30
+
+
+def blocks(count: int) -> bytes:
+    """Return a network of *count* blocks with heads, transposes, a residual and a computed shape: 12 nodes each."""
+    nodes: list[NodeProto] = [*extent_nodes(n=1), *joined("whole", "-1", "n", "16")]
+    at = "x"
+    for k in range(count):
+        nodes += [
+            node("MatMul", f"{at}, w", f"q{k}"), node("Reshape", f"q{k}, heads", f"r{k}"),
+            node("Transpose", f"r{k}", f"t{k}", perm=[0, 2, 1, 3]), node("Softmax", f"t{k}", f"s{k}", axis=-1),
+            node("Transpose", f"s{k}", f"u{k}", perm=[0, 2, 1, 3]), node("Shape", at, f"sh{k}"),
+            node("Gather", f"sh{k}, one", f"g{k}", axis=0), node("Unsqueeze", f"g{k}, zero", f"un{k}"),
+            node("Concat", f"zero, un{k}, sixteen", f"c{k}", axis=0), node("Reshape", f"u{k}, c{k}", f"o{k}"),
+            node("Relu", f"o{k}", f"e{k}"), node("Add", f"{at}, e{k}", f"y{k}"),
+        ]  # fmt: skip
+        at = f"y{k}"
+    nodes.append(node("Reshape", f"{at}, whole", "y"))
+    weight = onnx.helper.make_tensor("w", TensorProto.FLOAT, [16, 16], [0.0] * 256)
+    given = (*ZERO, *constants(one=1, heads=[0, 0, 4, 4], sixteen=[16]), weight)
+    return model(nodes, [value_info("x", ("N", "S", 16))], constants=given)
+
+
+def steps_of(folder: Path, count: int) -> int:
+    path = folder / f"{count}.onnx"
+    path.write_bytes(blocks(count))
+    with counted() as steps:
+        m = sl.read_model(path)
+    assert str(m.outputs["y"].shape) == "(N, S, 16)"
+    return steps.count
+
+
+def test_twice_the_nodes_take_twice_the_work(tmp_path: Path) -> None:
+    steps_of(tmp_path, 2)  # imports and caches
+    small, large = steps_of(tmp_path, 10), steps_of(tmp_path, 20)
+    assert large < 2.3 * small
+
+
+def test_weights_of_gigabytes_are_mapped_and_not_read(tmp_path: Path) -> None:
+    size = 6 * GIB
+    with open(tmp_path / "weights.bin", "wb") as file:
+        os.truncate(file.fileno(), size)  # a sparse file: it takes no room on the disk
+    rows = size // 4 // 1024
+    held = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1024, rows], data_location=TensorProto.EXTERNAL)
+    held.external_data.add(key="location", value="weights.bin")
+    path = tmp_path / "model.onnx"
+    x = value_info("x", ("N", 1024))
+    path.write_bytes(model([node("MatMul", "x, w", "y")], [x], constants=(held,)))
+    assert forked(lambda: _read_within(path, 64 << 20)) == 0
+
+
+def _read_within(path: Path, most: int) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    m = sl.read_model(path)
+    assert str(m.outputs["y"].shape[0]) == "N"
+    assert m.tensors["w"].values is not None
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 < most
