@@ -3,24 +3,29 @@
 Transposes that cancel go, and what several moves spell becomes one operation. What is not proved is not done.
 
 for example:
-  symlayout optimize model.onnx -o smaller.onnx
+  symlayout optimize model.onnx -o smaller.onnx --svg changes.svg
   symlayout optimize model.onnx -o smaller.onnx --layout NCHW --json
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import symlayout as sl
 from symlayout.commands.output.report import Report
 from symlayout.optimize_models.layouts import LAYOUTS
 from symlayout.proof.compare_forms import LAWS
+from symlayout.show.whole_file import write_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("model", metavar="MODEL", help="the model, an .onnx")
     parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the .onnx to write")
+    parser.add_argument(
+        "--svg", metavar="FILE", type=Path, help="write a picture of what was changed, before and after"
+    )
     parser.add_argument("--layout", choices=LAYOUTS, help="the layout to carry the whole network to")
     parser.add_argument(
         "--law", metavar="LAW", action="append", default=[], choices=LAWS, help="a law that may be used: %(choices)s"
@@ -32,4 +37,7 @@ def run(arguments: argparse.Namespace) -> Report:
     optimized = sl.optimize(arguments.model, layout=arguments.layout, laws=arguments.law)
     optimized.save(arguments.out)
     text = f"{optimized.report}\nwrote {arguments.out}"
+    if arguments.svg:
+        write_file(arguments.svg, optimized.report.svg(Path(arguments.model).name).encode("utf-8"))
+        text += f"\nwrote {arguments.svg}"
     return Report(text, {**optimized.report.to_json(), "out": arguments.out})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from symlayout.equivalence.verify_models import verify
 from symlayout.errors import FormatError, SymlayoutError
 from symlayout.models.model import Model
 from symlayout.models.read_model import read_model
+from symlayout.optimize_models.before_after import picture
+from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.fold_pads import fold_pads
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
@@ -66,6 +69,8 @@ class OptimizeReport:
     held : tuple of str
         With a layout, the operators that keep values in the other one, such as ``"Conv c1"``.  Without one, sums that
         stay where they are because the law ``"reassociate"`` is not granted.
+    regions : tuple of ChangedRegion
+        The parts of the graph that are changed, each with its nodes before and after.
 
     Examples
     --------
@@ -84,6 +89,7 @@ class OptimizeReport:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     laws: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    regions: tuple[ChangedRegion, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
@@ -97,7 +103,18 @@ class OptimizeReport:
             "verdicts": {name: verdict.value for name, verdict in self.verdicts.items()},
             "laws": list(self.laws),
             "held": list(self.held),
+            "regions": [region.to_json() for region in self.regions],
         }
+
+    def svg(self, title: str = "what symlayout optimize changed") -> str:
+        """Return a picture of the regions before and after, as an SVG document.
+
+        Coloured boxes move elements, and the others compute.
+        """
+        summary = str(self).splitlines()[:3]
+        proofs = Counter(verdict.name for verdict in self.verdicts.values())
+        summary += [f"outputs      {', '.join(f'{count} {name}' for name, count in proofs.items())}, for all sizes"]
+        return picture(title, summary + ([f"laws         {', '.join(self.laws)}"] if self.laws else []), self.regions)
 
     def __str__(self) -> str:
         before, after = self.before, self.after
@@ -275,7 +292,8 @@ class _Search:
         else:
             held = tuple(self.sums) if self.cost.transposes else ()
         laws = tuple(sorted(self.used))
-        report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts, laws, held)
+        regions = changed_regions(self.original, self.best)
+        report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts, laws, held, regions)
         return OptimizedModel(self.best, report)
 
     def _rewrites(self) -> Iterator[Callable[[], _Rewrite]]:

@@ -15,10 +15,10 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Facts
-from symlayout.errors import SymlayoutError
+from symlayout.compute.gather import take
+from symlayout.errors import InconclusiveError, SymlayoutError
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.reshape import reshape
-from symlayout.ops.take import take
 from symlayout.ops.tile import tile
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.movement_cost import Cost, expanded
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 _MAX_TABLE = 1 << 16  # indices of a Gather
+_MAX_PROOFS = 8  # spellings of one movement that are tried to be proved
+_POINTS = 1000  # at which a spelling is compared before the last attempt to prove it
 _IN_PLACE = ("Reshape", "Unsqueeze", "Squeeze", COMPUTED)
 _END = (1 << 63) - 1  # a bound of Slice that is past every extent
 _MODES = 11  # from this version on DepthToSpace has two modes
@@ -85,7 +87,10 @@ class Step:
         if self.op == "Tile":
             return tile(x, given["repeats"])
         if self.op == "Gather":
-            return take(x, given["indices"].tolist(), given["axis"])
+            taken = take(x, given["indices"], given["axis"])
+            if taken is None:
+                raise InconclusiveError("the index is few slices")
+            return taken
         made: Tensor = frontends.find(f"onnx:{self.op}")(x, **given)
         return made
 
@@ -240,7 +245,7 @@ class Speller:
             for s in spelled
             if is_below(s.cost, below, wanted) and s.key() < below.key() and _is_simpler(s.key(), below.key())
         ]
-        for candidate in sorted(candidates, key=Spelling.key):
+        for candidate in sorted(candidates, key=Spelling.key)[:_MAX_PROOFS]:
             if self._is_proved(candidate, leaf, wanted):
                 return candidate
         return None
@@ -258,7 +263,7 @@ class Speller:
                 return False
             if step.op == "Reshape" and not _accepts(before, step.shape, wanted.facts):
                 return False
-        return prove_equal(t, wanted).verdict is Verdict.PROVED and implies(wanted.facts, t.facts)
+        return prove_equal(t, wanted, budget=_POINTS).verdict is Verdict.PROVED and implies(wanted.facts, t.facts)
 
     # ------------------------------------------------------------------ candidates
 
@@ -308,6 +313,8 @@ class Speller:
             if mode == "CRD" and self._opset < _MODES:
                 continue
             for named in _named("".join(source), order):
+                if not (named["h"] and named["w"]):  # a block as large as the picture is a transpose
+                    continue
                 if [d for x in "".join(target) for d in named[x]] != sorted(order):
                     continue
                 size, other = (extents[named[x][0]] for x in "ab")
