@@ -227,7 +227,7 @@ def _split(facts: Facts, e: Poly, k: Extent) -> bool:
         c == 1 and not any(is_digital(n, facts) for n in names_of(rest)) for c, rest in parts.values()
     ):
         done = [facts.split_digit(name, rest, k) for name, (_, rest) in parts.items()]
-    elif is_number(facts, {name: c for name, (c, _) in parts.items()}):  # a split gains nothing
+    elif _is_number(facts, {name: c for name, (c, _) in parts.items()}):  # a split gains nothing
         return False
     else:
         done = [
@@ -241,7 +241,7 @@ def _split(facts: Facts, e: Poly, k: Extent) -> bool:
     return any(done)
 
 
-def is_number(facts: Facts, steps: Mapping[str, Extent]) -> bool:
+def _is_number(facts: Facts, steps: Mapping[str, Extent]) -> bool:
     """Return whether digits with these coefficients form a mixed-radix number."""
     span: Extent = 1
     left = dict(steps)

@@ -136,12 +136,12 @@ def _example(t: Tensor) -> Example | None:
 
 
 def _bound(t: Tensor) -> Iterator[Tensor]:
-    """Yield *t* at sizes that tell its dims apart."""
+    """Yield *t* at sizes that tell its dims apart; each extent with dims has another size the second time."""
     if not t.facts.dims:
         yield t
         return
     names = list(t.facts.dims)
-    first: dict[str, int] = {}
+    first: list[int] | None = None
     for modulus in _moduli(t):
         for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
             values = dict(zip(names, factors, strict=True))
@@ -149,16 +149,24 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
                 bound = _smallest(t, values, modulus)
             except SymlayoutError:
                 continue
-            if bound is not None and all(values[n] != first.get(n) for n in names):
+            if bound is None:
+                continue
+            sizes = [n for e, n in zip(_extents(t), _extents(bound), strict=True) if not is_number(e)]
+            if first is None or all(a != b for a, b in zip(sizes, first, strict=True)):
                 yield bound
-                if first:
+                if first is not None or not sizes:
                     return
-                first = values
-    if not first:
+                first = sizes
+    if first is None:
         try:
             yield small(t, lambda bound: min(bound.leaves()[0].shape, default=2) > 1, _PREFERRED)[0]
         except InconclusiveError:
             return
+
+
+def _extents(t: Tensor) -> list[Any]:
+    """Return the extents of the input and of the output."""
+    return [*t.leaves()[0].shape, *t.shape]
 
 
 def _moduli(t: Tensor) -> list[int]:

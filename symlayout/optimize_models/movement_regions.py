@@ -52,11 +52,11 @@ class _Regions:
         return changes
 
     def _is_end(self, name: str) -> bool:
-        """Return whether something reads a value that is not a move itself."""
+        """Return whether something reads a value that is not a move itself, or is one that joins several values."""
         if name in self.graph.outputs or name in self.captured:
             return True
-        readers = self.readers.get(name, [])
-        return any(out not in self.movement.sources for n in readers for out in n.output if out)
+        made = [out for n in self.readers.get(name, []) for out in n.output if out]
+        return any(len(set(self.movement.sources.get(out, ()))) != 1 for out in made)
 
     def _ancestors(self, name: str) -> Iterator[str]:
         """Yield the values that a value is moved from, the nearest first."""

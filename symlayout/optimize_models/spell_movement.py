@@ -55,6 +55,9 @@ _END = (1 << 63) - 1  # a bound of Slice that is past every extent
 _MODES = 11  # from this version on DepthToSpace has two modes
 _INPUTS = {"Slice": 10, "Unsqueeze": 13, "Squeeze": 13}
 """From which version on operations take their numbers as inputs."""
+_RESIZE = (("mode", "nearest"), ("coordinate_transformation_mode", "asymmetric"), ("nearest_mode", "floor"))
+_OPTIONAL_REGION = 13  # the version from which on Resize needs no region of interest
+_RESIZED = frozenset(map(np.dtype, (np.float32, np.int32, np.int8, np.uint8)))  # the types that runtimes resize
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,9 @@ class Step:
             made, extra = graph.constant(np.array(numbers, np.int64), f"{target}_{name}")
             nodes += extra
             names.append(made)
+        if self.op == "Resize":
+            scales, nodes = graph.constant(np.array(attributes.pop("scales"), np.float32), f"{target}_scales")
+            names += ["", scales]  # "" leaves out the region of interest
         return [*nodes, graph.node(self.op, names, target, **attributes)]
 
     def _emit_computed(
@@ -237,18 +243,21 @@ class Speller:
         if not found:
             return None
         width = 4 if source.dtype is None else source.dtype.itemsize
-        spelled = (
-            _spelling(tuple(leaf.shape), width, s) for s in self._candidates(leaf, wanted, found) if s is not None
-        )
+        steps = (s for s in self._candidates(leaf, wanted, found) if s is not None and self._runs(s, source.dtype))
         candidates = [
             s
-            for s in spelled
+            for s in (_spelling(tuple(leaf.shape), width, each) for each in steps)
             if is_below(s.cost, below, wanted) and s.key() < below.key() and _is_simpler(s.key(), below.key())
         ]
         for candidate in sorted(candidates, key=Spelling.key)[:_MAX_PROOFS]:
             if self._is_proved(candidate, leaf, wanted):
                 return candidate
         return None
+
+    def _runs(self, steps: Iterable[Step], dtype: np.dtype[Any] | None) -> bool:
+        """Return whether the operations take elements of this type, in the opset at hand."""
+        resizes = any(step.op == "Resize" for step in steps)
+        return not resizes or (dtype in _RESIZED and self._opset >= _OPTIONAL_REGION)
 
     def _is_proved(self, candidate: Spelling, leaf: Tensor, wanted: Tensor) -> bool:
         """Return whether a spelling is proved: equal for all sizes, and valid for all sizes of the original."""
@@ -449,6 +458,12 @@ def _expansions(start: Shape, end: Shape, digits: Digits, known: Shape | None) -
     ):
         repeats = [int(prod(extents[k] for k in now if k in repeated)) for now in after]
         yield [Step("Tile", (("repeats", repeats),), end)]
+    if len(before) == len(after) and all(
+        now == (*old, *(k for k in now if k in repeated)) for old, now in zip(before, after, strict=True)
+    ):
+        scales = [int(prod(extents[k] for k in now if k in repeated)) for now in after]
+        if all(scale.bit_count() == 1 for scale in scales):  # runtimes divide floats, which is exact for these
+            yield [Step("Resize", (*_RESIZE, ("scales", scales)), end)]
     for groups in _groupings(digits, order):
         moved = sorted(groups)
         spread = sorted([*moved, *_runs(repeated, lambda _a, _b: True)])

@@ -17,7 +17,7 @@ import numpy as np
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of, is_number, renew
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of, renew
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
@@ -735,21 +735,7 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
             between = _halved(facts, name) if name[0] == DIGIT else _remainder(facts, name, taken)
             if between is not None:
                 return between
-    lead = _lead_of_number(facts, value)
-    return value if lead is None else _halved(facts, lead) or value
-
-
-def _lead_of_number(facts: Facts, value: Poly) -> str | None:
-    """Return the digit of two values that leads a mixed-radix number in *value*; None if there is no such number.
-
-    With numbers for the extents, ``(i % 2)*10 + c`` is one: it lies in another range for each of the two values.
-    """
-    steps = {m[0]: abs(c) for m, c in value.terms.items() if len(m) == 1 and m[0][0] == DIGIT}
-    if len(steps) < 2 or not is_number(facts, steps):
-        return None
-    lead = max(steps, key=lambda name: steps[name])
-    low, high = facts.low[lead], facts.high[lead]
-    return lead if low is not None and isinstance(high, int) and high == low + 1 else None
+    return value
 
 
 def _halved(facts: Facts, name: str) -> Extent | None:

@@ -58,19 +58,6 @@ def test_a_claim_has_its_verdict_with_numbers_too(claim: corpus.Claim) -> None:
     assert [line for line, is_fault in faults(claim, random.Random(claim.name), 1) if is_fault] == []
 
 
-def test_parts_of_constant_size_are_told_apart_by_the_digits_of_their_number() -> None:
-    """Focus, undone: with symbols 16 goals, and with a number for C once 284, after a search for a witness."""
-    found = {}
-    for c in (sl.dim("C"), 10):
-        x = sl.tensor((sl.dim("N"), c, 2 * sl.dim("h"), 2 * sl.dim("w")), name="x")
-        parts = [x[:, :, i::2, k::2] for k in (0, 1) for i in (0, 1)]
-        turned = sl.transpose(sl.concatenate(parts, axis=1), (0, 1, 3, 2))
-        proof = sl.prove_equal(sl.transpose(sl.depth_to_space(turned, 2), (0, 1, 3, 2)), x)
-        assert (proof.verdict, proof.searched) == (PROVED, 0)
-        found[c] = proof._facts.effort
-    assert max(found.values()) <= 2 * min(found.values())
-
-
 # ---------------------------------------------------------------------- chains of reshapes and transposes
 
 
