@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> Report:
         "verdict": found.verdict.value,
         "outputs": {name: proof.verdict.value for name, proof in found.outputs.items()},
         "laws": list(found.laws),
+        "formulas": list(found.formulas),
         "region": None if found.region is None else list(found.region),
         "witness": None
         if witness is None

@@ -137,6 +137,13 @@ class Verification:
         """The least certain verdict of the outputs: REFUTED if one is, else UNKNOWN if one is."""
         return min((p.verdict for p in self.outputs.values()), key=_CERTAINTY.index, default=Verdict.PROVED)
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
+        if self.claim is None:
+            return ()
+        return tuple(sorted({name for known in self.claim.known for name in known.fused}))
+
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
         """With PROVED, the proof as data, which `check` verifies with the two models; None otherwise.
@@ -161,6 +168,8 @@ class Verification:
         lines += [f"  {name}: {proof}" for name, proof in self.outputs.items() if proof.verdict is not Verdict.PROVED]
         if self.laws:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
+        if self.formulas:
+            lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
         if self.witness is not None:
             lines.append(f"  witness: {self.witness}")
         if self.region is not None:
@@ -189,8 +198,10 @@ def verify(
     """Decide whether two models compute the same outputs, for all sizes that both are valid for, and all inputs.
 
     PROVED: each output has the same shape and equal elements: the same elements of the inputs and constants go through
-    the same functions.  REFUTED: at the witness they differ.  Dims of an input that have other names in the other model
-    are one dim; a dim that is a number in one model is that number.
+    the same functions, which gives the same bits.  Where laws were needed, or a fused function stands for a chain with
+    its formula, `Verification.laws` and `Verification.formulas` name them; then rounding may differ.
+    REFUTED: at the witness they differ.  Dims of an input that have other names in the other model are one dim; a dim
+    that is a number in one model is that number.
 
     Parameters
     ----------

@@ -20,17 +20,17 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
-from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, UnformedError
+from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, Rounding, UnformedError, scalar
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 
 REASSOCIATE, RECIPROCAL, FOLD = "reassociate", "reciprocal", "fold-batchnorm"
 LAWS = (REASSOCIATE, RECIPROCAL, FOLD)
+FORMULA = "formula"  # holds always, but not bit for bit
 _STEPS, _MOST_ON_THE_WAY = 2, 8
 _DEEPEST = 12  # operations, one after the other, that are taken apart
 _FIRST_DIGIT = 500_000  # of those that boxes get here
-_ROUNDINGS = 64  # how many roundings apart numbers may be that tools compute from constants
 
 
 class ElementRead(Protocol):
@@ -73,7 +73,7 @@ def can_match(a: Tensor, b: Tensor, *, granted: bool) -> bool:
         return False
     if a.body == b.body:
         return granted and (a.body.sums_products or a.body.symmetric)
-    return granted or any(_is_fused(body) or _has_one_step(body) for body in (a.body, b.body))
+    return granted or any(is_fused(body) or _has_one_step(body) for body in (a.body, b.body))
 
 
 def laws_of(
@@ -81,16 +81,17 @@ def laws_of(
 ) -> frozenset[str] | None:
     """Return the laws under which two computed elements are equal; None if that is not shown.
 
-    Unless laws are *granted*, only what holds without a law is looked for thoroughly.
+    The only law is `FORMULA` if one element is a fused function and the other has its formula.  Unless laws are
+    *granted*, only what holds without a law is looked for.
     """
     bodies = [read.leaf.body for read in reads if read.leaf is not None]
     for fused in (0, 1):
-        if _is_fused(bodies[fused]) and _is_formula(judge, reads, fused, facts.fork()):
-            return frozenset()
-    if not granted and any(_is_fused(body) for body in bodies):
-        return None
-    for expand in (None, 0, 1, 2) if granted else (0, 2):
-        reader = _Reader(judge, facts.fork(), reads)
+        if is_fused(bodies[fused]) and _is_formula(judge, reads, fused, facts.fork()):
+            return frozenset({FORMULA})
+    if _is_one_operation(judge, reads, facts.fork()):
+        return frozenset()
+    for expand in (None, 0, 1, 2) if granted else ():
+        reader = _Reader(judge, facts.fork(), reads, folds=True)
         if expand is None:
             reader.stop_at_equal(reads)
         forms = [reader.element(read, side) for side, read in enumerate(reads)]
@@ -99,14 +100,14 @@ def laws_of(
         except UnformedError:
             continue
         if forms[0].is_near(forms[1]):
-            return reader.laws(forms)
+            return reader.laws()
     return None
 
 
 @lru_cache(maxsize=4096)
 def _steps(body: Body) -> int:
     """Return how many operations a function of single elements applies to forms; 0 if it cannot be applied to them."""
-    atoms = Atoms(lambda a, b: a.content == b.content, 0.0)
+    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
     assert body.function is not None
     for number in (1, 2, 3, 4, 5):
         try:
@@ -117,7 +118,7 @@ def _steps(body: Body) -> int:
     return 0
 
 
-def _is_fused(body: Body | None) -> bool:
+def is_fused(body: Body | None) -> bool:
     """Return whether a function does in one what several operations do."""
     if body is None or body.function is None or body.random or body.commutative:
         return False
@@ -139,6 +140,24 @@ def _is_formula(judge: Judge, reads: tuple[ElementRead, ElementRead], fused: int
     return made.is_near(other) and not reader.atoms.folded
 
 
+def _is_one_operation(judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts) -> bool:
+    """Return whether both elements are one sum, product or quotient with the same value over the real numbers.
+
+    Such an operation gives the float next to that value, so both are equal bit for bit.  That is not shown of more
+    operations, nor of other factors: what is computed between them may overflow, underflow or be rounded.
+    """
+    bodies = [read.leaf.body for read in reads if read.leaf is not None]
+    if any(body is None or body.sums_products or not _has_one_step(body) for body in bodies):
+        return False
+    reader = _Reader(judge, facts, reads)
+    forms = [reader.of_body(read, side, stop=True) for side, read in enumerate(reads)]
+    left, right = forms
+    if left is None or right is None or len(left.terms) != 1 or not left.is_near(right):
+        return False
+    (((powers, _), value),) = left.terms.items()
+    return all(e > 0 for _, e in powers) and sum(e for _, e in powers) <= 2 and value.is_power_of_two
+
+
 @dataclass(slots=True)
 class _Reader:
     """Makes forms of elements.
@@ -158,11 +177,11 @@ class _Reader:
     memo: dict[tuple[int, tuple[Any, ...], int], Form]
     kept: list[Any]
 
-    def __init__(self, judge: Judge, facts: Facts, reads: Sequence[ElementRead]) -> None:
+    def __init__(self, judge: Judge, facts: Facts, reads: Sequence[ElementRead], *, folds: bool = False) -> None:
         leaf = reads[0].leaf
         assert leaf is not None
         self.judge, self.facts = judge, facts
-        self.atoms = Atoms(self._same, _ROUNDINGS * float(np.finfo(leaf.dtype or np.float64).eps))
+        self.atoms = Atoms(self._same, Rounding(np.dtype(leaf.dtype or np.float64), folds))
         self.stops, self.boxes, self.memo, self.kept, self.depth = [], {}, {}, [], 0
 
     # ------------------------------------------------------------------ elements
@@ -296,7 +315,6 @@ class _Reader:
 
         If *deep*, what they add is taken apart, too.
         """
-        total = self.atoms.number(0)
         total = Form(self.atoms, {})
         for (powers, box), value in form.terms.items():
             factor = Form(self.atoms, {((), box): value})
@@ -307,7 +325,7 @@ class _Reader:
                 if not written and exponent == 1 and atom.kind == "read":
                     made = self._sum(atom.content[1], atom.content[0], deep)
                     written = made is not None
-                factor *= made or Form(self.atoms, {(((number, exponent),), ()): _ONE})
+                factor *= made or Form(self.atoms, {(((number, exponent),), ()): scalar(1)})
             total += factor
         return total
 
@@ -347,31 +365,19 @@ class _Reader:
             return x.leaf is y.leaf and self._equal(x.coords, y.coords)
         if x.leaf.body != y.leaf.body:  # only what is fused may be another function than what it is equal to
             is_stop = a in self.stops or b in self.stops
-            if not is_stop or not (_is_fused(x.leaf.body) or _is_fused(y.leaf.body)):
+            if not is_stop or not (is_fused(x.leaf.body) or is_fused(y.leaf.body)):
                 return False
         return self.judge.same_elements(x, y, self.facts)
 
     def _equal(self, at: Sequence[Extent], bt: Sequence[Extent]) -> bool:
         return all(equal(x, y, self.facts) for x, y in zip(at, bt, strict=True))
 
-    def laws(self, forms: Sequence[Form]) -> frozenset[str]:
-        """Return the laws under which two equal forms are equal as floats."""
+    def laws(self) -> frozenset[str]:
+        """Return the laws under which elements with equal forms are equal as floats."""
         found = {FOLD} if self.atoms.folded else set()
         if self.atoms.divided:
             found.add(RECIPROCAL)
-        return frozenset(found or ([] if all(map(_is_exact, forms)) else [REASSOCIATE]))
-
-
-_ONE = Coefficient((), np.asarray(1.0))
-
-
-def _is_exact(form: Form) -> bool:
-    """Return whether all ways to compute a form round alike: a product of two atoms times a power of two."""
-    if len(form.terms) != 1:
-        return False
-    (((powers, _), value),) = form.terms.items()
-    mantissa, _ = np.frexp(np.abs(value.array))
-    return sum(abs(e) for _, e in powers) <= 2 and all(e > 0 for _, e in powers) and bool((mantissa == 0.5).all())
+        return frozenset(found or {REASSOCIATE})
 
 
 def _is_float(t: Tensor) -> bool:

@@ -46,6 +46,8 @@ class Congruence:
         The reason why a pair is equal, or None, by the pair and the order of the axes.
     formulas : dict
         The laws under which the formulas of a pair are equal, or None, by the pair and the order of the axes.
+    fused : set of str
+        The names of fused functions that were shown to be chains with their formulas.
     skipped : bool
         Whether a law might help that is not granted.
     direct : bool
@@ -59,6 +61,7 @@ class Congruence:
     wanted: set[str] = field(default_factory=set)
     known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
     formulas: dict[tuple[int, int, tuple[int, ...]], frozenset[str] | None] = field(default_factory=dict)
+    fused: set[str] = field(default_factory=set)
     skipped: bool = False
     direct: bool = False
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))

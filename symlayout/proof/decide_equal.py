@@ -22,7 +22,7 @@ from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of,
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
-from symlayout.proof.compare_forms import can_match, laws_of
+from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
 from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of, ways
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
@@ -473,11 +473,13 @@ class _Decision:
                 raise
             laws = self._laws(a, b, at, bt, facts)
             known = self.congruence
-            if laws is None or not laws <= known.laws:
+            if laws is None or not laws - {FORMULA} <= known.laws:
                 known.wanted |= laws or set()
                 known.skipped |= not granted
                 raise
-            known.used |= laws
+            known.used |= laws - {FORMULA}
+            if FORMULA in laws:
+                known.fused.add((b if is_fused(b.body) else a).name)
             known.direct = True
             for key, why in known.known.items():
                 if why is None and key[:2] == (id(a), id(b)):

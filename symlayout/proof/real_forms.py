@@ -24,6 +24,8 @@ Key = tuple[Monomial, tuple[str, ...]]
 """A product of powers of atoms, and the digits over which it is added."""
 
 _MOST_TERMS = 64
+_NO_ERROR = np.zeros(())
+_DOUBLE = float(np.finfo(np.float64).eps)  # numbers are computed in this precision
 _MOST_POWER = 4  # larger whole exponents are not multiplied out
 
 
@@ -33,29 +35,45 @@ class UnformedError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A number for each value of some digits, in the order of their names; one axis for each."""
+    """A number for each value of some digits, in the order of their names; one axis for each.
+
+    Attributes
+    ----------
+    error : array
+        How far each number may be from the one that another way to round gives: 0 if there is no rounding.
+    real : bool
+        Whether the number is of a formula, which is not rounded, and not of a model.
+    """
 
     names: tuple[str, ...]
     array: Array
+    error: Array = field(default_factory=lambda: _NO_ERROR)
+    real: bool = False
 
     def aligned(self, names: Sequence[str]) -> Array:
         """Return the array with an axis for each of *names*, which are sorted as its own are."""
-        own = iter(self.array.shape)
-        return self.array.reshape([next(own) if name in self.names else 1 for name in names])
+        return self._aligned(self.array, names)
 
-    def with_(self, other: Coefficient, function: Callable[[Any, Any], Any]) -> Coefficient:
-        """Return a function of this and another coefficient, element by element."""
-        names = tuple(sorted({*self.names, *other.names}))
-        return Coefficient(names, np.asarray(function(self.aligned(names), other.aligned(names))))
+    def errors(self, names: Sequence[str]) -> Array:
+        """Return the errors with an axis for each of *names*."""
+        return self._aligned(self.error, names) if self.error.ndim else self.error
 
-    def is_near(self, other: Coefficient, tolerance: float) -> bool:
-        """Return whether two coefficients differ by no more than *tolerance* times the largest number of both."""
+    def _aligned(self, array: Array, names: Sequence[str]) -> Array:
+        own = iter(array.shape)
+        return array.reshape([next(own) if name in self.names else 1 for name in names])
+
+    def is_near(self, other: Coefficient) -> bool:
+        """Return whether two coefficients differ by no more than their errors, everywhere."""
         names = tuple(sorted({*self.names, *other.names}))
         a, b = self.aligned(names), other.aligned(names)
         if not (np.isfinite(a).all() and np.isfinite(b).all()):
             return False
-        scale = max(np.abs(a).max(initial=0), np.abs(b).max(initial=0))
-        return bool((np.abs(a - b) <= tolerance * scale).all())
+        return bool((np.abs(a - b) <= self.errors(names) + other.errors(names)).all())
+
+    @property
+    def may_be_zero(self) -> bool:
+        """Whether all numbers are 0 up to their errors."""
+        return bool((np.abs(self.array) <= self.error).all())
 
     @property
     def is_scalar(self) -> bool:
@@ -67,10 +85,85 @@ class Coefficient:
         """Whether a product with the coefficient is exact: all numbers are 1 or -1."""
         return bool((np.abs(self.array) == 1).all())
 
+    @property
+    def is_power_of_two(self) -> bool:
+        """Whether all numbers are powers of two, or their negatives."""
+        mantissa, _ = np.frexp(np.abs(self.array))
+        return bool((mantissa == 0.5).all())
+
 
 def scalar(value: float) -> Coefficient:
-    """Return a number as a coefficient."""
-    return Coefficient((), np.asarray(value, np.float64))
+    """Return a number that is exact as a coefficient."""
+    return Coefficient((), np.asarray(value, np.float64), real=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """How numbers are rounded that are computed of numbers.
+
+    Attributes
+    ----------
+    dtype : dtype
+        The type of the elements: a number of a formula is rounded to it once.
+    folds : bool
+        Whether a tool may compute numbers of a model from each other, and round each result.
+    """
+
+    dtype: np.dtype[Any]
+    folds: bool = False
+
+    def real(self, value: float) -> Coefficient:
+        """Return a number of a formula: a model has it rounded."""
+        array = np.asarray(value, np.float64)
+        return Coefficient((), array, self._half_ulp(array), real=True)
+
+    def product(self, a: Coefficient, b: Coefficient) -> Coefficient:
+        """Return the product, element by element."""
+        names = tuple(sorted({*a.names, *b.names}))
+        (x, y), (d, e) = (tuple(c.aligned(names) for c in (a, b)), tuple(c.errors(names) for c in (a, b)))
+        with np.errstate(all="ignore"):
+            error = np.abs(x) * e + np.abs(y) * d + d * e
+            return self._rounded(names, x * y, error, (a, b), exact=a.is_power_of_two or b.is_power_of_two)
+
+    def sum(self, a: Coefficient, b: Coefficient) -> Coefficient:
+        """Return the sum, element by element."""
+        names = tuple(sorted({*a.names, *b.names}))
+        with np.errstate(all="ignore"):
+            return self._rounded(names, a.aligned(names) + b.aligned(names), a.errors(names) + b.errors(names), (a, b))
+
+    def power(self, x: Coefficient, exponent: Fraction) -> Coefficient:
+        """Return a power of each number."""
+        size, p = np.abs(x.array), float(exponent)
+        with np.errstate(all="ignore"):
+            ends = [np.abs(np.power(size + e, p) - np.power(size, p)) for e in (x.error, -x.error)]
+            exact = x.is_power_of_two and exponent.denominator == 1
+            return self._rounded(x.names, np.power(x.array, p), np.maximum(*ends), (x,), exact=exact)
+
+    def of_exact(self, names: tuple[str, ...], array: Array) -> Coefficient:
+        """Return numbers that a function gives for numbers that are exact."""
+        return self._rounded(names, array, _NO_ERROR, (Coefficient((), array),))
+
+    def _rounded(
+        self, names: tuple[str, ...], array: Any, error: Any, of: Sequence[Coefficient], exact: bool = False
+    ) -> Coefficient:
+        """Return a result whose operands had errors; it is a number of a formula if all of them are.
+
+        A number of a formula is in a model as its parts, each rounded, or as one number that is rounded once.
+        """
+        array, real = np.asarray(array, np.float64), all(c.real for c in of)
+        if not exact:
+            error = error + _DOUBLE * np.abs(array)
+            if self.folds:
+                error = error + self._half_ulp(array)
+            elif real:
+                error = np.maximum(error, self._half_ulp(array))
+        return Coefficient(names, array, np.asarray(error), real)
+
+    def _half_ulp(self, array: Array) -> Array:
+        """Return half a unit in the last place of each number, and 0 for those that the type has."""
+        with np.errstate(all="ignore"):
+            near = array.astype(self.dtype)
+            return np.where(near == array, 0.0, np.spacing(np.abs(near)).astype(np.float64) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +182,8 @@ class Atoms:
     ----------
     same : function
         Says of two atoms that are not functions of forms whether they are equal.
-    tolerance : float
-        How far numbers may be apart, which were rounded in different ways.
+    rounding : Rounding
+        How numbers are rounded that are computed of numbers.
     steps : int
         How many operations were applied to forms.
     divided, folded : bool
@@ -98,7 +191,7 @@ class Atoms:
     """
 
     same: Callable[[Atom, Atom], bool]
-    tolerance: float
+    rounding: Rounding
     found: list[Atom] = field(default_factory=list)
     steps: int = 0
     divided: bool = False
@@ -112,7 +205,7 @@ class Atoms:
         return Form(self, {(((number, Fraction(1)),), ()): scalar(1)})
 
     def number(self, value: Any) -> Form:
-        """Return a number, or a coefficient, as a form."""
+        """Return a number that is exact, or a coefficient, as a form."""
         return Form(self, {((), ()): value if isinstance(value, Coefficient) else scalar(value)})
 
     def _is(self, a: Atom, b: Atom) -> bool:
@@ -170,15 +263,14 @@ class Form:
     # ------------------------------------------------------------------ comparison
 
     def is_near(self, other: Form) -> bool:
-        """Return whether two forms have the same terms, up to the rounding of coefficients."""
+        """Return whether two forms have the same terms, up to the errors of coefficients."""
         constant: Key = ((), ())
-        largest = [max((np.abs(c.array).max(initial=0) for c in f.terms.values()), default=0) for f in (self, other)]
         for a, b in ((self.terms, other.terms), (other.terms, self.terms)):
             for key, value in a.items():
                 if key not in b:
-                    if key != constant or np.abs(value.array).max(initial=0) > self.atoms.tolerance * max(largest):
+                    if key != constant or not value.may_be_zero:
                         return False
-                elif not value.is_near(b[key], self.atoms.tolerance):
+                elif not value.is_near(b[key]):
                     return False
         return True
 
@@ -197,7 +289,7 @@ class Form:
         if isinstance(value, Form):
             return value
         if isinstance(value, int | float | np.integer | np.floating):
-            return self.atoms.number(float(value))
+            return self.atoms.number(self.atoms.rounding.real(float(value)))
         raise UnformedError("an operand of a form is an array")
 
     def _apart(self, function: Callable[..., Form], *others: Form) -> Form:
@@ -315,11 +407,14 @@ def _called(function: Any) -> Callable[..., Form]:
     def made(*forms: Form) -> Form:
         values = [f.constant for f in forms]
         if all(value is not None for value in values):
-            names = tuple(sorted({name for v in values if v is not None for name in v.names}))
+            found = [value for value in values if value is not None]
+            names = tuple(sorted({name for value in found for name in value.names}))
             with np.errstate(all="ignore"):
-                array = np.asarray(function(*(v.aligned(names) for v in values if v is not None)))
+                array = np.asarray(function(*(value.aligned(names) for value in found)))
             if array.dtype.kind == "f":
-                return forms[0].atoms.number(Coefficient(names, array))
+                if any(value.error.any() for value in found):
+                    raise UnformedError("a function of numbers that are not exact")
+                return forms[0].atoms.number(forms[0].atoms.rounding.of_exact(names, array))
         bare = tuple(Form(f.atoms, f.terms) for f in forms)
         return forms[0].atoms.form(Atom("call", (function, *bare)))
 
@@ -345,7 +440,7 @@ def _sum(a: Form, b: Form) -> Form:
     for key, value in b.terms.items():
         if key in terms:
             a.atoms.folded |= not (value.is_scalar and terms[key].is_scalar)
-            terms[key] = terms[key].with_(value, operator.add)
+            terms[key] = a.atoms.rounding.sum(terms[key], value)
         else:
             terms[key] = value
     return Form(a.atoms, terms)
@@ -359,15 +454,15 @@ def _product(a: Form, b: Form) -> Form:
                 raise UnformedError("a product of two sums")
             key = (_joined(powers, others), box or over)
             a.atoms.folded |= not (x.is_unit or y.is_unit) and not (x.is_scalar and y.is_scalar)
-            value = x.with_(y, operator.mul)
-            terms[key] = terms[key].with_(value, operator.add) if key in terms else value
+            value = a.atoms.rounding.product(x, y)
+            terms[key] = a.atoms.rounding.sum(terms[key], value) if key in terms else value
     return Form(a.atoms, terms)
 
 
 def _quotient(x: Form, y: Form) -> Form:
     divisor = y.constant
     if divisor is not None and x.constant is None:
-        x.atoms.divided |= not _is_power_of_two(divisor)
+        x.atoms.divided |= not divisor.is_power_of_two
     return _product(x, _power(y, Fraction(-1)))
 
 
@@ -388,14 +483,12 @@ def _power(x: Form, exponent: Fraction) -> Form:
         return made
     value = x.constant
     if value is not None:
-        with np.errstate(all="ignore"):
-            return x.atoms.number(Coefficient(value.names, np.power(value.array, float(exponent))))
+        return x.atoms.number(x.atoms.rounding.power(value, exponent))
     x.atoms.divided |= exponent < 0
     if len(x.terms) == 1 and exponent == -1:
         (((powers, box), value),) = x.terms.items()
         if not box:
-            with np.errstate(all="ignore"):
-                inverse = Coefficient(value.names, 1 / value.array)
+            inverse = x.atoms.rounding.power(value, exponent)
             return Form(x.atoms, {(tuple(sorted((n, -e) for n, e in powers)), ()): inverse})
     if len(x.terms) == 1:  # a power of a power of one atom, such as the inverse of a root
         (((powers, box), value),) = x.terms.items()
@@ -405,8 +498,3 @@ def _power(x: Form, exponent: Fraction) -> Form:
     base = x.atoms.form(Atom("power", (Form(x.atoms, x.terms),)))
     ((number, _),) = next(iter(base.terms))[0]
     return Form(x.atoms, {(((number, exponent),), ()): scalar(1)})
-
-
-def _is_power_of_two(x: Coefficient) -> bool:
-    mantissa, _ = np.frexp(np.abs(x.array))
-    return bool((mantissa == 0.5).all())

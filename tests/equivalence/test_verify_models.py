@@ -126,6 +126,16 @@ def _nonzero(x: sl.Tensor) -> sl.Tensor:
     return sl.compute(sl.Body("nonzero", over=True), [x], batch=0, result=(sl.dim("nnz"),))
 
 
+def test_functions_that_are_equal_by_formula_only_are_named() -> None:
+    from tests.proof.test_compare_forms import X, gelu, op
+
+    found = sl.verify(model(y=gelu(X)), model(y=op("Gelu", X)))
+    assert (found.verdict, found.laws, found.formulas) == (PROVED, (), ("Gelu",))
+    assert found.explain().splitlines()[1:] == ["  equal by formula: Gelu (rounding may differ)"]
+    same = sl.verify(model(y=gelu(X)), model(y=gelu(X)))
+    assert (same.verdict, same.formulas, same.explain().count("\n")) == (PROVED, (), 0)
+
+
 def test_laws_are_granted_and_named() -> None:
     x = sl.tensor("N, M", "float32", "x")
     total = sl.Body("sum", lambda x, axes: x.sum(axes), over=True, commutative=True)

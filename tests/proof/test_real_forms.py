@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from symlayout.compute import scalars
-from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, UnformedError
+from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Rounding, UnformedError
 
 
 @pytest.fixture
 def atoms() -> Atoms:
-    return Atoms(lambda a, b: a.content == b.content, 1e-6)
+    return Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float32)))
 
 
 def named(atoms: Atoms, name: str) -> Form:

@@ -202,6 +202,7 @@ SCHEMAS: dict[str, Schema] = {
             "verdict": _one_of("the least certain verdict of the outputs", "proved", "refuted", "unknown"),
             "outputs": _map(_one_of("the verdict", "proved", "refuted", "unknown"), "the verdict of each output"),
             "laws": _list(_TEXT, "the granted laws that were needed"),
+            "formulas": _list(_TEXT, "the fused functions that stand for chains: rounding may differ"),
             "region": _or_null(_list(_TEXT, "the first values that differ or were not decided, before and after")),
             "witness": _or_null(
                 _object(
