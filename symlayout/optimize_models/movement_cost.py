@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from symlayout.language.sympy_bridge import remainder_of
+from symlayout.algebra.facts import Facts
+from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model
 from symlayout.tensors.chain import Tensor
 
@@ -54,7 +55,7 @@ class Cost:
     def at_most(self, other: Cost, requires: Iterable[Any] = ()) -> bool:
         """Return whether this costs no more for all sizes that meet *requires*, in bytes and in transposes.
 
-        It is proved where each term of the difference is not negative.
+        It is decided by proof.
         """
         if self.transposes > other.transposes:
             return False
@@ -67,10 +68,11 @@ class Cost:
 
 
 def _is_nonnegative(size: Any) -> bool:
-    """Return whether each term of a sum is 0 or more for all dims."""
+    """Return whether a size is proved to be 0 or more for all dims."""
     if isinstance(size, int):
         return size >= 0
-    return all(bool(term.is_nonnegative) for term in size.expand().as_ordered_terms())
+    facts = Facts()
+    return facts.nonnegative(to_extent(size, facts))
 
 
 def _multiples(size: Any, requires: Iterable[Any]) -> Any:

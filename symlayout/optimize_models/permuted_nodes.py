@@ -34,6 +34,7 @@ Array = np.ndarray[Any, Any]
 
 _MAX_CONSTANT = 1 << 26  # bytes of a constant that is permuted
 _MAX_PROPOSALS = 8  # of one node
+_FACTORS = (3, 5, 7, 11, 13, 17, 19, 23)  # that make the extents of axes different
 _AXES = ("axis", "axes")  # operands and attributes that name axes
 _PER_AXIS = ("pads", "scales", "sizes", "repeats", "shape", "roi")
 """Operands and attributes with one entry for each axis, or with as many more for the ends of the axes."""
@@ -260,7 +261,7 @@ class PermutedNodes:
         """Return the first proposal that is proved, and whether the order of a sum changes by it."""
         for proposal in self._proposals(node):
             try:
-                is_sum = self._proved(node, proposal)
+                is_sum = None if self._fits_by_chance(node, proposal) else self._proved(node, proposal)
             except SymlayoutError:  # the proposal is not valid for these shapes
                 continue
             if is_sum is not None:
@@ -269,34 +270,8 @@ class PermutedNodes:
 
     def _proved(self, node: NodeProto, proposal: PermutedNode) -> bool | None:
         """Return whether the order of a sum changes by a proposal; None if it is not proved."""
-        back = inverse(self._perm)
-        names = [n for n in dict.fromkeys(node.input) if n]
-        leaves: dict[str, Tensor] = {}
-        for n in names:
-            t = self._tensors.get(n)
-            if t is not None and t.values is None:
-                leaves[n] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(leaves)}")
-        values: dict[str, Any] = {}
-        new = type(node)()
-        new.CopyFrom(proposal.node)
-        del new.input[:]
-        for k, operand in enumerate(proposal.operands):
-            name = node.input[k] if k < len(node.input) else ""
-            if isinstance(operand, str) and not name:
-                new.input.append("")
-                continue
-            new.input.append(f"operand {k}")
-            if not isinstance(operand, str):
-                values[f"operand {k}"] = operand
-            elif operand == "permuted":
-                values[f"operand {k}"] = transpose(self._value(name, leaves), back)
-            elif name in leaves:
-                values[f"operand {k}"] = leaves[name]
-            else:
-                t = self._tensors[name]
-                assert t is not None
-                values[f"operand {k}"] = t.values
-        made = self._evaluated(new, values)
+        leaves = self._stand_ins(node)
+        operands, made = self._made(node, proposal, leaves)
         is_sum = False
         for name, permuted, found in zip(node.output, proposal.outputs, made, strict=False):
             wanted = self._tensors.get(name) if name else None
@@ -313,15 +288,78 @@ class PermutedNodes:
             if prove_equal(moved, original, budget=0).verdict is not Verdict.PROVED:
                 return None
             bodies = [t for t in found.graph() if t.body is not None]
-            is_sum |= not all(self._is_steady(t, list(values.values())) for t in bodies)
+            is_sum |= not all(self._is_steady(t, operands) for t in bodies)
         return is_sum
 
-    def _value(self, name: str, leaves: Mapping[str, Tensor]) -> Tensor:
-        if name in leaves:
-            return leaves[name]
-        t = self._tensors[name]
-        assert t is not None
-        return t
+    def _fits_by_chance(self, node: NodeProto, proposal: PermutedNode) -> bool:
+        """Return whether a proposal fits no more once equal extents of the first operand differ.
+
+        Axes of equal extents may be taken for each other: a Conv of 16 channels also reads 16 rows as channels.  That
+        is no other spelling, but a proof would have to compare all elements to find out.
+        """
+        name = node.input[0]
+        x = self._tensors.get(name)
+        if x is None or x.values is not None:
+            return False
+        fixed = [e for e in x.extents if isinstance(e, int) and e > 1]
+        if len(set(fixed)) == len(fixed):
+            return False
+        leaves = self._stand_ins(node)
+        same = PermutedNode(node, ("same",) * len(node.input), (False,) * len(node.output))
+        original = self._made(node, same, leaves)[1]
+        for axis, (e, factor) in enumerate(zip(x.extents, _FACTORS, strict=False)):
+            if isinstance(e, int) and e > 1:
+                now = leaves[name]
+                extents = (*now.extents[:axis], e * factor, *now.extents[axis + 1 :])
+                leaves[name] = Tensor("x", x.dtype, extents, x.facts, key=now.key)
+                try:
+                    original = self._made(node, same, leaves)[1]
+                except SymlayoutError:  # a constant, or another operand, fixes the extent
+                    leaves[name] = now
+        try:
+            made = self._made(node, proposal, leaves)[1]
+        except SymlayoutError:
+            return True
+        return any(
+            [t.shape[k] for k in self._perm] != list(wanted.shape) if permuted else t.shape != wanted.shape
+            for t, wanted, permuted in zip(made, original, proposal.outputs, strict=False)
+            if isinstance(t, Tensor) and isinstance(wanted, Tensor)
+        )
+
+    def _stand_ins(self, node: NodeProto) -> dict[str, Tensor]:
+        """Return a leaf for each operand that is no constant."""
+        leaves: dict[str, Tensor] = {}
+        for n in dict.fromkeys(n for n in node.input if n):
+            t = self._tensors.get(n)
+            if t is not None and t.values is None:
+                leaves[n] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(leaves)}")
+        return leaves
+
+    def _made(
+        self, node: NodeProto, proposal: PermutedNode, leaves: Mapping[str, Tensor]
+    ) -> tuple[list[Any], list[Any]]:
+        """Return the operands and the outputs of a proposal, with leaves in the places of computed operands."""
+        back = inverse(self._perm)
+        values: dict[str, Any] = {}
+        new = type(node)()
+        new.CopyFrom(proposal.node)
+        del new.input[:]
+        for k, operand in enumerate(proposal.operands):
+            name = node.input[k] if k < len(node.input) else ""
+            if isinstance(operand, str) and not name:
+                new.input.append("")
+                continue
+            new.input.append(f"operand {k}")
+            if not isinstance(operand, str):
+                values[f"operand {k}"] = operand
+                continue
+            t = leaves.get(name) or self._tensors[name]
+            assert t is not None
+            if operand == "permuted":
+                values[f"operand {k}"] = transpose(t, back)
+            else:
+                values[f"operand {k}"] = t if name in leaves else t.values
+        return list(values.values()), self._evaluated(new, values)
 
     def _evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
         """Return the outputs of a node, given its operands."""
