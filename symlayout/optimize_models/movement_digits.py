@@ -30,6 +30,7 @@ _MAX_MODULUS = 64  # that a dim of an example is a multiple of
 _PREFERRED = (2, 3, 4, 6, 5, 8, 7, 12)  # sizes where a dim's modulus is not enough
 
 Array = np.ndarray[Any, Any]
+_Part = tuple[int, int, int, int, int]  # extent, output axis, input axis, step, stride
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]
     assert last is not None
     if [(t, s) for _, t, s, _, _ in first] != [(t, s) for _, t, s, _, _ in last]:
         return None
-    if [step for *_, step, _ in first] != [step for *_, step, _ in last]:
+    if _ordered_by_step(first) != _ordered_by_step(last):
         return None
     if len(found) < 2 and not all(map(is_number, (*start, *end))):
         return None
@@ -244,6 +245,18 @@ def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]
     return Digits(made, corners, tuple(x.start for x in found))
 
 
+def _ordered_by_step(parts: Sequence[_Part]) -> dict[int, tuple[int, list[int]]]:
+    """Return for each input axis the least step along it, and the numbers of its digits by their steps.
+
+    The larger steps are products of extents, which may have dims.
+    """
+    found = {}
+    for axis in {source for _, _, source, _, _ in parts if source >= 0}:
+        own = sorted((k for k, p in enumerate(parts) if p[2] == axis), key=lambda k: abs(parts[k][3]))
+        found[axis] = parts[own[0]][3], own
+    return found
+
+
 def _solve(extents: list[Any], axes: Sequence[int], shape: Sequence[Any]) -> None:
     """Write the extents that follow from an axis all of whose other digits are known."""
     for axis, extent in enumerate(shape):
@@ -252,9 +265,6 @@ def _solve(extents: list[Any], axes: Sequence[int], shape: Sequence[Any]) -> Non
         if len(unknown) == 1:
             others = prod(extents[k] for k in own if extents[k] is not None)
             extents[unknown[0]] = extent / others if others != 1 else extent
-
-
-_Part = tuple[int, int, int, int, int]  # extent, output axis, input axis, step, stride
 
 
 def _numeric(x: Example) -> list[_Part] | None:
