@@ -255,9 +255,9 @@ def skip_simplified_layer_normalization(
     return _skipped(outputs, (input, skip, bias), normalize)
 
 
-@operator("SimplifiedLayerNormalization", example=("N, S, D; D", "", "(N, S, D)"), kinds=_SIZES)
+@operator("microsoft:SimplifiedLayerNormalization", example=("N, S, D; D", "", "(N, S, D)"), kinds=_SIZES)
 def simplified_layer_normalization(
     X: Tensor, scale: Tensor, axis: Any = -1, epsilon: float = 1e-5, stash_type: Any = 1
 ) -> Tensor:
-    """Return onnxruntime's name for RMSNormalization, which it writes in the standard's domain."""
+    """Return RMSNormalization, for which onnxruntime writes this name in the standard's domain."""
     return rms_normalization(X, scale, axis=axis, epsilon=epsilon, stash_type=stash_type)

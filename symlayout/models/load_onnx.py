@@ -148,6 +148,8 @@ class OnnxEvaluation(Evaluation):
     def _declared(self, node: ModelNode, op: str, inputs: list[Value | None]) -> list[Value] | None:
         """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
         titles = [f"{node.title}-{onnx_types.since_version(node)}", node.title] if op else [node.title]
+        if op and not onnx_types.is_standard(node):
+            titles.append(f"microsoft:{op}")  # onnxruntime writes some of its operators in the standard's domain
         on_shape = is_shape_node(op, inputs) if op else False  # type: ignore[arg-type]
         known = any(_is_known(t) for t in titles)
         if op in _RANDOM or not (known or (on_shape and op in OPS)):

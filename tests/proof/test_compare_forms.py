@@ -58,7 +58,7 @@ def root_mean_square(x: sl.Tensor) -> sl.Tensor:
         (op("LayerNormalization", X, S, B), layer_norm(X)),
         (sl.op("microsoft:SkipLayerNormalization")(X, Y, S, B, epsilon=1e-5), layer_norm(op("Add", X, Y))),
         (op("RMSNormalization", X, S), root_mean_square(X)),
-        (sl.op("onnx:SimplifiedLayerNormalization")(X, S), root_mean_square(X)),
+        (sl.op("microsoft:SimplifiedLayerNormalization")(X, S), root_mean_square(X)),
         (op("Mish", X), op("Mul", X, op("Tanh", op("Softplus", X)))),
     ],
 )

@@ -99,6 +99,14 @@ _SOLUTION = _object(
     },
     description="the inputs; only with --solve",
 )
+_NODE = _object(
+    {
+        "op": _is("string", "the operator"),
+        "outputs": _list(_TEXT, "the names of its outputs"),
+        "shape": _is("string", "the shape of the first output"),
+        "bytes": _is("string", "the bytes that it moves"),
+    }
+)
 _MOVEMENT = _object(
     {
         "transposes": _is("integer", "the number of transposes"),
@@ -194,6 +202,16 @@ SCHEMAS: dict[str, Schema] = {
             "verdicts": _map(_one_of("the verdict", "proved"), "the verdict of each output"),
             "laws": _list(_TEXT, "the laws under which sums run in another layout"),
             "held": _list(_TEXT, "the operators that keep values in the other layout"),
+            "regions": _list(
+                _object(
+                    {
+                        "count": _is("integer", "how many regions changed alike"),
+                        "before": _list(_NODE, "the nodes of the input that are gone"),
+                        "after": _list(_NODE, "the nodes that take their place"),
+                    }
+                ),
+                "what differs between the graphs",
+            ),
             "out": _is("string", "the file that was written"),
         }
     ),
