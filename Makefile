@@ -98,6 +98,7 @@ images: $(VENV)/test.stamp
 	    --svg docs/images/space_to_batch.svg
 	$(BIN)/symlayout show "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)" --dims N=1,C=1,h=2,w=3 \
 	    --at 0,1,1,2 --svg docs/images/space_to_depth.svg
+	$(BIN)/symlayout show tests/models/exported/swin_dynamic.onnx --svg docs/images/swin.svg
 	$(BIN)/python -m tests.support.draw_rooms
 
 strict-c: $(VENV)/test.stamp

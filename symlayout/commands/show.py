@@ -4,10 +4,15 @@ For each output element, the picture has the row-major number of the element tha
 a fill. Dims that are not given get small values. With --svg the picture is also written to a file, with
 the chain and the loops; --at marks one output element and the element that it reads.
 
+A MODEL that computes, or has several outputs, is shown as the graph of what moves and what computes:
+constants and computed shapes are left out, what moves from one value to another is one box, and parts
+that repeat are drawn once. --output shows the map of one output instead.
+
 for example:
   symlayout show "N,C,2*h,2*w" "space_to_depth(2)"
   symlayout show "1,H,W,1" "space_to_batch([2,2], [[1,1],[1,1]])" --dims H=4,W=4 --svg map.svg
   symlayout show "H,W" "transpose()" --dims H=3,W=4 --at 3,1 --svg map.svg --json
+  symlayout show model.onnx --svg graph.svg
 """
 
 from __future__ import annotations
@@ -16,9 +21,12 @@ import argparse
 import shlex
 from pathlib import Path
 
+import symlayout as sl
 from symlayout.commands import subject
+from symlayout.commands.output import model_outline
 from symlayout.commands.output.report import Report, columns
-from symlayout.errors import InconclusiveError
+from symlayout.errors import FormatError, InconclusiveError
+from symlayout.models.model import Model
 from symlayout.show import wording
 from symlayout.show.picture import assignments, picture
 from symlayout.show.read_numbers import cells
@@ -39,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Report:
     """Return the map, its digits and the picture."""
     arguments.subject = subject.expand(arguments.subject)  # so that the SVG's metadata has the words of standard input
+    if (model := _whole_model(arguments)) is not None:
+        return _of_model(model, arguments)
     (t,) = subject.read(arguments)
     given = subject.parse_dims(arguments.dims)
     subject.check_dims(t, given)
@@ -69,6 +79,36 @@ def run(arguments: argparse.Namespace) -> Report:
     return Report(columns(rows), data)
 
 
+def _whole_model(arguments: argparse.Namespace) -> Model | None:
+    """Return the model that is shown as a graph; None if the command is about the map of a tensor."""
+    words = arguments.subject
+    if len(words) != 1 or not words[0].endswith(subject.MODELS) or arguments.output:
+        return None
+    model = sl.read_model(words[0], subject.parse_known(arguments.dim))
+    if len(model.outputs) == 1 and not any(t.computes for t in model.outputs.values()):
+        return None
+    if arguments.dims or arguments.at or arguments.dtype:
+        raise FormatError("--dims, --at and --dtype take the map of a tensor\n  help: name an output with --output")
+    return model
+
+
+def _of_model(model: Model, arguments: argparse.Namespace) -> Report:
+    """Return the graph of a model."""
+    graph = model_outline.outline(model)
+    data = dict(model_outline.data(graph))
+    rows = [
+        ("inputs", "\n".join(f"{name} {wording.shape(t.shape)}" for name, t in model.inputs.items()) or "none"),
+        ("outputs", "\n".join(f"{name} {wording.shape(t.shape)}" for name, t in model.outputs.items())),
+        ("graph", model_outline.text(graph)),
+    ]
+    if arguments.svg:
+        drawn = model_outline.picture(model, graph, made_by=_command(arguments))
+        write_file(arguments.svg, drawn.encode("utf-8"))
+        rows.append(("drawn", str(arguments.svg)))
+        data["svg"] = str(arguments.svg)
+    return Report(columns(rows), data)
+
+
 def _digits(t: Tensor) -> tuple[list[str], str]:
     """Return the digits of *t*, and ""; or no digits, and why there are none."""
     try:
@@ -79,6 +119,7 @@ def _digits(t: Tensor) -> tuple[list[str], str]:
 
 def _command(arguments: argparse.Namespace) -> str:
     """Return the command line that draws the picture again."""
+    known = [word for value in arguments.dim for word in ("--dim", value)]
     options = {"--dtype": arguments.dtype, "--output": arguments.output, "--dims": arguments.dims, "--at": arguments.at}
     given = [word for name, value in options.items() if value for word in (name, value)]
-    return shlex.join(["symlayout", "show", *arguments.subject, *given, "--svg", str(arguments.svg)])
+    return shlex.join(["symlayout", "show", *arguments.subject, *known, *given, "--svg", str(arguments.svg)])

@@ -142,19 +142,46 @@ SCHEMAS: dict[str, Schema] = {
             ),
         },
     ),
-    "show": _object(
-        {
-            **_FACTS,
-            "dims": _SIZES,
-            "index_map": _is("string", "the composed map"),
-            "digits": _list(_TEXT, "the digits of the map, with their extents"),
-            "picture": {
-                "description": "lists in the output's shape: the row-major number of the element read, -1 is fill"
-            },
-            "shown": _list(_INTS, "for each axis the coordinates in the picture"),
-        },
-        {"svg": _is("string", "the file that was drawn")},
-    ),
+    "show": {
+        "anyOf": [
+            _object(
+                {
+                    **_FACTS,
+                    "dims": _SIZES,
+                    "index_map": _is("string", "the composed map"),
+                    "digits": _list(_TEXT, "the digits of the map, with their extents"),
+                    "picture": {
+                        "description": "lists in the output's shape: "
+                        "the row-major number of the element read, -1 is fill"
+                    },
+                    "shown": _list(_INTS, "for each axis the coordinates in the picture"),
+                },
+                {"svg": _is("string", "the file that was drawn")},
+                description="of a chain",
+            ),
+            _object(
+                {
+                    "boxes": _list(
+                        _object(
+                            {
+                                "kind": _one_of("what the box is", "compute", "move", "input", "output"),
+                                "lines": _list(_TEXT, "its operations and attributes, or its name and shape"),
+                                "shape": _is("string", "the shape of its result; empty if that is its operand's"),
+                            }
+                        ),
+                        "what the graph has, each box after those that it reads",
+                    ),
+                    "edges": _list(_list(_INT, "two numbers"), "the numbers of a box and of one that reads it"),
+                    "repeated": _list(
+                        _object({"boxes": _list(_INT, "their numbers"), "count": _is("integer", "how many parts")}),
+                        "boxes that stand for several parts of the model",
+                    ),
+                },
+                {"svg": _is("string", "the file that was drawn")},
+                description="of a model",
+            ),
+        ]
+    },
     "explain": {
         "anyOf": [
             _object(
