@@ -73,6 +73,23 @@ def test_outputs_that_are_inputs_or_constants_are_drawn(tmp_path: Path) -> None:
     assert len(graph.edges) == 3
 
 
+def test_a_branch_reads_the_graph_around_it(tmp_path: Path) -> None:
+    """Neither an edge into a subgraph nor a value without a shape is lost."""
+    from onnx import helper
+
+    branches = [helper.make_graph([node(op, "e", f"of{op}")], op, [], [value_info(f"of{op}", None)])
+                for op in ("Relu", "Neg")]  # fmt: skip
+    nodes = [node("Exp", "x", "e"), node("If", "c", "y", then_branch=branches[0], else_branch=branches[1]),
+             node("SplitToSequence", "y", "s", axis=0), node("ConcatFromSequence", "s", "z", axis=1)]  # fmt: skip
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(nodes, [value_info("x", ("N", "M")), value_info("c", (), 9)], ["z"]))
+    graph = outline(sl.read_model(path))
+    heads = [box.lines[0] for box in graph.boxes]
+    assert heads == ["x", "Exp", "c", "If", "SplitToSequence", "ConcatFromSequence", "z"]
+    assert set(graph.edges) == {(0, 1), (1, 3), (2, 3), (3, 4), (4, 5), (5, 6)}
+    assert graph.boxes[4].label == "?"
+
+
 def test_the_command_draws_the_graph(symlayout: Command, tmp_path: Path) -> None:
     svg = tmp_path / "graph.svg"
     done = symlayout("show", FOLDER / "resnet_dynamic.onnx", "--dim", "H=1..", "--svg", svg, "--json")
