@@ -53,6 +53,10 @@ def _alter(certificate: Any, change: Any) -> Any:
     "change",
     [
         lambda c: c["pairs"].pop(),
+        lambda c: c["pairs"].pop(0),
+        lambda c: c["pairs"][0].update(before=c["pairs"][0]["after"], after=c["pairs"][0]["before"]),
+        lambda c: c["pairs"][0].update(function=c["pairs"][1]["function"]),
+        lambda c: c["pairs"][0].update(views=c["pairs"][1]["views"]),
         lambda c: c["pairs"].reverse(),
         lambda c: c["pairs"][0].update(before=c["pairs"][1]["before"]),
         lambda c: c["pairs"][0].update(order=[0, 0, 1, 2]),
@@ -62,6 +66,7 @@ def _alter(certificate: Any, change: Any) -> Any:
         lambda c: c["pairs"][0]["views"].pop(),
         lambda c: c["pairs"][0]["views"].reverse(),
         lambda c: c["outputs"].clear(),
+        lambda c: c["laws"].append("reassociate"),
         lambda c: c.update(pairs=None),
         lambda c: c["pairs"][0].update(before="0"),
     ],

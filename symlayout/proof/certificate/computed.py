@@ -60,8 +60,12 @@ def certify_computed(
             }
         )
     outputs = {name: certify(*claims.movement(t, right[name])) for name, t in left.items()}
-    body = {"pairs": pairs, "outputs": outputs, "laws": sorted({p["law"] for p in pairs} - {""})}
+    body = {"pairs": pairs, "outputs": outputs, "laws": _laws(pairs)}
     return {**body, "seal": _seal(body)}
+
+
+def _laws(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
+    return sorted({pair["law"] for pair in pairs} - {""})
 
 
 def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts) -> str:
@@ -81,10 +85,14 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
             why = Pair(a, b, way, pair["swapped"])
             if reason := _is_no_pair(why, order, certificate["laws"]):
                 return f"pair {number}: {reason}"
+            if list(pair["function"]) != list(_function(a)):
+                return f"pair {number}: the function is another one"
             for sides, shown in zip(claims.views(why, order), pair["views"], strict=True):
                 if reason := _other(sides, shown):
                     return f"pair {number}: {reason}"
             claims.add(number, why, order)
+        if certificate["laws"] != _laws(certificate["pairs"]):
+            return "the laws are not those that the pairs need"
         if certificate["outputs"].keys() != left.keys():
             return "the outputs are not those of the models"
         for name, t in left.items():
