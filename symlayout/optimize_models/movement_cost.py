@@ -59,8 +59,10 @@ class Cost:
         """
         if self.transposes > other.transposes:
             return False
-        spare = sum((other - self).sizes[size] * size for size in other.sizes)
-        spare -= sum((self - other).sizes[size] * size for size in self.sizes)
+        more, less = (self - other).sizes, (other - self).sizes
+        if not more:  # a size is at least 0, whatever its form
+            return True
+        spare = sum(n * size for size, n in less.items()) - sum(n * size for size, n in more.items())
         return _is_nonnegative(spare) or _is_nonnegative(_multiples(spare, requires))
 
     def __sub__(self, other: Cost) -> Cost:

@@ -143,11 +143,12 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
         return
     names = list(t.facts.dims)
     first: list[int] | None = None
+    taken: dict[str, int] = {}
     for modulus in _moduli(t):
         for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
             values = dict(zip(names, factors, strict=True))
             try:
-                bound = _smallest(t, values, modulus)
+                bound = _smallest(t, values, modulus, taken)
             except SymlayoutError:
                 continue
             if bound is None:
@@ -157,7 +158,7 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
                 yield bound
                 if first is not None or not sizes:
                     return
-                first = sizes
+                first, taken = sizes, values
     if first is None:
         try:
             yield small(t, lambda bound: min(bound.leaves()[0].shape, default=2) > 1, _PREFERRED)[0]
@@ -183,14 +184,17 @@ def _moduli(t: Tensor) -> list[int]:
     return [m for m in dict.fromkeys((modulus, modulus**2)) if m <= _MAX_MODULUS]
 
 
-def _smallest(t: Tensor, values: dict[str, int], modulus: int) -> Tensor | None:
-    """Return *t* at the smallest sizes that it allows: values times divisors of *modulus*; write them to *values*."""
+def _smallest(t: Tensor, values: dict[str, int], modulus: int, taken: Mapping[str, int]) -> Tensor | None:
+    """Return *t* at the smallest sizes that it allows, and write these to *values*.
+
+    The sizes are the values times divisors of *modulus*; none is that of *taken*.
+    """
     divisors = [m for m in range(1, modulus + 1) if modulus % m == 0]
     best = {name: value * modulus for name, value in values.items()}
     t.subs(best)
     for name, value in values.items():
         for m in divisors:
-            if _is_apart(t, {**best, name: value * m}):
+            if value * m != taken.get(name) and _is_apart(t, {**best, name: value * m}):
                 best[name] = value * m
                 break
     values.update(best)

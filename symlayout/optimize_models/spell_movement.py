@@ -284,7 +284,8 @@ class Speller:
         if digits is not None:
             for known in (None, start):
                 yield from self._of_digits(start, end, digits, known)
-        yield _gather(start, end, found)
+        else:  # a table says nothing of other sizes, and takes long to prove
+            yield _gather(start, end, found)
 
     def _of_digits(self, start: Shape, end: Shape, digits: Digits, known: Shape | None) -> Iterator[list[Step] | None]:
         cut = _slice(start, digits)

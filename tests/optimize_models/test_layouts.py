@@ -108,7 +108,8 @@ def test_known_networks_are_carried(tmp_path: Path, name: str, kind: str) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "efficientnet"])
-def test_known_networks_have_no_transposes_inside_without_a_layout(tmp_path: Path, name: str) -> None:
+def test_known_networks_have_one_transpose_for_each_end_without_a_layout(tmp_path: Path, name: str) -> None:
+    """It stands where a value is smallest: behind the QuantizeLinear of an input, for example."""
     o = carried(tmp_path, NETWORKS[name](SHAPES["dynamic batch"]), None)
-    assert transposes_inside(o) <= 1
+    assert o.report.after.transposes <= 2
     assert o.report.after.at_most(o.report.before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,15 @@ OPERATORS = {
     "pixel unshuffle": "SpaceToDepth",
 }
 """What moves the elements of a family; of another one a Transpose does."""
-TABLE = [(family, way, kind) for family in REORDERINGS for way in WAYS for kind in KINDS]
+UNSPELLED = [(family, "strided slices", "all dynamic") for family in ("DepthToSpace DCR", "pixel shuffle")]
+"""Slices of every fourth channel have C/4 elements, which four roundings of C/4 say in different words."""
+TABLE = [
+    pytest.param(
+        *case,
+        marks=[pytest.mark.xfail(strict=True, reason="roundings of C/4 are not told to be one")] * (case in UNSPELLED),
+    )
+    for case in itertools.product(REORDERINGS, WAYS, KINDS)
+]
 SAMPLE = [
     ("SpaceToDepth", "strided slices", "all dynamic"),
     ("DepthToSpace DCR", "axes of extent one", "static"),
