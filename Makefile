@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test test-all lint docs bench fuzz promises coverage images strict-c clean
 
 help:
-	@echo "make demo    the examples: OpenVINO models and a photograph"
+	@echo "make demo    the examples: a U-Net, OpenVINO models and a photograph"
 	@echo "make test    the tests to run while working: no slow ones, samples of long lists of cases, few random examples"
 	@echo "make test-all  all tests, with every case and example"
 	@echo "make lint    ruff and mypy"
@@ -99,6 +99,7 @@ images: $(VENV)/test.stamp
 	$(BIN)/symlayout show "N,C,2*h,2*w" "onnx:SpaceToDepth(blocksize=2)" "transpose(0,2,3,1)" --dims N=1,C=1,h=2,w=3 \
 	    --at 0,1,1,2 --svg docs/images/space_to_depth.svg
 	$(BIN)/symlayout show tests/models/exported/swin_dynamic.onnx --svg docs/images/swin.svg
+	$(BIN)/symlayout optimize examples/models/unet.onnx -o $(VENV)/unet.onnx --svg docs/images/unet.svg
 	$(BIN)/python -m tests.support.draw_rooms
 
 strict-c: $(VENV)/test.stamp

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Shapes, proofs, C and checked results for OpenVINO models; then a photograph through block operations and back.
+# A whole model: its shapes, what its converter left, and the proof that it is not needed.  Shapes, proofs, C and checked
+# results for OpenVINO models; then a photograph through block operations and back.
 # Every command is printed before it runs, and can be typed as printed.  `make demo` installs what the commands need.
 set -eu
 cd "$(dirname "$0")/.."
@@ -35,6 +36,11 @@ follow() {
     run symlayout run "$models/$1.xml" -i "$out/in.npy" -o "$out/$1.npy"
     run python examples/check_model.py "$models/$1.xml" "$out/in.npy" "$out/$1.npy"
 }
+
+printf '\n== a U-Net that tf2onnx exported\n'
+run symlayout infer "$models/unet.onnx"
+run symlayout optimize "$models/unet.onnx" -o "$out/unet.onnx" --svg "$out/unet.svg"
+run symlayout verify "$models/unet.onnx" "$out/unet.onnx"
 
 block_2d='block_shape=[1,5]'
 to_batch_2d="openvino:SpaceToBatch-2($block_2d, pads_begin=[0,2], pads_end=[0,0])"
