@@ -165,7 +165,7 @@ _AGREE: list[Row] = [
         "undecided = question.value if undecided is None else undecided\n    if undecided is None:",
         "return number\n    if undecided is None:",
     ),
-    ("both branches of a split are decided", "for bound in (value, -1 - value):", "for bound in (value, value):"),
+    ("both branches of a split are decided", "zip((value, -1 - value), plans", "zip((value, value), plans"),
 ]
 
 _NORMALISE: list[Row] = [
