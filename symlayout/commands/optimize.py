@@ -10,6 +10,7 @@ for example:
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 import symlayout as sl
@@ -38,6 +39,14 @@ def run(arguments: argparse.Namespace) -> Report:
     optimized.save(arguments.out)
     text = f"{optimized.report}\nwrote {arguments.out}"
     if arguments.svg:
-        write_file(arguments.svg, optimized.report.svg(Path(arguments.model).name).encode("utf-8"))
+        drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
+        write_file(arguments.svg, drawn.encode("utf-8"))
         text += f"\nwrote {arguments.svg}"
     return Report(text, {**optimized.report.to_json(), "out": arguments.out})
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return the command line that draws the picture again."""
+    options = [("-o", arguments.out), ("--layout", arguments.layout), *(("--law", law) for law in arguments.law)]
+    given = [word for name, value in options if value for word in (name, value)]
+    return shlex.join(["symlayout", "optimize", arguments.model, *given, "--svg", str(arguments.svg)])

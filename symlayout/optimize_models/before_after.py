@@ -15,7 +15,7 @@ _MOST_NODES = 60  # of a side
 _LABEL = 20  # characters in a box
 
 
-def picture(title: str, lines: Sequence[str], regions: Sequence[ChangedRegion]) -> str:
+def picture(title: str, lines: Sequence[str], regions: Sequence[ChangedRegion], made_by: str = "") -> str:
     """Return the regions as an SVG document; *lines* stand above them.
 
     >>> node = RegionNode("Transpose", ("x",), ("y",), "(N, 3)", "12*N")
@@ -57,7 +57,7 @@ def picture(title: str, lines: Sequence[str], regions: Sequence[ChangedRegion]) 
     if not regions:
         canvas.text(_MARGIN, y, "nothing was changed", "soft")
         y += 20
-    return canvas.document(width, y + 4, title, "; ".join(lines))
+    return canvas.document(width, y + 4, title, "; ".join(lines), made_by=made_by)
 
 
 def _layout(nodes: Sequence[RegionNode]) -> LayeredGraph:

@@ -106,15 +106,17 @@ class OptimizeReport:
             "regions": [region.to_json() for region in self.regions],
         }
 
-    def svg(self, title: str = "what symlayout optimize changed") -> str:
+    def svg(self, title: str = "what symlayout optimize changed", made_by: str = "") -> str:
         """Return a picture of the regions before and after, as an SVG document.
 
-        Coloured boxes move elements, and the others compute.
+        Coloured boxes move elements, and the others compute.  *made_by* is the command that draws the picture again;
+        it is written into the SVG as metadata.
         """
         summary = str(self).splitlines()[:3]
         proofs = Counter(verdict.name for verdict in self.verdicts.values())
         summary += [f"outputs      {', '.join(f'{count} {name}' for name, count in proofs.items())}, for all sizes"]
-        return picture(title, summary + ([f"laws         {', '.join(self.laws)}"] if self.laws else []), self.regions)
+        summary += [f"laws         {', '.join(self.laws)}"] if self.laws else []
+        return picture(title, summary, self.regions, made_by=made_by)
 
     def __str__(self) -> str:
         before, after = self.before, self.after
