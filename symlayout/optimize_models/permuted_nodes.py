@@ -23,6 +23,7 @@ from symlayout.models.onnx_model import OnnxGraph
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.reshape_steps import target_shape
+from symlayout.optimize_models.spell_movement import rebased
 from symlayout.proof.prove import Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
 
@@ -280,7 +281,7 @@ class PermutedNodes:
             if not isinstance(found, Tensor):
                 return None
             moved = transpose(found, self._perm) if permuted else found
-            original = _over(wanted, {id(self._tensors[n]): leaf for n, leaf in leaves.items()})
+            original = rebased(wanted, {id(self._tensors[n]): leaf for n, leaf in leaves.items()})
             if original is None or moved.dtype != original.dtype or moved.rank != original.rank:
                 return None
             if not implies(original.facts, moved.facts):
@@ -391,26 +392,6 @@ class PermutedNodes:
 def name_of(node: NodeProto) -> str:
     """Return the operator and its name for messages."""
     return f"{node.op_type} {(node.name or node.output[0])[:80]}"
-
-
-def _over(t: Tensor, sources: Mapping[int, Tensor]) -> Tensor | None:
-    """Return *t* with other tensors in the places of some, by their ``id``; None if it reads others too."""
-    made: dict[int, Tensor] = dict(sources)
-    waiting = [t]
-    while waiting:
-        at = waiting[-1]
-        if id(at) in made:
-            waiting.pop()
-        elif at.values is not None:
-            made[id(at)] = at
-        elif not at.inputs:
-            return None
-        elif missing := [x for x in at.inputs if id(x) not in made]:
-            waiting += missing
-        else:
-            made[id(at)] = at.remade(tuple(made[id(x)] for x in at.inputs), {})
-            waiting.pop()
-    return made[id(t)]
 
 
 def _is_elementwise(t: Tensor | None) -> bool:

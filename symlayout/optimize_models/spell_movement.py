@@ -6,7 +6,7 @@ The composed map of the movement decides, as `movement_digits` finds it: no spel
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -194,15 +194,20 @@ class Spelling:
         return nodes
 
 
-def rebased(t: Tensor, source: Tensor, leaf: Tensor) -> Tensor | None:
-    """Return *t* with *leaf* in the place of *source*; None if it reads other values too."""
-    made: dict[int, Tensor] = {id(source): leaf}
+def rebased(t: Tensor, sources: Mapping[int, Tensor]) -> Tensor | None:
+    """Return *t* with other tensors in the places of some, by their ``id``; None if it reads others too.
+
+    Constants stay.
+    """
+    made: dict[int, Tensor] = dict(sources)
     waiting = [t]
     while waiting:
         at = waiting[-1]
         if id(at) in made:
             waiting.pop()
-        elif at.declared is None:
+        elif at.values is not None:
+            made[id(at)] = at
+        elif not at.inputs:
             return None
         elif missing := [x for x in at.inputs if id(x) not in made]:
             waiting += missing
@@ -236,7 +241,7 @@ class Speller:
         key = f"stand-in {next(self._stand_ins)}"
         leaf = Tensor("x", source.dtype, source.extents, source.facts, key=key)
         bare = Tensor("x", None, source.extents, source.facts, key=key)
-        wanted, moved = rebased(value, source, leaf), rebased(value, source, bare)
+        wanted, moved = (rebased(value, {id(source): t}) for t in (leaf, bare))
         if wanted is None or moved is None or moved.leaves() != [bare]:
             return None
         found = examples(moved)

@@ -89,9 +89,9 @@ def test_a_spelling_is_proved_and_cheaper() -> None:
     turned = speller.cheapest(x, y, limit)
     assert turned is not None
     assert [s.op for s in turned.steps] == ["Slice", "Transpose"]
-    assert rebased(y, flipped, flipped) is not None
-    assert rebased(sl.concatenate([y, y], 0), y, y) is not None
-    assert rebased(x, flipped, flipped) is None
+    assert rebased(y, {id(flipped): flipped}) is not None
+    assert rebased(sl.concatenate([y, y], 0), {id(y): y}) is not None
+    assert rebased(x, {id(flipped): flipped}) is None
 
 
 def test_what_nobody_read_before_stays(tmp_path: Path) -> None:
