@@ -166,7 +166,8 @@ class WitnessSearch:
         if differs.any() and a.dtype.kind == "f":  # by more than the side itself moves with its inputs?
             moved = {key: _stirred(array) for key, array in arrays.items()}
             stirred = np.broadcast_to(evaluated([left], moved)[id(left)], shape)
-            noise = np.abs(stirred.astype(np.float64) - a)
+            with np.errstate(invalid="ignore"):  # infinities explain no difference
+                noise = np.abs(stirred.astype(np.float64) - a)
             differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
         apart = np.flatnonzero(differs)
         if not apart.size:
