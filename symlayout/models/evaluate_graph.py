@@ -19,6 +19,7 @@ from symlayout.algebra.facts import Requirement
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
 from symlayout.frontends.registry import AttributeNameError
 from symlayout.maps.interpreter import interpret
+from symlayout.models.choices import is_open
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, numbers_of_dims
@@ -47,6 +48,7 @@ class Evaluation:
         self._tensors: dict[int, tuple[Any, Tensor]] = {}  # of arrays, by id
         self._places: dict[str, tuple[Tensor, int]] = {}  # by dim: a tensor and an axis that has it as extent
         self._known_facts: set[int] = set()
+        self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
 
     # ------------------------------------------------------------------ values
@@ -161,6 +163,40 @@ class Evaluation:
             return None
         reals = self.reals_of(value)
         return None if reals is None else self.shapes.whole(reals)
+
+    def with_choices(
+        self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], results: list[Value], where: str
+    ) -> list[Value]:
+        """Note which integers a node chooses by comparing dims; return them as expressions where no choice is left."""
+        starts = op == "Equal" and any(isinstance(v, np.ndarray) and _has_expressions(v) for v in inputs)
+        if len(results) != 1 or not (starts or any(id(v) in self._choices for v in inputs)):
+            return results
+        given = [self.choices_of(v) for v in inputs]
+        made = self.shapes.choices(op, given, attributes, where)
+        if made is None or not isinstance(results[0], Tensor):
+            return results
+        if not is_open(made.flat):
+            return [made]
+        self._choices[id(results[0])] = results[0], made
+        return results
+
+    def choices_of(self, value: Value | None) -> np.ndarray[Any, Any] | None:
+        """Return the integers, expressions and choices of a small value; None if they are not known."""
+        return self._choices[id(value)][1] if id(value) in self._choices else self.reals_of(value)
+
+    def ends_of(self, data: Value | None, ends: Value | None, axes: Value | None) -> Value | None:
+        """Return the ends of a slice of *data* as expressions, if the model chooses them by comparing dims."""
+        chosen = self.choices_of(ends)
+        if not isinstance(data, Tensor) or chosen is None or not is_open(chosen.flat):
+            return ends
+        along = range(chosen.size) if axes is None else self.reals_of(axes)
+        if along is None or any(not -data.rank <= axis < data.rank for axis in along):
+            return ends
+        try:
+            found = [self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(chosen.flat, along, strict=True)]
+        except InconclusiveError:  # until the next evaluation
+            return ends
+        return ends if is_open(found) else np.array(found, object)
 
     def declared(
         self,

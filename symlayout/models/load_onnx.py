@@ -136,6 +136,8 @@ class OnnxEvaluation(Evaluation):
             copies = not any(a.name == "allowzero" and a.i for a in node.source.attribute)
             inputs[1], quotients = exact_target(*inputs, copies=copies)  # type: ignore[arg-type]
             self.exact |= quotients
+        if op == "Slice" and len(inputs) > 2:
+            inputs[2] = self.ends_of(inputs[0], inputs[2], inputs[3] if len(inputs) > 3 else None)
         if op == "Range":
             inputs = [v if (whole := self.integers_of(v)) is None else whole for v in inputs]
         results = None if _is_range_of_dims(op, inputs) else self._declared(node, op, inputs)
@@ -151,18 +153,17 @@ class OnnxEvaluation(Evaluation):
         if op and not onnx_types.is_standard(node):
             titles.append(f"microsoft:{op}")  # onnxruntime writes some of its operators in the standard's domain
         on_shape = is_shape_node(op, inputs) if op else False  # type: ignore[arg-type]
+        title = op if op in OPS else node.title
         known = any(_is_known(t) for t in titles)
         if op in _RANDOM or not (known or (on_shape and op in OPS)):
             return None
         attributes = self._attributes(node)
-        if on_shape:
-            title = op if op in OPS else node.title
-            if title in OPS or title in _MOVING:
-                made = self.shape_values(title, inputs, attributes, str(node))
-                if made is not None:
-                    return made
-                if op in ("Shape", "Size"):
-                    return None
+        if on_shape and (title in OPS or title in _MOVING):
+            made = self.shape_values(title, inputs, attributes, str(node))
+            if made is not None:
+                return made
+            if op in ("Shape", "Size"):
+                return None
         given = dict(attributes)
         if "to" in attributes and op == "Cast":
             attributes["to"] = self._attributes(node, raw=True)["to"]
@@ -174,7 +175,8 @@ class OnnxEvaluation(Evaluation):
             raise
         if results is None:
             return None
-        return self.with_reals(op, inputs, given, self.folded(results, inputs), str(node))
+        results = self.with_choices(title, inputs, given, self.folded(results, inputs), str(node))
+        return self.with_reals(op, inputs, given, results, str(node))
 
     def _filled(self, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
         """Return the value of a ConstantOfShape whose shape holds expressions: one element, broadcast."""

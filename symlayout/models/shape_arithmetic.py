@@ -32,6 +32,7 @@ from symlayout.language.sympy_bridge import (
 from symlayout.maps.interpreter import interpret
 from symlayout.models import real_arithmetic
 from symlayout.models.apply_node import Constant, Value, apply_layer
+from symlayout.models.choices import Choice, branches, compared, is_open, joined
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.tensors.chain import Tensor, tensor
 
@@ -41,6 +42,7 @@ MAX_WORK = 10_000  # of a model, on different expressions
 _DECISION = 100  # the work of a search for a proof, where a sum or product is 1
 _WORK_OF_A_NODE = 20
 _LIMIT = 1 << 63
+_INT32 = (1 << 31) - 1
 
 Rule = Callable[..., Any]
 R = TypeVar("R")
@@ -82,6 +84,7 @@ class ShapeNodes:
             if isinstance(e, Supposed):
                 self._facts.assume_nonnegative(to_extent(e.value, self._facts))
         self.supposed: set[Supposed] = set()
+        self._choosing = False  # whether a comparison that is not decided is a `Choice`
         self.leaf_dims: list[set[str]] = []  # the dims of each input of the model
         self._work = MAX_WORK + _WORK_OF_A_NODE * nodes
         self._decided: dict[tuple[Any, int], bool] = {}
@@ -123,6 +126,42 @@ class ShapeNodes:
         except (TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:  # NumPy's refusals too
             raise FormatError(f"{op} cannot be computed from {_words(inputs, attributes)}\n  in: {where}") from error
 
+    def choices(self, op: str, inputs: Sequence[Any], attributes: Mapping[str, Any], where: str) -> Constant | None:
+        """Return the output of a node, with a `Choice` for each element that a comparison of dims decides.
+
+        The result is None if it is not known.
+        """
+        if any(v is None or v.size > MAX_CONSTANT for v in inputs) or not inputs:
+            return None
+        self._choosing = True
+        try:
+            return np.asarray(self.compute(op, inputs, attributes, where)[0], object)
+        except SymlayoutError:
+            return None  # the value is a tensor whose elements are not known
+        finally:
+            self._choosing = False
+
+    def end_of(self, end: Any, extent: Any) -> Any:
+        """Return where a slice of an axis ends, an int or an expression; a `Choice` if its sides do not meet.
+
+        That an *end* beyond int32 lies outside the axis becomes a requirement: extents are smaller.
+        """
+        if isinstance(end, Choice):
+            below = -end.other if end.other in (end.zero, -end.zero) else None  # not 0 on this side
+            then, other = self.end_of(end.then, extent), self._end(end.other, extent, below)
+            return Choice(end.zero, then, other) if is_open((then, other)) else joined(end.zero, then, other)
+        return self._end(end, extent)
+
+    def _end(self, end: Any, extent: Any, positive: Any = None) -> Any:
+        if isinstance(end, Choice):
+            return self.end_of(end, extent)
+        if isinstance(end, int) and end >= _INT32:
+            if not self.at_least(end - extent, 0):
+                self.suppose(end - extent)
+            return extent
+        is_below = self.at_least(-end, 1) or (positive == -end and self.at_least(positive, 0))
+        return extent + end if is_below else end
+
     def _elementwise(self, rule: Rule, inputs: Sequence[Any]) -> Constant:
         """Return *rule* applied to each element of the inputs, which are broadcast together."""
         values = [_integers(value) for value in inputs]
@@ -132,13 +171,23 @@ class ShapeNodes:
         return _array(found, spread[0].shape)
 
     def _number(self, rule: Rule, numbers: tuple[Any, ...]) -> Any:
+        if is_open(numbers):
+            self._spend(1)
+            zero, then, other = branches(numbers)
+            return joined(zero, self._number(rule, tuple(then)), self._number(rule, tuple(other)))
         if all(isinstance(number, int) for number in numbers):
             return rule(self, *numbers) if rule in _DECIDING else rule(*numbers)
         if (rule, numbers) not in self._known:
             self._spend(1)
             found = rule(self, *numbers) if rule in _DECIDING else rule(*numbers)
+            if isinstance(found, Choice):
+                return found
             self._known[rule, numbers] = exact_quotients([found])[0] if found in self._exact else found
         return self._known[rule, numbers]
+
+    def truth(self, number: Any) -> Any:
+        """Return whether a number is not 0."""
+        return self._number(_not, (self._number(_equal, (number, 0)),))
 
     def _spend(self, work: int) -> None:
         self._work -= work
@@ -165,6 +214,12 @@ class ShapeNodes:
         if any(names <= dims for dims in self.leaf_dims):
             self.supposed.add(Supposed(e))
         raise InconclusiveError(f"{e} >= 0, on which the rounding of a quotient depends")
+
+    def choice(self, a: Any, b: Any) -> Choice:
+        """Return whether two expressions are equal, as a choice; raise `InconclusiveError` if none is wanted."""
+        if not self._choosing:
+            raise InconclusiveError(f"{a} == {b}")
+        return compared(a, b)
 
     # ------------------------------------------------------------------ floats
 
@@ -305,12 +360,16 @@ def _remainder(decide: ShapeNodes, a: Any, b: Any) -> Any:
     return a - b * exact if b != 0 and (exact := exact_ratio(a, b)) is not None else a % b
 
 
-def _equal(decide: ShapeNodes, a: Any, b: Any) -> bool:
+def _equal(decide: ShapeNodes, a: Any, b: Any) -> bool | Choice:
     if isinstance(a - b, int) or a == b:
         return bool(a == b)
     if decide.at_least(a - b, 1) or decide.at_least(b - a, 1):
         return False
-    raise InconclusiveError(f"{a} == {b}")
+    return decide.choice(a, b)
+
+
+def _not(truth: Any) -> bool:
+    return not truth
 
 
 def _where(condition: Any, a: Any, b: Any) -> Any:
@@ -351,6 +410,7 @@ _ELEMENTWISE: dict[str, Rule] = {
     "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": _quotient, "FloorDiv": _floor_quotient,
     "Mod": _remainder,
     "Neg": operator.neg, "Min": _minimum, "Max": _maximum, "Equal": _equal, "Where": _where,
+    "Not": _not,
 }  # fmt: skip
 _DECIDING = (_quotient, _floor_quotient, _remainder, _equal, _minimum, _maximum)
 
@@ -376,7 +436,7 @@ def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Co
     if data.dtype != object:
         return data.astype(to)
     if to.kind == "b":
-        return _array([not _equal(decide, number, 0) for number in data.flat], data.shape)
+        return _array([decide.truth(number) for number in data.flat], data.shape)
     if to.kind not in "iu":
         raise NotComputedError(f"a shape is cast to {to}, which is no integer type")
     limits = np.iinfo(to)
@@ -490,6 +550,8 @@ def _checked(value: Constant) -> Constant:
 
 def _terms(e: Any) -> int:
     """Return an upper bound of the number of terms of *e* multiplied out, and of the depth of its parts."""
+    if isinstance(e, Choice):
+        return _terms(e.zero) + _terms(e.then) + _terms(e.other)
     if isinstance(e, int) or e.is_Rational:
         if not max(abs(int(getattr(e, "p", e))), int(getattr(e, "q", 1))) < _LIMIT:
             raise ShapeError("an integer of a shape exceeds int64", "overflow")

@@ -200,9 +200,9 @@ def test_shape_of_a_part_and_constant_of_shape(tmp_path: Path) -> None:
 
 
 def test_a_number_that_is_not_decided_is_a_dim_of_its_own(tmp_path: Path) -> None:
-    undecided = [node("Equal", "n, two", "q"), node("Where", "q, two, n", "e"), node("Tile", "x, e", "y")]
+    undecided = [node("Equal", "n, two", "q"), node("Where", "q, one, n", "e"), node("Tile", "x, e", "y")]
     x = value_info("x", ("N",))
-    y = loaded(tmp_path, *extent_nodes(n=0), *undecided, constants=constants(two=2), x=x)
+    y = loaded(tmp_path, *extent_nodes(n=0), *undecided, constants=constants(two=2, one=1), x=x)
     assert [str(n).partition("_")[0] for n in y.shape] == ["Tile"]
 
 

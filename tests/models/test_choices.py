@@ -1,0 +1,78 @@
+"""Integers that a model chooses by comparing dims, as tf2onnx and torch write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import NodeProto, TensorProto
+
+import symlayout as sl
+from symlayout.models.choices import Choice, branches, compared, is_open, joined
+from tests.models.onnx_files import ZERO, constants, extent_nodes, loaded
+from tests.models.onnx_files import joined as listed
+from tests.support.onnx_writer import node, value_info
+
+N, C = sl.dims("N C")
+CONSTANTS = (*ZERO, *constants(two=2, five=5, end=2147483647, nothing=0))
+
+
+def result(tmp_path: Path, *nodes: NodeProto) -> sl.Tensor:
+    return loaded(tmp_path, *extent_nodes(n=0), *nodes, constants=CONSTANTS, x=value_info("x", ("N",)))
+
+
+def test_where_both_sides_meet_there_is_no_choice(tmp_path: Path) -> None:
+    chosen = [
+        node("Equal", "n, two", "q"),
+        node("Where", "q, two, n", "e"),
+        *listed("t", "e"),
+        node("Tile", "x, t", "y"),
+    ]
+    assert str(result(tmp_path, *chosen).shape) == "(N**2,)"
+
+
+def test_where_they_do_not_meet_the_dim_is_one_of_its_own(tmp_path: Path) -> None:
+    chosen = [node("Equal", "n, two", "q"), node("Where", "q, five, n", "e"), *listed("t", "e")]
+    y = result(tmp_path, *chosen, node("Tile", "x, t", "y"))
+    assert [str(n).partition("_")[0] for n in y.shape] == ["Tile"]
+    assert y.bounds() == [(0, None)]
+
+
+def end_of_crop(crop: str) -> list[NodeProto]:
+    """Return nodes that slice off *crop* elements as tf2onnx does: the end is -crop, or very large for a crop of 0."""
+    return [
+        node("Equal", f"{crop}, nothing", "q"), node("Not", "q", "r"), node("Cast", "r", "s", to=TensorProto.INT64),
+        node("Neg", "s", "minus"), node("Mul", f"{crop}, minus", "a"), node("Cast", "q", "none", to=TensorProto.INT64),
+        node("Mul", "end, none", "b"), node("Add", "a, b", "stop"), *listed("stops", "stop"),
+        node("Slice", "x, zero, stops, zero", "y"),
+    ]  # fmt: skip
+
+
+def test_a_slice_ends_before_a_crop_that_may_be_0(tmp_path: Path) -> None:
+    y = result(tmp_path, node("Mod", "n, two", "crop"), *end_of_crop("crop"))
+    assert str(y.shape) == "(2*floor(N/2),)"
+    assert [str(r) for r in y.requires] == ["N <= 2147483647"]
+    for n in (1, 4, 7):
+        assert sl.interpret(y, np.arange(n, dtype=np.float32)).tolist() == list(range(n - n % 2))
+
+
+def test_a_crop_that_may_be_negative_has_no_such_end(tmp_path: Path) -> None:
+    y = result(tmp_path, node("Sub", "n, five", "crop"), *end_of_crop("crop"))
+    assert [str(n).partition("_")[0] for n in y.shape] == ["Slice"]
+
+
+@pytest.mark.parametrize("open_", [True, False])
+def test_a_choice_lies_among_the_values(open_: bool) -> None:
+    assert is_open([1, N, compared(N, 2) if open_ else N - 2]) == open_
+
+
+def test_two_sides_are_one_value_only_if_they_agree_where_the_numbers_are_equal() -> None:
+    assert joined(N - C, N, C) == C
+    assert joined(N - C, N + C, 2 * C) == 2 * C
+    assert joined(N - C, N, C + 1) == Choice(N - C, N, C + 1)
+    assert joined(N - 1, True, 1) == Choice(N - 1, True, 1)
+
+
+def test_a_number_is_0_on_the_side_where_it_is_compared_with_0() -> None:
+    assert branches([compared(N, 2), N - 2, N]) == (N - 2, [True, 0, N], [False, N - 2, N])
