@@ -10,6 +10,7 @@ for example:
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--svg", metavar="FILE", type=Path, help="write a picture of what was changed, before and after"
     )
+    parser.add_argument(
+        "--certificates", metavar="FILE", type=Path, help="write the report as JSON, with the proof of each rewrite"
+    )
     parser.add_argument("--layout", choices=LAYOUTS, help="the layout to carry the whole network to")
     parser.add_argument(
         "--law", metavar="LAW", action="append", default=[], choices=LAWS, help="a law that may be used: %(choices)s"
@@ -42,6 +46,10 @@ def run(arguments: argparse.Namespace) -> Report:
         drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
         text += f"\nwrote {arguments.svg}"
+    if arguments.certificates:
+        data = json.dumps(optimized.report.to_json(certificates=True), indent=1)
+        write_file(arguments.certificates, data.encode("utf-8"))
+        text += f"\nwrote {arguments.certificates}"
     return Report(text, {**optimized.report.to_json(), "out": arguments.out})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,15 +10,21 @@ import numpy as np
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.rewritten import Rewritten
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 
-def fold_pads(model: Model) -> tuple[ModelProto, list[str]]:
+def fold_pads(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
     """Return the model with pads of 0 as attributes of the convolutions that read them, and what was changed.
 
     Nothing is proved here.
+
+    Parameters
+    ----------
+    untouched : set of str
+        Values of pads that stay.
     """
     graph, pads = EditedGraph(model.source), _Pads(model)
     kept = graph.outputs | graph.captured()
@@ -25,12 +32,15 @@ def fold_pads(model: Model) -> tuple[ModelProto, list[str]]:
     for node in list(graph.nodes):
         readers = [n for n in graph.nodes if node.output and node.output[0] in n.input]
         widths = pads.widths(graph, node)
-        if widths is None or node.output[0] in kept or not all(_takes(graph, n, node.output[0]) for n in readers):
+        if widths is None or node.output[0] in kept | untouched:
+            continue
+        if not all(_takes(graph, n, node.output[0]) for n in readers):
             continue
         for reader in readers:
             _add(graph, reader, widths)
             reader.input[0] = node.input[0]
-        changes.append(f"{node.output[0][:80]}: Pad became pads of {', '.join(n.op_type for n in readers)}")
+        text = f"{node.output[0][:80]}: Pad became pads of {', '.join(n.op_type for n in readers)}"
+        changes.append(Rewritten(node.output[0], text, ends=tuple(n.output[0] for n in readers)))
     return graph.finish(), changes
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spell_movement import Speller, Spelling, copy_of
 
 if TYPE_CHECKING:
@@ -17,10 +18,16 @@ if TYPE_CHECKING:
 _MAX_ANCESTORS = 24  # values of one region that are tried as its source
 
 
-def respell_regions(model: Model) -> tuple[ModelProto, list[str]]:
-    """Return the model with each region of movement in its cheapest spelling, and what was changed."""
+def respell_regions(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+    """Return the model with each region of movement in its cheapest spelling, and what was changed.
+
+    Parameters
+    ----------
+    kept : set of str
+        Values that are made as they are.
+    """
     graph = EditedGraph(model.source)
-    regions = _Regions(graph, Movement(model))
+    regions = _Regions(graph, Movement(model), kept)
     changes = regions.run()
     return graph.finish(), changes
 
@@ -28,8 +35,8 @@ def respell_regions(model: Model) -> tuple[ModelProto, list[str]]:
 class _Regions:
     """The regions of a graph while they are rewritten."""
 
-    def __init__(self, graph: EditedGraph, movement: Movement) -> None:
-        self.graph, self.movement = graph, movement
+    def __init__(self, graph: EditedGraph, movement: Movement, kept: Set[str]) -> None:
+        self.graph, self.movement, self.kept = graph, movement, kept
         self.speller = Speller(graph.opset)
         self.touched: set[str] = set()
         self._read()
@@ -42,12 +49,12 @@ class _Regions:
             for name in node.input:
                 self.readers.setdefault(name, []).append(node)
 
-    def run(self) -> list[str]:
+    def run(self) -> list[Rewritten]:
         changes = []
         for name in [n for node in self.graph.nodes for n in node.output]:
-            if name in self.movement.sources and self._is_end(name):
+            if name in self.movement.sources and name not in self.kept and self._is_end(name):
                 change = self._rewrite(name)
-                if change:
+                if change is not None:
                     changes.append(change)
         return changes
 
@@ -67,12 +74,12 @@ class _Regions:
             seen.update(dict.fromkeys(level))
         yield from seen
 
-    def _rewrite(self, name: str) -> str:
-        """Rewrite the region that ends in a value; return what was done, or an empty text."""
+    def _rewrite(self, name: str) -> Rewritten | None:
+        """Rewrite the region that ends in a value; return what was done, or None."""
         producer = self.made_by.get(name)
         value = self.movement.tensors.get(name)
         if producer is None or value is None or name in self.touched:
-            return ""
+            return None
         best: tuple[tuple[int, int, int], str, Spelling, list[NodeProto]] | None = None
         for source in self._ancestors(name):
             start = self.movement.tensors.get(source)
@@ -83,20 +90,20 @@ class _Regions:
             gone = Cost(moves.sizes, moves.transposes, sum(n.op_type != "Constant" for n in dead))
             found = self.speller.cheapest(start, value, gone)
             if found is not None and not found.steps and self._needs_copy(name, source):
-                found = copy_of(value, gone)
+                found = copy_of(value, gone, found)
             if found is not None:
                 saved = gone.key()
                 key = tuple(a - b for a, b in zip(found.key(), saved, strict=True))
                 if best is None or key < best[0]:
                     best = (key[0], key[1], key[2]), source, found, dead
         if best is None:
-            return ""
+            return None
         _, source, found, dead = best
         self._apply(name, source, found, producer)
         self._read()
         ops = ", ".join(n.op_type for n in dead)
         made = ", ".join(s.op for s in found.steps) or "nothing"
-        return f"{name[:80]} from {source[:80]}: {ops} became {made}"
+        return Rewritten(name, f"{name[:80]} from {source[:80]}: {ops} became {made}", found.proofs)
 
     def _dead_without(self, name: str, source: str) -> list[NodeProto]:
         """Return the nodes that nobody needs if *name* is made of *source* anew."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.models.onnx_model import inner_nodes, outer_names
+from symlayout.models.load_onnx import OnnxEvaluation
+from symlayout.models.model import ModelNode
+from symlayout.models.onnx_model import OnnxGraph, inner_nodes, outer_names
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -84,6 +87,17 @@ class EditedGraph:
             return None
         given = self.attribute(node, "perm")
         return tuple(reversed(range(rank))) if given is None else tuple(given)
+
+    def evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
+        """Return the outputs of a node, given its operands as tensors and arrays by their names."""
+        opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in self.message.opset_import}
+        evaluation = OnnxEvaluation(OnnxGraph((), (), (), {}, opsets, {}, self.message, Path()), ())
+        for name, value in values.items():
+            evaluation.define(name, value)
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        version = opsets.get(domain, 1)
+        made = ModelNode(node.name, node.op_type, domain, tuple(node.input), tuple(node.output), version, node)
+        return list(evaluation.computed(made))
 
     # ------------------------------------------------------------------ edits
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from symlayout.equivalence.verify_models import verify
@@ -14,18 +15,23 @@ from symlayout.models.model import Model
 from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
+from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.fold_pads import fold_pads
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.permuted_nodes import Found, inverse
+from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.spell_movement import rebased
 from symlayout.optimize_models.transpose_cut import Crossing, crossings_of, run_permuted
-from symlayout.proof.prove import Verdict, check_laws, implies
+from symlayout.proof.prove import Proof, Verdict, check_laws, implies, prove_equal
+from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 _MAX_ROUNDS = 12  # of all rewrites
+_MAX_BLAMED = 64  # results that are verified to find which values are to blame
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +41,10 @@ class Change:
     Attributes
     ----------
     rule : str
-        ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout.
-    details : tuple of str
-        What was rewritten.
+        ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
+        ``"pads"`` for pads that convolutions do themselves, ``"dilation"`` for convolutions of interleaved parts.
+    rewritten : tuple of Rewritten
+        What was rewritten, each with its own proof.
     accepted : bool
         Whether the rewrite is in the result.
     reason : str
@@ -45,9 +52,14 @@ class Change:
     """
 
     rule: str
-    details: tuple[str, ...]
+    rewritten: tuple[Rewritten, ...]
     accepted: bool
     reason: str = ""
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What was rewritten, as text."""
+        return tuple(each.text for each in self.rewritten)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +103,24 @@ class OptimizeReport:
     held: tuple[str, ...] = ()
     regions: tuple[ChangedRegion, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON data."""
+    def to_json(self, *, certificates: bool = False) -> dict[str, Any]:
+        """Return the report as JSON data.
+
+        Parameters
+        ----------
+        certificates : bool
+            Whether each value that was rewritten has its certificate in the data, which `sl.check` verifies.  A text
+            stands for a proof that has none.
+        """
         return {
             "changes": [
-                {"rule": c.rule, "details": list(c.details), "accepted": c.accepted, "reason": c.reason}
+                {
+                    "rule": c.rule,
+                    "details": list(c.details),
+                    "accepted": c.accepted,
+                    "reason": c.reason,
+                    "rewritten": [each.to_json(certificates) for each in c.rewritten],
+                }
                 for c in self.changes
             ],
             "before": _cost_data(self.before, self.nodes[0]),
@@ -129,7 +154,7 @@ class OptimizeReport:
         lines += [f"under the laws: {', '.join(self.laws)}"] if self.laws else []
         lines += [f"held back by {name}" for name in self.held]
         for change in self.changes:
-            lines += [f"{'' if change.accepted else 'not done: '}{detail}" for detail in change.details]
+            lines += [f"{'' if change.accepted else 'not done: '}{change.rule}: {each}" for each in change.rewritten]
             lines += [f"  because {change.reason}"] if change.reason else []
         return "\n".join(lines)
 
@@ -262,9 +287,18 @@ class _Rewrite:
 
     rule: str
     source: ModelProto
-    details: list[str]
+    rewritten: list[Rewritten]
     free_ends: bool = False
     laws: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from others."""
+        return self.rule, *(each.text for each in self.rewritten)
+
+
+_Maker = Callable[[Set[str]], _Rewrite]
+"""Makes a rewrite that leaves some values as they are."""
 
 
 class _Search:
@@ -276,7 +310,8 @@ class _Search:
         self.before = self.cost = cost_of_model(original)
         self.changes: list[Change] = []
         self.verdicts = dict.fromkeys(original.outputs, Verdict.PROVED)
-        self.refused: set[tuple[str, tuple[str, ...]]] = set()
+        self.refused: set[tuple[str, ...]] = set()
+        self.kept: set[str] = set()  # values whose rewrite made the result UNKNOWN
         self.found: Found = {}
         self.used: set[str] = set()
         self.sums: dict[str, None] = {}  # that stay because their law is not granted
@@ -298,52 +333,98 @@ class _Search:
         report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts, laws, held, regions)
         return OptimizedModel(self.best, report)
 
-    def _rewrites(self) -> Iterator[Callable[[], _Rewrite]]:
+    def _rewrites(self) -> Iterator[_Maker]:
         carried = [] if self.layout is None else crossings_to(self.layout)
         for crossing in carried:
-            yield lambda crossing=crossing: self._crossed(crossing)  # type: ignore[misc]
-        yield lambda: _Rewrite("movement", *respell_regions(self.best))
+            yield partial(self._crossed, crossing)
+        yield lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
+        yield lambda kept: _Rewrite("movement", *respell_regions(self.best, kept))
         apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
             if crossing.perm not in apart:
-                yield lambda crossing=crossing: self._crossed(crossing)  # type: ignore[misc]
-        yield lambda: _Rewrite("movement", *fold_pads(self.best))
+                yield partial(self._crossed, crossing)
+        yield lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
 
-    def _crossed(self, crossing: Crossing) -> _Rewrite:
-        made = run_permuted(self.best, crossing, self.found)
+    def _crossed(self, crossing: Crossing, kept: Set[str]) -> _Rewrite:
+        made = run_permuted(self.best, crossing, self.found, kept)
         self.sums.update(dict.fromkeys(made.refused))
         if crossing.free_ends:
             self.failed += made.failed
         laws = ("reassociate",) if made.reordered else ()
         return _Rewrite("layout", made.source, made.changes, crossing.free_ends, laws)
 
-    def _try(self, rewrite: Callable[[], _Rewrite]) -> bool:
-        """Apply a rewrite if it makes the model cheaper and is proved; return whether it did."""
-        made = rewrite()
-        rule, details = made.rule, made.details
-        if not details or (rule, tuple(details)) in self.refused:
+    def _try(self, maker: _Maker) -> bool:
+        """Apply a rewrite if it makes the model cheaper and is proved; return whether it did.
+
+        Values that keep the result from being proved are found, and stay as they are.
+        """
+        made = maker(self.kept)
+        if not made.rewritten or made.key in self.refused:
             return False
-        try:
-            model = _reread(self.original, made.source)
-            if rule == "layout":  # identities and pairs of transposes are left, which go as regions
-                source, more = respell_regions(model)
-                details = details + more
-                model = _reread(self.original, source)
-        except SymlayoutError as error:
-            self.changes.append(Change(rule, tuple(details), False, f"the result cannot be read: {error}"))
-            self.refused.add((rule, tuple(made.details)))
+        self.refused.add(made.key)
+        found = self._read(made)
+        if isinstance(found, Model) and not self._is_cheaper(found, made.free_ends):
             return False
-        if not self._is_cheaper(model, made.free_ends):
-            self.refused.add((rule, tuple(made.details)))
-            return False
-        reason = self._why_not(model)
-        self.changes.append(Change(rule, tuple(details), not reason, reason))
+        reason = found if isinstance(found, str) else self._why_not(found)
         if reason:
-            self.refused.add((rule, tuple(made.details)))
-            return False
-        self.best, self.cost = model, cost_of_model(model)
+            return self._is_blamed(maker, made, reason) and self._try(maker)
+        assert isinstance(found, Model)
+        rewritten = tuple(self._proved(each, found) for each in made.rewritten)
+        self.changes.append(Change(made.rule, rewritten, True))
+        self.refused.discard(made.key)
+        self.best, self.cost = found, cost_of_model(found)
         self.used.update(made.laws)
         return True
+
+    def _read(self, made: _Rewrite) -> Model | str:
+        """Return a rewritten model, or why it cannot be read; what a layout leaves behind is respelled."""
+        try:
+            model = _reread(self.original, made.source)
+            if made.rule == "layout":  # identities and pairs of transposes are left, which go as regions
+                source, more = respell_regions(model, self.kept)
+                made.rewritten.extend(more)
+                model = _reread(self.original, source)
+        except SymlayoutError as error:
+            return f"the result cannot be read: {error}"
+        return model
+
+    def _is_blamed(self, maker: _Maker, made: _Rewrite, reason: str) -> bool:
+        """Keep the values whose rewrites are to blame that a result is not proved; return whether others are left.
+
+        Half of the values are rewritten, and half of what fails, until single values are found.
+        """
+        values = list(dict.fromkeys(each.value for each in made.rewritten))
+        tries = iter(range(_MAX_BLAMED))
+        why: dict[str, str] = {}
+
+        def grown(good: set[str], more: list[str]) -> set[str]:
+            """Return the good values, and those of *more* that can be rewritten beside them."""
+            if not more:
+                return good
+            failed = reason
+            if len(more) < len(values) and next(tries, None) is not None:
+                one = maker(self.kept | (set(values) - good - set(more)))
+                found = self._read(one)
+                failed = found if isinstance(found, str) else self._why_not(found)
+                if not failed:
+                    return good | set(more)
+            if len(more) == 1:
+                why[more[0]] = failed
+                return good
+            half = len(more) // 2
+            return grown(grown(good, more[:half]), more[half:])
+
+        grown(set(), values)
+        for each in made.rewritten:
+            if each.value in why:
+                self.changes.append(Change(made.rule, (each,), False, why[each.value]))
+        self.kept |= set(why)
+        return len(why) < len(values)
+
+    def _proved(self, each: Rewritten, model: Model) -> Rewritten:
+        """Return what was rewritten with its own proofs, which are found in the models before and after."""
+        proofs = [_own_proof(self.best, model, end) for end in each.ends]
+        return replace(each, proofs=(*each.proofs, *(proof for proof in proofs if proof is not None)))
 
     def _is_cheaper(self, model: Model, free_ends: bool) -> bool:
         """Return whether a model costs less than the best one, and no more at any size."""
@@ -365,3 +446,29 @@ class _Search:
                 return f"output {name[:80]} is not proved to accept the same sizes"
         self.used.update(found.laws)
         return ""
+
+
+def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
+    """Return the proof that a value is the same in both models, as a function of values that both have.
+
+    None if it is not the same function of them.
+    """
+    common: dict[str, Tensor] = {}
+    made = {out: node for node in after.nodes for out in node.outputs}
+    waiting, seen = [name], set()
+    while waiting:
+        at = waiting.pop()
+        node = made.get(at)
+        if at in seen:
+            continue
+        seen.add(at)
+        if (at != name or node is None) and at in before.tensors and at in after.tensors:
+            t = after.tensors[at]
+            if t.values is None:
+                common[at] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(common)}")
+        elif node is not None:
+            waiting += [n for n in node.inputs if n]
+    left, right = (
+        rebased(m.tensors[name], {id(m.tensors[n]): leaf for n, leaf in common.items()}) for m in (before, after)
+    )
+    return None if left is None or right is None else prove_equal(left, right)

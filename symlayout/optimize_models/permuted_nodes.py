@@ -10,21 +10,17 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symlayout.errors import SymlayoutError
-from symlayout.models.load_onnx import OnnxEvaluation
-from symlayout.models.model import ModelNode
-from symlayout.models.onnx_model import OnnxGraph
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.optimize_models.spell_movement import rebased
-from symlayout.proof.prove import Verdict, implies, prove_equal
+from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -73,11 +69,14 @@ class PermutedNode:
         than the original has.
     outputs : tuple of bool
         For each output whether it is permuted.
+    proofs : tuple of Proof
+        Once it is proved, the proof of each output.
     """
 
     node: NodeProto
     operands: tuple[Any, ...]
     outputs: tuple[bool, ...]
+    proofs: tuple[Proof, ...] = ()
 
     def reads_permuted(self, k: int) -> bool:
         """Return whether operand *k* is read in the permuted layout."""
@@ -111,7 +110,6 @@ class PermutedNodes:
         reorder: bool = False,
     ) -> None:
         self._graph, self._tensors, self._perm, self._reorder, self._known = graph, tensors, perm, reorder, known
-        self._opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in graph.message.opset_import}
         self.reordered: set[str] = set()
         """Such sums that may move, by `name_of`."""
         self.refused: set[str] = set()
@@ -262,18 +260,19 @@ class PermutedNodes:
         """Return the first proposal that is proved, and whether the order of a sum changes by it."""
         for proposal in self._proposals(node):
             try:
-                is_sum = None if self._fits_by_chance(node, proposal) else self._proved(node, proposal)
+                found = None if self._fits_by_chance(node, proposal) else self._proved(node, proposal)
             except SymlayoutError:  # the proposal is not valid for these shapes
                 continue
-            if is_sum is not None:
-                return proposal, is_sum
+            if found is not None:
+                is_sum, proofs = found
+                return replace(proposal, proofs=tuple(proofs)), is_sum
         return None, False
 
-    def _proved(self, node: NodeProto, proposal: PermutedNode) -> bool | None:
-        """Return whether the order of a sum changes by a proposal; None if it is not proved."""
+    def _proved(self, node: NodeProto, proposal: PermutedNode) -> tuple[bool, list[Proof]] | None:
+        """Return whether the order of a sum changes by a proposal, and its proofs; None if it is not proved."""
         leaves = self._stand_ins(node)
         operands, made = self._made(node, proposal, leaves)
-        is_sum = False
+        is_sum, proofs = False, []
         for name, permuted, found in zip(node.output, proposal.outputs, made, strict=False):
             wanted = self._tensors.get(name) if name else None
             if wanted is None:
@@ -286,11 +285,12 @@ class PermutedNodes:
                 return None
             if not implies(original.facts, moved.facts):
                 return None
-            if prove_equal(moved, original, budget=0).verdict is not Verdict.PROVED:
+            proofs.append(prove_equal(moved, original, budget=0))
+            if proofs[-1].verdict is not Verdict.PROVED:
                 return None
             bodies = [t for t in found.graph() if t.body is not None]
             is_sum |= not all(self._is_steady(t, operands) for t in bodies)
-        return is_sum
+        return is_sum, proofs
 
     def _fits_by_chance(self, node: NodeProto, proposal: PermutedNode) -> bool:
         """Return whether a proposal fits no more once equal extents of the first operand differ.
@@ -360,19 +360,7 @@ class PermutedNodes:
                 values[f"operand {k}"] = transpose(t, back)
             else:
                 values[f"operand {k}"] = t if name in leaves else t.values
-        return list(values.values()), self._evaluated(new, values)
-
-    def _evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
-        """Return the outputs of a node, given its operands."""
-        message = self._graph.message
-        nothing = OnnxGraph((), (), (), {}, self._opsets, {}, message, Path())
-        evaluation = OnnxEvaluation(nothing, ())
-        for name, value in values.items():
-            evaluation.define(name, value)
-        domain = "" if node.domain == "ai.onnx" else node.domain
-        version = self._opsets.get(domain, 1)
-        made = ModelNode(node.name, node.op_type, domain, tuple(node.input), tuple(node.output), version, node)
-        return list(evaluation.computed(made))
+        return list(values.values()), self._graph.evaluated(new, values)
 
     def _is_steady(self, t: Tensor, operands: Sequence[Any]) -> bool:
         """Return whether runtimes add up the terms in one order: any order if that is exact, else along last axes."""

@@ -41,7 +41,7 @@ from symlayout.optimize_models.reshape_steps import (
     reshapes,
     target_shape,
 )
-from symlayout.proof.prove import Verdict, implies, prove_equal
+from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -172,11 +172,14 @@ class Spelling:
         What they cost.
     table : int
         The bytes of the indices that they read.
+    proofs : tuple of Proof
+        The proof that they make the value.
     """
 
     steps: tuple[Step, ...]
     cost: Cost
     table: int = 0
+    proofs: tuple[Proof, ...] = ()
 
     def key(self) -> tuple[int, int, int]:
         """Return what to minimise: bytes, then transposes, then nodes."""
@@ -255,8 +258,9 @@ class Speller:
             if is_below(s.cost, below, wanted) and s.key() < below.key() and _is_simpler(s.key(), below.key())
         ]
         for candidate in sorted(candidates, key=Spelling.key)[:_MAX_PROOFS]:
-            if self._is_proved(candidate, leaf, wanted):
-                return candidate
+            proof = self._proof(candidate, leaf, wanted)
+            if proof is not None:
+                return replace(candidate, proofs=(proof,))
         return None
 
     def _runs(self, steps: Iterable[Step], dtype: np.dtype[Any] | None) -> bool:
@@ -264,20 +268,24 @@ class Speller:
         resizes = any(step.op == "Resize" for step in steps)
         return not resizes or (dtype in _RESIZED and self._opset >= _OPTIONAL_REGION)
 
-    def _is_proved(self, candidate: Spelling, leaf: Tensor, wanted: Tensor) -> bool:
-        """Return whether a spelling is proved: equal for all sizes, and valid for all sizes of the original."""
+    def _proof(self, candidate: Spelling, leaf: Tensor, wanted: Tensor) -> Proof | None:
+        """Return the proof that a spelling is equal for all sizes; None if it has none.
+
+        The spelling is valid for all sizes of the original then.
+        """
         t = leaf
         for step in candidate.steps:
             before = t
             try:
                 t = step.apply(t)
             except SymlayoutError:  # the candidate is not valid for these shapes
-                return False
+                return None
             if tuple(t.shape) != step.shape:
-                return False
+                return None
             if step.op == "Reshape" and not _accepts(before, step.shape, wanted.facts):
-                return False
-        return prove_equal(t, wanted, budget=_POINTS).verdict is Verdict.PROVED and implies(wanted.facts, t.facts)
+                return None
+        proof = prove_equal(t, wanted, budget=_POINTS)
+        return proof if proof.verdict is Verdict.PROVED and implies(wanted.facts, t.facts) else None
 
     # ------------------------------------------------------------------ candidates
 
@@ -615,10 +623,14 @@ def _is_simpler(key: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
     return key[0] < other[0] or key[2] <= other[2]
 
 
-def copy_of(value: Tensor, below: Cost) -> Spelling | None:
-    """Return the spelling of a value that equals its source and keeps its own name; None if it costs too much."""
+def copy_of(value: Tensor, below: Cost, found: Spelling) -> Spelling | None:
+    """Return the spelling of a value that is *found* to equal its source and keeps its own name.
+
+    None if it costs too much.
+    """
     cost = Cost(nodes=1)
-    return Spelling((Step("Identity", (), tuple(value.shape)),), cost) if is_below(cost, below, value) else None
+    step = Step("Identity", (), tuple(value.shape))
+    return Spelling((step,), cost, proofs=found.proofs) if is_below(cost, below, value) else None
 
 
 def is_below(cost: Cost, other: Cost, value: Tensor) -> bool:

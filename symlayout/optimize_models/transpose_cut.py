@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from symlayout.models.model import Model
 from symlayout.optimize_models.movement_cost import Movement, bytes_of, typical
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.permuted_nodes import Found, Perm, PermutedNode, PermutedNodes, inverse, name_of
+from symlayout.optimize_models.rewritten import Rewritten
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -87,7 +88,7 @@ class Crossed:
     ----------
     source : ModelProto
         The model.
-    changes : list of str
+    changes : list of Rewritten
         What runs in another layout; empty if nothing does.
     reordered : tuple of str
         Sums among them whose terms runtimes add up in an order that the layout changes.
@@ -98,28 +99,37 @@ class Crossed:
     """
 
     source: ModelProto
-    changes: list[str]
+    changes: list[Rewritten]
     reordered: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     failed: list[str] = field(default_factory=list)
 
 
-def run_permuted(model: Model, crossing: Crossing, known: Found | None = None) -> Crossed:
+def run_permuted(model: Model, crossing: Crossing, known: Found | None = None, kept: Set[str] = frozenset()) -> Crossed:
     """Return the model with those operations in the layout before the permutation that the cut says.
 
     Parameters
     ----------
     known : dict, optional
         What was found for nodes of the model before; see `PermutedNodes`.
+    kept : set of str
+        Values whose nodes run in their layout.
     """
     graph = EditedGraph(model.source)
-    layout = _Layout(graph, Movement(model), crossing, {} if known is None else known)
+    layout = _Layout(graph, Movement(model), crossing, {} if known is None else known, kept)
     permuted = layout.proved_cut()
     refused = tuple(sorted(layout.permuted_nodes.refused))
     if not permuted:
         return Crossed(graph.message, [], (), refused, layout.failed)
     perm = list(crossing.perm)
-    changes = [f"{node.output[0][:80]}: {node.op_type} runs before Transpose {perm}" for node in permuted]
+    changes = [
+        Rewritten(
+            node.output[0],
+            f"{node.output[0][:80]}: {node.op_type} runs before Transpose {perm}",
+            layout.flexible[id(node)].proofs if id(node) in layout.flexible else (),
+        )
+        for node in permuted
+    ]
     reordered = layout.permuted_nodes.reordered & {name_of(node) for node in permuted}
     layout.apply(permuted)
     return Crossed(graph.finish(), changes, tuple(sorted(reordered)), refused, layout.failed)
@@ -128,7 +138,9 @@ def run_permuted(model: Model, crossing: Crossing, known: Found | None = None) -
 class _Layout:
     """The operations of a graph on both sides of one permutation."""
 
-    def __init__(self, graph: EditedGraph, movement: Movement, crossing: Crossing, known: Found) -> None:
+    def __init__(
+        self, graph: EditedGraph, movement: Movement, crossing: Crossing, known: Found, kept: Set[str]
+    ) -> None:
         self.graph, self.tensors, self.crossing = graph, movement.tensors, crossing
         self.perm = crossing.perm
         self.producers = graph.producers()
@@ -143,6 +155,8 @@ class _Layout:
             found = None if t is None or t.rank != len(self.perm) else graph.permutation(node, t.rank)
             if found is not None:
                 self.transposes[id(node)] = found
+            elif not kept.isdisjoint(node.output):
+                continue
             elif (proposal := self.permuted_nodes.propose(node)) is not None:
                 self.flexible[id(node)] = proposal
         self.forward, self.back = self._roles()

@@ -32,7 +32,7 @@ from tests.models.compare_shapes import random_inputs
 from tests.optimize_models.nhwc_models import NETWORKS, SHAPES
 from tests.support.paths import ROOT
 
-OTHERS = ("onnxruntime-extended", "onnxsim", "onnxslim")
+OTHERS = ("onnxruntime-basic", "onnxruntime-extended", "onnxsim", "onnxslim", "onnxscript-rewriter")
 OURS: dict[str, tuple[str, ...]] = {"ours": (), "ours, reassociate": ("reassociate",)}  # with the granted laws
 LIMIT = 1800  # seconds for one model, which stops a tool that does not end
 _KINDS = ("static", "dynamic batch")  # of the networks with their channels last

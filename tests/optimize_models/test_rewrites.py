@@ -107,7 +107,7 @@ def test_what_nobody_read_before_stays(tmp_path: Path) -> None:
     assert cost_of_model(m).transposes == 2
     made, changes = respell_regions(m)
     assert [n.op_type for n in made.graph.node] == ["Neg", "Relu"]
-    assert changes == ["b from x: Transpose, Transpose became nothing"]
+    assert [c.text for c in changes] == ["b from x: Transpose, Transpose became nothing"]
     assert [c.perm for c in crossings_of(m) if not c.counted and not c.flipped] == [(1, 0)]
     assert run_permuted(m, Crossing((1, 0))).changes == []
     graph = EditedGraph(ModelProto.FromString(path.read_bytes()))

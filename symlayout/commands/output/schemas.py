@@ -216,10 +216,23 @@ SCHEMAS: dict[str, Schema] = {
             "changes": _list(
                 _object(
                     {
-                        "rule": _one_of("what was rewritten", "movement", "layout"),
+                        "rule": _one_of("what was rewritten", "movement", "layout", "pads", "dilation"),
                         "details": _list(_TEXT, "the values, and what became of them"),
                         "accepted": _is("boolean", "whether the rewrite is in the result"),
                         "reason": _is("string", "why it is not; else empty"),
+                        "rewritten": _list(
+                            _object(
+                                {
+                                    "value": _is("string", "the value, or the first output of the node"),
+                                    "text": _is("string", "what became of it"),
+                                    "proofs": _list(
+                                        _one_of("the verdict", "proved", "refuted", "unknown"),
+                                        "the verdicts of its own proofs; the outputs are proved together besides",
+                                    ),
+                                }
+                            ),
+                            "what was rewritten, each with its proofs",
+                        ),
                     }
                 ),
                 "the rewrites that were tried",
