@@ -57,3 +57,17 @@ def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
     from symlayout.layouts.strided_layout import Layout
 
     return left.beside(right) if isinstance(left, Layout) else (left, right)
+
+
+def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> Any:
+    """Return the input of any rank that the text *shape* describes."""
+    from symlayout.any_rank.grouped_tensor import any_rank_tensor
+
+    return any_rank_tensor(shape, dtype, name)
+
+
+def prove_any_rank(left: Any, right: Any, budget: int) -> Any:
+    """Return the proof attempt for the claim that two tensors of any rank are equal."""
+    from symlayout.any_rank.prove_all_ranks import prove_all_ranks
+
+    return prove_all_ranks(left, right, budget=budget)

@@ -1,4 +1,4 @@
-"""Check a certificate of either kind: of two chains of movement, or of two models."""
+"""Check a certificate of any kind: of two chains of movement, for one rank or for all, or of two models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from symlayout.equivalence.verify_models import Values, check_models
 from symlayout.proof.certificate.checker import check as check_movement
+from symlayout.proof.certificate.checker.all_ranks import refusal_of_all_ranks
 from symlayout.proof.certificate.computed import refusal_alone
 
 
@@ -52,4 +53,6 @@ def check(
         return check_models(certificate, before, after) == ""
     if isinstance(certificate, dict) and "pairs" in certificate:
         return refusal_alone(certificate) == ""
+    if isinstance(certificate, dict) and "any_rank" in certificate:
+        return refusal_of_all_ranks(certificate) == ""
     return check_movement(certificate)

@@ -14,7 +14,7 @@ from symlayout.errors import FormatError
 from symlayout.language.axis_patterns import parse_pattern
 from symlayout.ops.concatenate import stack
 from symlayout.ops.reshape import rearrange as core_rearrange
-from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 
 __all__ = ["rearrange", "repeat"]
 
@@ -51,6 +51,8 @@ def rearrange(x: Tensor | Sequence[Tensor], pattern: str, /, **sizes: Any) -> Te
     >>> y.shape, y.requires
     ((N/p, 3*p), (p >= 1, Eq(Mod(N, p), 0)))
     """
+    if isinstance(x, Applicable):
+        return x.applied("rearrange", (pattern, sizes), {})  # type: ignore[no-any-return]
     return _arranged(x, pattern, sizes, repeats=False)
 
 

@@ -20,7 +20,7 @@ from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import Tree, agree
-from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property
 
@@ -193,7 +193,7 @@ def prove_equal(
     ----------
     left, right : Tensor or Layout
         The two sides.  Leaves with the same name are the same input.  Two layouts are compared as functions from
-        coordinates to offsets.
+        coordinates to offsets.  Two tensors of any rank are compared for all ranks.
     budget : int
         The most points of D that the search for a witness evaluates.  A point counts once more for every 16 steps of
         the chains, and for every 65536 elements of the output.
@@ -228,6 +228,9 @@ def prove_equal(
     >>> prove_equal(transpose(transpose(x)), x).verdict
     <Verdict.PROVED: 'proved'>
     """
+    if isinstance(left, Applicable) or isinstance(right, Applicable):
+        check_laws(laws)
+        return facade.prove_any_rank(left, right, budget)  # type: ignore[no-any-return]
     sides = (left, right) if isinstance(left, Tensor) else facade.as_tensors(left, right)
     return _prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws)
 

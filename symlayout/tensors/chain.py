@@ -17,6 +17,7 @@ from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
 from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
 from symlayout.errors import ArrayError, FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
+from symlayout.language.group_patterns import has_group
 from symlayout.language.parse import evaluate, parse_shape
 from symlayout.language.parse import names_of as dims_in
 from symlayout.tensors.declaration import UNDETERMINED, Body, Declared, Operand, as_list
@@ -46,6 +47,16 @@ class Again(Protocol):
 
     def record(self) -> tuple[Any, ...]:
         """Return data from which another process makes the node again."""
+
+
+class Applicable:
+    """What operations can be applied to beside a `Tensor`."""
+
+    __slots__ = ()
+
+    def applied(self, name: str, args: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+        """Return what the operation *name* makes of this object."""
+        raise NotImplementedError
 
 
 class Tensor:
@@ -374,7 +385,7 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     shape : sequence or str
         Each entry is an int, a dim, an expression, ``None`` or ``-1`` (an unknown extent, which becomes a new dim), or
         ``(lo, hi)`` (a new dim with these bounds; *hi* None is unbounded).  A string such as ``"N, 2*h, 2*w, C"``
-        names dims >= 0.
+        names dims >= 0.  In a string, ``*S`` stands for any number of axes (`symlayout.any_rank.AnyRankTensor`).
     dtype : dtype_like, optional
         The element type; None accepts arrays of any fixed-size type.
     name : str, optional
@@ -400,6 +411,8 @@ def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
         )
     if name is not None and not (isinstance(name, str) and name.isidentifier()):
         raise FormatError(f"tensor name {shown(name)} is not an identifier")
+    if isinstance(shape, str) and has_group(shape):
+        return facade.any_rank_tensor(shape, dtype, name)  # type: ignore[no-any-return]
     label = name or "x"
     facts = Facts()
     if isinstance(shape, str):
@@ -527,6 +540,8 @@ def _operation(
     declaration: Callable[Concatenate[Operand, P], Declared], *, own: bool
 ) -> Callable[Concatenate[Tensor, P], Tensor]:
     def applied(x: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
+        if isinstance(x, Applicable):
+            return x.applied(declaration.__name__, args, kwargs)  # type: ignore[no-any-return]
         return apply(declaration, (x,), args, kwargs, own=own)
 
     return _presented(applied, declaration, "Tensor")

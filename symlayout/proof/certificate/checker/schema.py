@@ -43,7 +43,12 @@ def size(certificate: Any) -> int:
 
 def seal(certificate: dict[str, Any]) -> str:
     """Return the digest of claim and proof.  It reveals only accidental changes: anybody can make it."""
-    return sha256(_body([certificate["claim"], certificate["proof"]]).encode()).hexdigest()
+    return digest([certificate["claim"], certificate["proof"]])
+
+
+def digest(data: Any) -> str:
+    """Return the SHA-256 of JSON values."""
+    return sha256(_body(data).encode()).hexdigest()
 
 
 def _body(data: Any) -> str:

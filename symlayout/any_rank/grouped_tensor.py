@@ -1,0 +1,476 @@
+"""A tensor with a group of axes of unknown number, as a product of two tensors.
+
+All axes of the group are treated alike.  So the map of such a tensor is a product: one map of the axes outside of the
+group, and one map for each axis of the group, which is the same for all of them but for its dims.  Two ordinary tensors
+hold both: `AnyRankTensor.plain`, and `AnyRankTensor.each` for an arbitrary axis.  An element is inside if it is inside
+for all of these maps; elsewhere it is the fill, of which there is only one.
+
+An operation is applied to both tensors with the attributes of their axes.  What no product can express, such as a slice
+of an axis whose digits are all axes of the group, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symlayout.errors import FormatError, ShapeError, shown
+from symlayout.language import sympy_bridge
+from symlayout.language.group_patterns import STAR, Item, read_pattern, read_shape
+from symlayout.ops.axes import expand_dims, squeeze
+from symlayout.ops.flip import flip
+from symlayout.ops.pad import pad
+from symlayout.ops.reshape import rearrange
+from symlayout.ops.roll import roll
+from symlayout.ops.slicing import getitem
+from symlayout.ops.space_batch import batch_to_space, space_to_batch
+from symlayout.ops.transpose import transpose
+from symlayout.tensors.chain import Applicable, Tensor, tensor
+from symlayout.tensors.declaration import as_list, is_list
+from symlayout.tensors.element_types import same_fill
+
+KIND = "any_rank"
+_WHOLE = slice(None)
+_NO_PAD = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where axes of the two tensors stand in the shape; both tensors have their axes in the order of the slots.
+
+    Attributes
+    ----------
+    each : for each digit, whether it is an axis of the group's tensor, and not one of the other tensor.
+    joined : whether the digits are those of one axis.  If not, there is one digit; an axis of the group's tensor then
+        stands for one axis for each axis of the group.
+    """
+
+    each: tuple[bool, ...]
+    joined: bool = False
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the slot is one axis for each axis of the group."""
+        return not self.joined and self.each[0]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the slot is one axis that has nothing to do with the group."""
+        return not self.joined and not self.each[0]
+
+
+class AnyRankTensor(Applicable):
+    """A tensor some of whose axes are a group of unknown number; ``sl.tensor("N, *S, C")`` makes one.
+
+    ``*S`` is one axis for each axis of the group, with the extents ``S_1``, ``S_2`` and so on.  All starred names of a
+    claim are about one group.  An attribute for a group, such as the pair of a pad, is meant for each axis of it: its
+    dims differ from axis to axis.
+
+    Attributes
+    ----------
+    plain : Tensor
+        The axes outside of the group.
+    each : Tensor
+        What an arbitrary axis of the group becomes.
+    slots : tuple of Slot
+        Where the axes of both tensors stand.
+    leaf : AnyRankTensor
+        The input.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> b, p, q = sl.dims("b p q")
+    >>> y = sl.space_to_batch(sl.tensor("N, *S, C", name="x"), b, (p, q))
+    >>> y
+    AnyRankTensor(x: ((*b N), *((S + p + q)/b), C))
+    >>> y.at(2).shape
+    (N*b_1*b_2, (S_1 + p_1 + q_1)/b_1, (S_2 + p_2 + q_2)/b_2, C)
+    """
+
+    __slots__ = ("_at", "_made", "each", "leaf", "plain", "slots")
+
+    def __init__(
+        self,
+        plain: Tensor,
+        each: Tensor,
+        slots: Sequence[Slot],
+        at: Callable[[int], Tensor],
+        leaf: AnyRankTensor | None = None,
+    ) -> None:
+        self.plain, self.each, self.slots, self.leaf = plain, each, tuple(slots), leaf or self
+        self._at, self._made = at, dict[int, Tensor]()
+        if both := sorted(plain.facts.dims.keys() & each.facts.dims.keys()):
+            raise ShapeError(
+                f"{both[0]} is a dim of the group, with a value for each axis of it, and a dim outside of the group\n"
+                "  help: give one of them another name",
+                "dim_conflict",
+            )
+        fills = [
+            c.fill.value
+            for t in (plain, each)
+            for node in t.nodes()
+            if node.declared
+            for c in node.declared.cases
+            if c.fill
+        ]
+        if any(not same_fill(fills[0], fill, plain.dtype) for fill in fills[1:]):
+            raise ShapeError(f"a tensor of any rank has one fill, not {fills[0]} and {fills[-1]}", KIND)
+
+    @property
+    def dtype(self) -> Any:
+        """The element type; None accepts any array."""
+        return self.plain.dtype
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """The entries of the shape as text: ``*S`` for a group, ``(*b N)`` for an axis with these digits."""
+        plain, each = iter(self.plain.shape), iter(self.each.shape)
+        entries = []
+        for slot in self.slots:
+            digits = [f"{STAR}{_spelled(next(each))}" if e else _spelled(next(plain), slot.joined) for e in slot.each]
+            entries.append(f"({' '.join(digits)})" if slot.joined else digits[0])
+        return tuple(entries)
+
+    @property
+    def requires(self) -> tuple[Any, ...]:
+        """The requirements of the dims as SymPy relations; those with dims of the group hold for each axis of it."""
+        return (*self.plain.requires, *self.each.requires)
+
+    def at(self, count: int) -> Tensor:
+        """Return the tensor with *count* axes in the group; the dim ``S`` of axis ``k`` is ``S_k``.
+
+        Examples
+        --------
+        >>> import symlayout as sl
+        >>> sl.pad(sl.tensor("N, *S"), [(0, 0), (1, 1)]).at(3).shape
+        (N, S_1 + 2, S_2 + 2, S_3 + 2)
+        """
+        if count not in self._made:
+            self._made[count] = self._at(count)
+        return self._made[count]
+
+    def __repr__(self) -> str:
+        return f"AnyRankTensor({self.leaf.plain.name}: ({', '.join(self.shape)}))"
+
+    def __getitem__(self, key: Any) -> AnyRankTensor:
+        return self.applied("getitem", (key,), {})
+
+    def __iter__(self) -> Any:
+        raise TypeError("a tensor of any rank is not iterable")
+
+    # ------------------------------------------------------------------ operations
+
+    def applied(self, name: str, args: tuple[Any, ...], attributes: Mapping[str, Any]) -> AnyRankTensor:
+        """Return what the operation *name* of the package makes of this tensor.
+
+        Raises
+        ------
+        ShapeError
+            ``any_rank``: the operation has no meaning for all ranks, or is not applied to the axes of a group alike.
+        """
+        rule = _RULES.get(name)
+        if rule is None:
+            raise ShapeError(f"{name} does not take a tensor of any rank\n  known: {', '.join(_RULES)}", KIND)
+        return rule(self, *args, **attributes)
+
+    def arranged(self, pattern: str, sizes: Mapping[str, Any]) -> AnyRankTensor:
+        """Return the tensor with its axes split, joined and permuted, as `symlayout.einops.rearrange` does."""
+        left, right = read_pattern(pattern)
+        stars = {name: star for item in left for name, star in zip(item.names, item.stars, strict=True)}
+        if unknown := sorted(sizes.keys() - stars.keys()):
+            raise FormatError(f"{unknown[0]} is no axis of the pattern {pattern}")
+        self._check_pattern(left, sizes)
+
+        def half(t: Tensor, star: bool) -> Tensor:
+            groups = [[run for item in side for run in _runs(item, star)] for side in (left, right)]
+            given = {name: size for name, size in sizes.items() if stars[name] == star}
+            return rearrange(t, groups[0], groups[1], given)
+
+        known = dict(sizes)
+        for star, t in ((False, self.plain), (True, self.each)):
+            runs = [(item.joined, run) for item in left for run in _runs(item, star)]
+            for (joined, run), extent in zip(runs, t.shape, strict=True):
+                if joined and len(run) == 1:  # the shape at a rank has only the product of all digits
+                    known[run[0]] = extent
+
+        def at(count: int) -> Tensor:
+            groups = [[_expanded(digits, count) for digits in _axes(side, count)] for side in (left, right)]
+            given = {
+                numbered: _of_axis(size, k)
+                for name, size in known.items()
+                for numbered, k in (_numbers(name, count) if stars[name] else [(name, 0)])
+            }
+            return rearrange(self.at(count), groups[0], groups[1], given)
+
+        return AnyRankTensor(
+            half(self.plain, False), half(self.each, True), [_slot(item) for item in right], at, self.leaf
+        )
+
+    def _check_pattern(self, left: Sequence[Item], sizes: Mapping[str, Any]) -> None:
+        """Raise unless the left side of a pattern has the digits that the slots have."""
+        if len(left) != len(self.slots):
+            raise ShapeError(f"the pattern has {len(left)} items, the shape {self} has {len(self.slots)}", "rank")
+        axes = iter(self.each.extents)
+        for item, slot in zip(left, self.slots, strict=True):
+            if _slot(item) != slot:
+                raise ShapeError(f"the item {_text(item)} does not have the digits of {self}", KIND)
+            for run in _runs(item, True):
+                extent = next(axes)
+                if item.joined and run[0] in sizes:
+                    facts = self.each.facts.fork()
+                    size = sympy_bridge.to_extent(sizes[run[0]], facts, run[0])
+                    if facts.reduce(size - extent) != 0:
+                        raise ShapeError(f"the size of {STAR}{run[0]} is not shown to be that in {self}", KIND)
+
+    def _slot_number(self, value: Any) -> int:
+        if type(value) is not int or not -len(self.slots) <= value < len(self.slots):
+            raise ShapeError(f"axis {shown(value)} is out of range for {self}", "bad_axis")
+        return value % len(self.slots)
+
+    def _along(
+        self, values: Sequence[Any], neutral: Any, operation: Callable[[Tensor, list[Any]], Tensor]
+    ) -> AnyRankTensor:
+        """Return the tensor after an operation with one value for each slot, for a group for each axis of it."""
+        plain: list[Any] = []
+        each: list[Any] = []
+        for slot, value in zip(self.slots, values, strict=True):
+            if slot.joined and value != neutral:
+                raise ShapeError(
+                    f"an axis of {self} whose digits are axes of the group cannot be changed\n"
+                    "  help: change the axes of the group before they are joined",
+                    KIND,
+                )
+            for is_each in slot.each:
+                (each if is_each else plain).append(value)
+
+        def at(count: int) -> Tensor:
+            spread: list[Any] = []
+            for slot, value in zip(self.slots, values, strict=True):
+                spread += [_of_axis(value, k + 1) for k in range(count)] if slot.is_group else [value]
+            return changed(self.at(count), spread)
+
+        def changed(t: Tensor, own: list[Any]) -> Tensor:
+            return t if all(value == neutral for value in own) else operation(t, own)
+
+        return AnyRankTensor(changed(self.plain, plain), changed(self.each, each), self.slots, at, self.leaf)
+
+
+def _transpose(x: AnyRankTensor, axes: Any = None) -> AnyRankTensor:
+    order = [x._slot_number(axis) for axis in as_list(axes)] if axes is not None else []
+    if sorted(order) != list(range(len(x.slots))):
+        raise ShapeError(f"axes {shown(axes)} is no permutation of the {len(x.slots)} entries of {x}", "bad_axis")
+    slots = [x.slots[k] for k in order]
+
+    def moved(t: Tensor, star: bool) -> Tensor:
+        counts = [slot.each.count(star) for slot in x.slots]
+        return transpose(t, [sum(counts[:k]) + j for k in order for j in range(counts[k])])
+
+    def at(count: int) -> Tensor:
+        widths = [count if slot.is_group else 1 for slot in x.slots]
+        return transpose(x.at(count), [sum(widths[:k]) + j for k in order for j in range(widths[k])])
+
+    return AnyRankTensor(moved(x.plain, False), moved(x.each, True), slots, at, x.leaf)
+
+
+def _pad(
+    x: AnyRankTensor,
+    pad_width: Any,
+    mode: str = "constant",
+    constant_values: Any = 0,
+    bounded: bool = False,
+    interior: Any = 0,
+) -> AnyRankTensor:
+    if is_list(constant_values) or interior != 0:
+        raise ShapeError("pad of a tensor of any rank takes one fill, and none between elements", KIND)
+    if isinstance(pad_width, Mapping):
+        found = {x._slot_number(k): pair for k, pair in pad_width.items()}
+        pairs = [found.get(k, _NO_PAD) for k in range(len(x.slots))]
+    else:
+        pairs = as_list(pad_width)
+    if len(pairs) != len(x.slots):
+        raise ShapeError(f"pad_width has {len(pairs)} entries, {x} has {len(x.slots)}", "length_mismatch")
+    values = [tuple(as_list(pair)) if is_list(pair) else (pair, pair) for pair in pairs]
+    return x._along(values, _NO_PAD, lambda t, own: pad(t, own, mode, constant_values, bounded))
+
+
+def _flip(x: AnyRankTensor, axis: Any = None) -> AnyRankTensor:
+    given = range(len(x.slots)) if axis is None else as_list(axis) if is_list(axis) else [axis]
+    axes = {x._slot_number(k) for k in given}
+    values = [k in axes for k in range(len(x.slots))]
+    return x._along(values, False, lambda t, own: flip(t, [k for k, yes in enumerate(own) if yes]))
+
+
+def _roll(x: AnyRankTensor, shift: Any, axis: Any = None) -> AnyRankTensor:
+    axes = as_list(axis) if is_list(axis) else [axis]
+    shifts = as_list(shift) if is_list(shift) else [shift] * len(axes)
+    if len(shifts) != len(axes):
+        raise ShapeError(f"roll has {len(shifts)} shifts and {len(axes)} axes", "length_mismatch")
+    found = {x._slot_number(k): by for k, by in zip(axes, shifts, strict=True)}
+    if len(found) != len(axes):
+        raise ShapeError(f"axes {shown(axis)} repeat an axis", "bad_axis")
+    values = [found.get(k, 0) for k in range(len(x.slots))]
+    return x._along(values, 0, lambda t, own: roll(t, own, list(range(len(own)))))
+
+
+def _getitem(x: AnyRankTensor, key: Any, bounds: Any = "clamp") -> AnyRankTensor:
+    items = list(key) if isinstance(key, tuple) else [key]
+    if Ellipsis in items:
+        k = items.index(Ellipsis)
+        items[k : k + 1] = [_WHOLE] * (len(x.slots) - len(items) + 1)
+    items += [_WHOLE] * (len(x.slots) - len(items))
+    if len(items) != len(x.slots) or not all(isinstance(item, slice) for item in items):
+        raise ShapeError(f"{x} takes one slice for each of its {len(x.slots)} entries", KIND)
+    return x._along(items, _WHOLE, lambda t, own: getitem(t, tuple(own), bounds))
+
+
+def _space_to_batch(x: AnyRankTensor, block_shape: Any, paddings: Any) -> AnyRankTensor:
+    if len(x.slots) < 2 or not x.slots[0].is_plain or not x.slots[1].is_group:
+        raise ShapeError(f"space_to_batch moves blocks of a group to the axis before it, not of {x}", KIND)
+    # an axis of the group, on a batch of one element: its blocks become the digit of the group in the batch
+    moved = space_to_batch(expand_dims(x.each, 0), [block_shape], [paddings])
+
+    def at(count: int) -> Tensor:
+        own = range(1, count + 1)
+        return space_to_batch(
+            x.at(count), [_of_axis(block_shape, k) for k in own], [_of_axis(paddings, k) for k in own]
+        )
+
+    return AnyRankTensor(x.plain, moved, [Slot((True, False), True), *x.slots[1:]], at, x.leaf)
+
+
+def _batch_to_space(x: AnyRankTensor, block_shape: Any, crops: Any) -> AnyRankTensor:
+    if len(x.slots) < 2 or x.slots[0] != Slot((True, False), True) or not x.slots[1].is_group:
+        raise ShapeError(
+            f"batch_to_space takes a batch with a digit for each axis of the group that follows, not {x}\n"
+            '  help: write the batch as (*b N), as in "(*b N), *S, C"',
+            KIND,
+        )
+    facts = x.each.facts.fork()
+    if facts.reduce(sympy_bridge.to_extent(block_shape, facts, "block_shape") - x.each.extents[0]) != 0:
+        raise ShapeError(f"block_shape {shown(block_shape)} is not shown to be the digits in the batch of {x}", KIND)
+    moved = squeeze(batch_to_space(x.each, [block_shape], [crops]), 0)
+
+    def at(count: int) -> Tensor:
+        own = range(1, count + 1)
+        return batch_to_space(x.at(count), [_of_axis(block_shape, k) for k in own], [_of_axis(crops, k) for k in own])
+
+    return AnyRankTensor(x.plain, moved, [Slot((False,)), *x.slots[1:]], at, x.leaf)
+
+
+_RULES: Mapping[str, Callable[..., AnyRankTensor]] = {
+    "transpose": _transpose,
+    "pad": _pad,
+    "flip": _flip,
+    "roll": _roll,
+    "getitem": _getitem,
+    "space_to_batch": _space_to_batch,
+    "batch_to_space": _batch_to_space,
+    "rearrange": AnyRankTensor.arranged,
+}
+
+
+def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> AnyRankTensor:
+    """Return the input of any rank that the text of a shape describes."""
+    entries = read_shape(shape)
+    if any(a == b is False for e in entries for a, b in zip(e.stars, e.stars[1:], strict=False)):
+        raise FormatError(f"two digits outside of the group follow each other in {shown(shape)}\n  help: write N*M")
+    texts = [[n for e in entries for n, s in zip(e.names, e.stars, strict=True) if s == star] for star in (False, True)]
+    plain, each = (tensor(", ".join(part) or "()", dtype, name) for part in texts)
+    slots = [Slot(e.stars, e.joined) for e in entries]
+
+    def at(count: int) -> Tensor:
+        extents: list[Any] = []
+        axes = iter(plain.shape), iter(each.shape)
+        for slot in slots:
+            digits = [[_of_axis(next(axes[1]), 0)] if e else [next(axes[0])] for e in slot.each]
+            whole = [
+                [_of_axis(d[0], k + 1) for k in range(count)] if e else d
+                for d, e in zip(digits, slot.each, strict=True)
+            ]
+            flat = [e for part in whole for e in part]
+            extents += [_product(flat)] if slot.joined else flat
+        return tensor(tuple(extents), dtype, name)
+
+    return AnyRankTensor(plain, each, slots, at)
+
+
+# ---------------------------------------------------------------------- axes and their dims
+
+
+def _of_axis(value: Any, k: int) -> Any:
+    """Return an attribute for axis *k* of the group, in the dims of that axis; number 0 is the arbitrary axis."""
+    if k == 0:
+        return value
+    if isinstance(value, slice):
+        return slice(*(_of_axis(part, k) for part in (value.start, value.stop, value.step)))
+    if is_list(value):
+        return [_of_axis(part, k) for part in as_list(value)]
+    if not hasattr(value, "free_symbols"):
+        return value
+    own = {s: sympy_bridge.symbol_of(replace(s.record, name=f"{s.name}_{k}")) for s in value.free_symbols}
+    return value.xreplace(own)
+
+
+def _product(extents: Sequence[Any]) -> Any:
+    found: Any = 1
+    for e in extents:
+        found = found * e
+    return found
+
+
+def _numbers(name: str, count: int) -> list[tuple[str, int]]:
+    return [(f"{name}_{k}", k) for k in range(1, count + 1)]
+
+
+def _slot(item: Item) -> Slot:
+    if item.joined:
+        return Slot(tuple(run[1] for run in _joined_runs(item)), True)
+    return Slot(item.stars[:1])
+
+
+def _joined_runs(item: Item) -> list[tuple[list[str], bool]]:
+    """Return the digits of a joined axis; names outside of the group that follow each other are one digit."""
+    found: list[tuple[list[str], bool]] = []
+    for name, star in zip(item.names, item.stars, strict=True):
+        if found and not star and not found[-1][1]:
+            found[-1][0].append(name)
+        else:
+            found.append(([name], star))
+    return found
+
+
+def _runs(item: Item, star: bool) -> list[list[str]]:
+    """Return the names on each axis that an item has of the group's tensor, or of the other one."""
+    if item.joined:
+        return [names for names, starred in _joined_runs(item) if starred == star]
+    return [list(item.names)] if item.stars[0] == star else []
+
+
+def _axes(side: Sequence[Item], count: int) -> list[list[tuple[str, int]]]:
+    """Return the digits of each axis for *count* axes of the group: a name, and the axis of the group or 0."""
+    found: list[list[tuple[str, int]]] = []
+    for item in side:
+        if not item.joined and item.stars[0]:
+            found += [[(name, k) for name in item.names] for k in range(1, count + 1)]
+        else:
+            digits: list[tuple[str, int]] = []
+            for name, star in zip(item.names, item.stars, strict=True):
+                digits += [(name, k) for k in range(1, count + 1)] if star else [(name, 0)]
+            found.append(digits)
+    return found
+
+
+def _expanded(digits: Sequence[tuple[str, int]], count: int) -> list[str]:
+    return [f"{name}_{k}" if k else name for name, k in digits]
+
+
+def _text(item: Item) -> str:
+    digits = [f"{STAR * star}{name}" for name, star in zip(item.names, item.stars, strict=True)]
+    return f"({' '.join(digits)})" if len(digits) > 1 else digits[0]
+
+
+def _spelled(extent: Any, close: bool = True) -> str:
+    text = str(extent)
+    return text if text.isidentifier() or text.isdecimal() or not close else f"({text})"
