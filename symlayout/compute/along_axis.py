@@ -150,3 +150,21 @@ def top_k(x: Tensor, k: Any, axis: int, *, largest: bool) -> list[Tensor]:
         made = along(x, [axis], function, (("largest", largest),), dtype)
         found.append(getitem(made, (*(slice(None),) * axis, slice(0, k)), bounds="exact"))
     return found
+
+
+def _by_key(x: Array, key: Array, axes: Axes) -> Array:
+    return np.take_along_axis(x, np.argsort(key, -1, kind="stable"), -1)
+
+
+def in_order_of(x: Tensor, key: Tensor, axis: int) -> Tensor:
+    """Return the elements of *x* along *axis* in the order in which those of *key* increase.
+
+    >>> import symlayout as sl
+    >>> in_order_of(sl.tensor("N, 3", name="x"), sl.tensor("N, 3", name="y"), 1).shape
+    (N, 3)
+    """
+    body = Body("in_order_of", _by_key, over=True)
+    batch = x.rank - 1
+    result = functools.partial(same_extents, batch)
+    made = compute(body, [_last(x, axis), _last(key, axis)], batch=batch, result=result, dtype=x.dtype)
+    return made if axis == batch else moveaxis(made, -1, axis)

@@ -122,12 +122,15 @@ class Spatial:
         Elements before and after; or ``"SAME_UPPER"``, ``"SAME_LOWER"``, ``"VALID"``.
     ceil : bool
         Whether a last window may reach past the end.
+    outside : bool
+        Whether such a window may start in the pads at the end.
     """
 
     strides: tuple[Any, ...]
     dilations: tuple[Any, ...]
     pads: Any
     ceil: bool = False
+    outside: bool = False
 
     def windows(self, x: Operand, extents: Sequence[Extent], kernel: Sequence[Extent]) -> list[Window]:
         """Return the windows along each axis.
@@ -148,6 +151,8 @@ class Spatial:
                 added = x.maximum((count - 1) * s + reach - n, 0)
                 less = x.floor_div(added, 2)
                 begin = less if self.pads == "SAME_UPPER" else added - less
+                if self.ceil and self.outside:
+                    count = x.floor_div(n + added - reach + s - 1, s) + 1
                 found.append(Window(n, size, s, d, begin, added - begin, count))
                 continue
             begin, end = (0, 0) if self.pads == "VALID" else (x.extent(e, "pads") for e in self.pads[k])
@@ -155,8 +160,10 @@ class Spatial:
             rule = "a window of {} does not fit {} elements on spatial axis {}"
             x.require(room, "infeasible", rule, reach, n + begin + end, k)
             count = x.floor_div(room, s) + 1
-            if self.ceil and s != 1:  # a window that starts in the pads at the end is left out
-                count = x.minimum(x.floor_div(room + s - 1, s) + 1, x.floor_div(n + begin - 1, s) + 1)
+            if self.ceil and s != 1:
+                count = x.floor_div(room + s - 1, s) + 1
+                if not self.outside:
+                    count = x.minimum(count, x.floor_div(n + begin - 1, s) + 1)
             found.append(Window(n, size, s, d, begin, end, count))
         return found
 

@@ -46,17 +46,19 @@ _SELECTED = Body("selected", selected, over=True)
 
 
 @computation
-def gather_runtime(x: Operand, axis: int) -> Computed:
-    """Return slices of the first tensor along *axis*, in the order of the second."""
+def gather_runtime(x: Operand, axis: int, batch: int = 0) -> Computed:
+    """Return slices of the first tensor along *axis*, in the order of the second; both have the first *batch* axes."""
     shape, index = x.shapes
+    for k, (n, m) in enumerate(zip(shape[:batch], index, strict=False)):
+        x.require_equal(n, m, "size_mismatch", "axis {} has extents {} and {}", k, n, m)
     before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
-    stop = axis + len(index)
+    stop = axis + len(index) - batch
 
     def data(*o: Any) -> list[Any]:
         return [*o[:axis], o[-1], *o[stop:-1]]
 
-    views = (View(data, (n,)), View(lambda *o: list(o[axis:stop]), (), 1))
-    return Computed((*before, *index, *after), views, _SELECTED)
+    views = (View(data, (n,)), View(lambda *o: [*o[:batch], *o[axis:stop]], (), 1))
+    return Computed((*before, *index[batch:], *after), views, _SELECTED)
 
 
 @computation

@@ -29,6 +29,22 @@ def normalized(x: Array, axes: Axes, epsilon: float) -> Array:
     return np.asarray(centred * _inverse_deviation(centred, axes, epsilon)).astype(x.dtype)
 
 
+def normalized_outside(x: Array, axes: Axes, epsilon: float) -> Array:
+    """Return ``(x - mean) / (sqrt(variance) + epsilon)`` of each fibre."""
+    v = wide(x)
+    centred = v - v.mean(axes, keepdims=True)
+    deviation = np.sqrt(np.square(centred).mean(axes, keepdims=True))
+    return np.asarray(centred / (deviation + v.dtype.type(epsilon))).astype(x.dtype)
+
+
+def length_normalized(x: Array, axes: Axes, epsilon: float, added: bool) -> Array:
+    """Return ``x / sqrt(sum(x*x) + epsilon)`` of each fibre; if not *added*, the sum is at least *epsilon*."""
+    v = wide(x)
+    total = np.square(v).sum(axes, keepdims=True)
+    e = v.dtype.type(epsilon)
+    return np.asarray(v / np.sqrt(total + e if added else np.maximum(total, e))).astype(x.dtype)
+
+
 def _inverse_deviation(centred: Array, axes: Axes, epsilon: float) -> Array:
     variance = np.square(centred).mean(axes, keepdims=True)
     return np.asarray(1 / np.sqrt(variance + variance.dtype.type(epsilon)))

@@ -12,6 +12,8 @@ from symlayout.compute.contractions import Spatial, Window
 from symlayout.compute.elementwise import broadcast_jointly, same_extents
 from symlayout.compute.reductions import greatest, mean, norm
 from symlayout.compute.trace import elements, fold
+from symlayout.ops.axes import moveaxis
+from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
 from symlayout.tensors.chain import Tensor
@@ -39,6 +41,13 @@ def number_of_greatest(x: Array, numbers: Array, axes: Axes) -> Array:
 def row_major_numbers(x: Array, axes: Axes) -> Array:
     """Return the number of each element in row-major order."""
     return np.arange(x.size, dtype=np.int64).reshape(x.shape)
+
+
+def numbers_from_axis(x: Array, axes: Axes, axis: int) -> Array:
+    """Return the number of each element in row-major order among those with the same coordinates before *axis*."""
+    inner = x.shape[axis:]
+    count = int(np.prod(inner))
+    return np.broadcast_to(np.arange(count, dtype=np.int64).reshape(inner), x.shape)
 
 
 def column_major_numbers(x: Array, axes: Axes) -> Array:
@@ -107,16 +116,18 @@ def max_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial) -> Tensor:
     return pooled(x, tuple(kernel), spatial, _REDUCE["max"], _least(x.dtype))
 
 
-def max_pool_numbers(x: Tensor, kernel: Sequence[Any], spatial: Spatial, function: Callable[..., Any]) -> Tensor:
-    """Return the number, as *function* counts, of the maximum of each window."""
-    numbers = whole(x, function, np.int64)
+def max_pool_numbers(
+    x: Tensor, kernel: Sequence[Any], spatial: Spatial, function: Callable[..., Any], given: Any = ()
+) -> Tensor:
+    """Return the number, as *function* counts with the attributes *given*, of the maximum of each window."""
+    numbers = whole(x, function, given, np.int64)
     body = Body("number_of_greatest", number_of_greatest, over=True)
     return pooled_with(x, numbers, tuple(kernel), spatial, body, _least(x.dtype), False, np.int64)
 
 
-def whole(x: Tensor, function: Callable[..., Any], dtype: Any) -> Tensor:
+def whole(x: Tensor, function: Callable[..., Any], given: Any, dtype: Any) -> Tensor:
     """Return what a function makes of the whole of *x*: a value of the same shape."""
-    return compute(Body(function.__name__, function, over=True), [x], batch=0, result=_same, dtype=dtype)
+    return compute(Body(function.__name__, function, given, over=True), [x], batch=0, result=_same, dtype=dtype)
 
 
 def _same(x: Operand, views: tuple[Tensor, ...]) -> Sequence[Extent]:
@@ -143,6 +154,27 @@ def average_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, *, count_pa
         ones = pad(ones, [(0, 0), (0, 0), *spatial.pads], constant_values=1)
     body = Body("mean_of_present", mean_of_present, over=True)
     return pooled_with(x, ones, tuple(kernel), spatial, body, Fill(0), padded, x.dtype)
+
+
+def mean_of_parts(x: Array, room: Array, axes: Axes) -> Array:
+    """Return the mean of each of as many parts of a vector as *room* has elements."""
+    n, m = x.shape[-1], room.shape[-1]
+    v = x.astype(np.float64)
+    parts = [v[..., k * n // m : -(-(k + 1) * n // m)].mean(-1) for k in range(m)]
+    return np.stack(parts, -1).astype(x.dtype) if parts else x[..., :0]
+
+
+def means_of_parts(x: Tensor, axis: int, count: Any) -> Tensor:
+    """Return the means of parts of an axis: part *k* has the elements from ``k*n/count`` on, up to ``(k+1)*n/count``.
+
+    >>> import symlayout as sl
+    >>> means_of_parts(sl.tensor("N, C, W", name="x"), 2, 3).shape
+    (N, C, 3)
+    """
+    view = moveaxis(x, axis, -1)
+    room = broadcast_to(constant(np.zeros((), np.int8)), (*view.shape[:-1], count))
+    body = Body("mean_of_parts", mean_of_parts, over=True)
+    return moveaxis(compute(body, [view, room], batch=x.rank - 1, result=(count,), dtype=x.dtype), -1, axis)
 
 
 def lp_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, p: int) -> Tensor:

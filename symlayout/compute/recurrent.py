@@ -145,6 +145,51 @@ def recurrent(
     return (made.transpose(2, 0, 1, 3) if layout else made).astype(dtype)
 
 
+def batch_first(
+    *arrays: Array,
+    axes: Axes,
+    cell: str,
+    once: bool,
+    direction: str,
+    activations: tuple[str, ...],
+    alpha: tuple[float, ...],
+    beta: tuple[float, ...],
+    clip: float | None,
+    variant: bool,
+    output: int,
+) -> Array:
+    """Return what `recurrent` returns, of operands as OpenVINO has them.
+
+    *arrays* are X (batch, time, ...), the first state, the first cell of an LSTM, the lengths of sequences, W, R and B.
+    A layer that runs *once* has no axes of time and of directions, and no lengths.
+    """
+    x, h, *rest = arrays
+    c = rest.pop(0) if cell == "LSTM" else None
+    lengths = None if once else rest.pop(0)
+    w, r, b = rest
+    if once:
+        x, h, w, r, b = x[:, None], h[:, None], w[None], r[None], b[None]
+        c = None if c is None else c[:, None]
+    size = r.shape[-1]
+    if cell == "LSTM":  # gates f, i, c, o become i, o, f, c
+        w, r, b = (np.concatenate([np.split(a, 4, 1)[k] for k in (1, 3, 0, 2)], 1) for a in (w, r, b))
+    zeros = np.zeros_like(b)
+    if cell == "GRU" and variant:
+        both = np.concatenate([b[:, : 3 * size], zeros[:, : 2 * size], b[:, 3 * size :]], 1)
+    else:
+        both = np.concatenate([b, zeros], 1)
+    given = [np.swapaxes(x, 0, 1), w, r, both, lengths, np.swapaxes(h, 0, 1)]
+    if c is not None:
+        given.append(np.swapaxes(c, 0, 1))
+    made = recurrent(
+        *(a for a in given if a is not None), axes=(), cell=cell, given=tuple(a is not None for a in given),
+        direction=direction, layout=False, activations=activations, alpha=alpha, beta=beta, clip=clip,
+        variant=variant, output=output,
+    )  # fmt: skip
+    turned = np.swapaxes(made, 0, 1) if output else made.transpose(2, 1, 0, 3)
+    return turned[:, 0] if once else turned
+
+
 def _run(
     step: Cell,
     x: Array,

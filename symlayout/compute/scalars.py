@@ -206,6 +206,22 @@ def is_nan(x: Array) -> Array:
     return elements(x != x)
 
 
+@widened
+def rounded_away(x: Array) -> Array:
+    """Return the nearest integer; of two, the one that is farther from 0."""
+    cut = np.trunc(x)
+    return elements(np.where(np.abs(x - cut) >= x.dtype.type(0.5), cut + np.sign(x), cut))
+
+
+@widened
+def quantized_levels(x: Array, low: Array, high: Array, bottom: Array, top: Array, levels: int) -> Array:
+    """Return *x* rounded to one of *levels* between *low* and *high*, as the same level between *bottom* and *top*."""
+    steps = x.dtype.type(levels - 1)
+    number = np.rint((x - low) / (high - low) * steps)
+    inside = number / steps * (top - bottom) + bottom
+    return np.where(x <= np.minimum(low, high), bottom, np.where(x > np.maximum(low, high), top, inside))
+
+
 def clip_below(x: Array, low: Array) -> Array:
     """Return the larger of both."""
     return larger(x, low)

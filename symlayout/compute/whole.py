@@ -189,6 +189,20 @@ def scattered_nd(x: Array, index: Array, updates: Array, axes: Axes, reduction: 
     return made
 
 
+def scattered_slices(x: Array, index: Array, updates: Array, axes: Axes, axis: int) -> Array:
+    """Return *x* with slices written at the indices of an axis."""
+    made = x.copy()
+    flat = np.where(index < 0, index + x.shape[axis], index).reshape(-1)
+    slices = updates.reshape(*x.shape[:axis], flat.size, *x.shape[axis + 1 :])
+    made[(slice(None),) * axis + (flat,)] = slices
+    return made
+
+
+def bucket(x: Array, limits: Array, axes: Axes, right: bool) -> Array:
+    """Return the number of limits that are below each element, or not above it if *right* is false."""
+    return np.searchsorted(limits, x, "left" if right else "right").astype(np.int64)
+
+
 def _write(made: Array, spots: tuple[Array, ...], updates: Array, reduction: str) -> None:
     if reduction == "none":
         made[spots] = updates

@@ -29,6 +29,16 @@ class AttributeNameError(ShapeError, TypeError):
     """
 
 
+class NotDeclaredError(ShapeError):
+    """A mode or an element type for which an operation has no declaration; its kind is ``not_declared``.
+
+    In a model, such an operation is an opaque function of its operands.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "not_declared")
+
+
 def register(*names: str, joint: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that keeps a function as the operation *names*; *joint* if it takes a list of tensors.
 

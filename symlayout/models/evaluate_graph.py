@@ -17,7 +17,7 @@ import numpy as np
 from symlayout import frontends
 from symlayout.algebra.facts import Requirement
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
-from symlayout.frontends.registry import AttributeNameError
+from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
 from symlayout.maps.interpreter import interpret
 from symlayout.models.choices import is_open
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
@@ -227,6 +227,8 @@ class Evaluation:
             attributes = {**attributes, "outputs": outputs}
         try:
             result = operation(*arguments, **attributes)
+        except NotDeclaredError:
+            return None
         except SymlayoutError as error:
             error.add_note(f"in: {where}")
             raise

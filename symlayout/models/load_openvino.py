@@ -138,6 +138,7 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
         for k, value in enumerate(results):
             name = evaluation.name(layer, k)
             written.append(name)
+            value = _of_stated_type(value, layer, k)
             if value is not None:
                 evaluation.define(name, value)
         if layer.type == "Parameter":
@@ -146,6 +147,17 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
             version = layer.opset or 0
             evaluation.nodes.append(ModelNode(layer.name, layer.type, "openvino", read, tuple(written), version, layer))
     return evaluation, evaluation.exact | evaluation.shapes.supposed
+
+
+def _of_stated_type(value: Value | None, layer: Layer, number: int) -> Value | None:
+    """Return integers that a model computes as a shape in the integer type that the file states for them."""
+    dtype = openvino_ir.dtype_of(layer.stated[number][1])
+    if not isinstance(value, np.ndarray) or layer.type == "Const" or dtype is None or dtype.kind not in "iu":
+        return value
+    if dtype == value.dtype or not all(isinstance(n, (int, np.integer)) for n in value.flat):
+        return value
+    made = value.astype(dtype)
+    return made if np.array_equal(made, value) else value
 
 
 def _opaque(evaluation: OpenVINOEvaluation, layer: Layer, inputs: Sequence[Value]) -> list[Value | None]:
@@ -188,7 +200,7 @@ def _computed(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value])
 
 def _by_declaration(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[Value]) -> Sequence[Value | None] | None:
     """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
-    attributes = {name: _attribute(text) for name, text in layer.attributes.items()}
+    attributes = {name.replace("-", "_"): _attribute(text) for name, text in layer.attributes.items()}
     title = _operation(layer)
     if layer.type == "StridedSlice":  # which is TensorFlow's, with lists of 0 and 1 for its masks
         title, attributes = "tensorflow:StridedSlice", {name: _mask(layer, name) for name in layer.attributes}
@@ -198,21 +210,32 @@ def _by_declaration(evaluation: OpenVINOEvaluation, layer: Layer, inputs: list[V
             made = evaluation.shape_values(title, inputs, attributes, str(layer))
             if made is not None:
                 return made
-        results = evaluation.declared([title], inputs, attributes, str(layer))
-        return results if results is None else evaluation.folded(results, inputs)
+        return _declared(evaluation, layer, title, inputs, attributes)
     kept: dict[str, Any] = {}
+    operands = list(inputs)
     if layer.type == "Convert":
         if len(inputs) == 1 and isinstance(value := inputs[0], np.ndarray) and value.dtype != object:
             converted = _converted(value, layer)
-            return None if converted is None else [converted]
+            if converted is None:
+                return _declared(evaluation, layer, title, inputs, attributes)
+            return [converted]
         kept = {"to": openvino_ir.element_type(layer, "destination_type")}
     elif layer.type == "ReduceProd":
         kept = {"keepdims": attributes.get("keep_dims", False)}
     elif layer.type == "Gather" and len(inputs) == 3:
         if attributes.get("batch_dims", 0) != 0:
-            raise FormatError(f"values are gathered in batches\n  in: {layer}")
-        kept = {"axis": inputs.pop()}
-    return evaluation.shape_values(op, inputs, kept, str(layer))
+            return _declared(evaluation, layer, title, inputs, attributes)
+        kept = {"axis": operands.pop()}
+    made = evaluation.shape_values(op, operands, kept, str(layer))
+    return _declared(evaluation, layer, title, inputs, attributes) if made is None else made
+
+
+def _declared(
+    evaluation: OpenVINOEvaluation, layer: Layer, title: str, inputs: list[Value], attributes: dict[str, Any]
+) -> Sequence[Value | None] | None:
+    """Return the outputs by the operation's declaration; None if it has none, or does not take these inputs."""
+    results = evaluation.declared([title], inputs, attributes, str(layer), len(layer.tensor_names))
+    return results if results is None else evaluation.folded(results, inputs)
 
 
 def _mask(layer: Layer, name: str) -> int:
@@ -253,8 +276,18 @@ def _operation(layer: Layer) -> str:
     return next((name for name in versions if name in catalogue), f"openvino:{layer.type}")
 
 
-def _attribute(text: str) -> bool | int | str:
-    """Return text of the ``<data>`` element: a truth value as a bool, an integer as an int, other text unchanged."""
+def _attribute(text: str) -> Any:
+    """Return text of the ``<data>`` element: numbers, lists of them and truth values as such, other text unchanged."""
     if text in ("true", "false"):
         return text == "true"
-    return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text, re.ASCII) else text
+    entries = [entry.strip() for entry in text.split(",")]
+    if all(re.fullmatch(r"-?[0-9]{1,19}", entry, re.ASCII) for entry in entries):
+        numbers: tuple[Any, ...] = tuple(map(int, entries))
+    elif all(re.fullmatch(r"-?([0-9.]{1,40}(e[-+]?[0-9]{1,4})?|inf)", entry, re.ASCII) for entry in entries):
+        try:
+            numbers = tuple(map(float, entries))
+        except ValueError:
+            return text
+    else:
+        return text
+    return numbers if numbers[1:] else numbers[0]

@@ -21,18 +21,12 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import FormatError
+from symlayout.frontends.openvino.element_types import NAMES
 from symlayout.models import hardened_xml
 from symlayout.models.hardened_xml import Element
 from symlayout.models.model_file import MAX_RANK, map_bytes, open_model
 
 IR_VERSIONS = ("10", "11")
-
-# Element types that NumPy has.  A file may contain constants of other types, but these are not read.
-_DTYPES = {
-    "boolean": "bool", "f16": "float16", "f32": "float32", "f64": "float64",
-    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
-    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
-}  # fmt: skip
 
 Extent = int | tuple[int, int | None] | None  # fixed, an interval, unknown
 
@@ -124,20 +118,20 @@ class IRGraph:
                 f"constant has {size} bytes, {dtype} {shape} needs {count * dtype.itemsize}\n  in: {layer}"
             )
         data = map_bytes(self.weights, offset, size, str(layer))
-        return data.view(dtype.newbyteorder("<")).reshape(shape)
+        return np.asarray(data.view(dtype.newbyteorder("<")).reshape(shape))
 
 
 def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]:
     """Return the element type that an attribute of *layer* names; `FormatError` if NumPy has none for it."""
     name = layer.attribute(attribute)
-    if name not in _DTYPES:
-        raise FormatError(f"element type {name[:40]!r} is not among {', '.join(_DTYPES)}\n  in: {layer}")
-    return np.dtype(_DTYPES[name])
+    if name not in NAMES:
+        raise FormatError(f"element type {name[:40]!r} is not among {', '.join(NAMES)}\n  in: {layer}")
+    return np.dtype(NAMES[name])
 
 
 def dtype_of(name: str) -> np.dtype[Any] | None:
     """Return the element type of a name in lower case; None if NumPy has none for it."""
-    return np.dtype(_DTYPES[name]) if name in _DTYPES else None
+    return np.dtype(NAMES[name]) if name in NAMES else None
 
 
 def parameter_shape(layer: Layer) -> list[Extent] | None:

@@ -25,7 +25,7 @@ from symlayout.frontends.torch import shapes as torch_shapes
 
 MODULES: dict[str, tuple[ModuleType, ...]] = {
     "onnx": (onnx_blocks, onnx_bounds, onnx_shapes, *sl.onnx.MODULES),
-    "openvino": (openvino_blocks, openvino_bounds, openvino_shapes),
+    "openvino": (openvino_blocks, openvino_bounds, openvino_shapes, *sl.openvino.MODULES),
     "tensorflow": (tensorflow_blocks, tensorflow_bounds, tensorflow_shapes),
     "torch": (torch_blocks, torch_bounds, torch_shapes),
 }

@@ -118,7 +118,7 @@ def snake_case(name: str) -> str:
     >>> [snake_case(name) for name in ("ReduceL1", "MatMul", "GatherND", "LRN", "QLinearConv", "IsNaN")]
     ['reduce_l1', 'mat_mul', 'gather_nd', 'lrn', 'q_linear_conv', 'is_nan']
     """
-    name = name.replace("NaN", "Nan").partition("-")[0].rpartition(".")[2]
+    name = name.rpartition(":")[2].replace("NaN", "Nan").partition("-")[0].rpartition(".")[2]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
@@ -204,6 +204,16 @@ def _converting(name: str, function: Callable[P, R], signature: inspect.Signatur
     return converted
 
 
+def _source(name: str) -> str:
+    """Return where an operator is specified."""
+    framework, _, own = name.rpartition(":")
+    if framework == "openvino":
+        return f"OpenVINO, operation specification {own}."
+    if framework:
+        return f"onnxruntime, docs/ContribOperators.md, com.{framework}.{own}."
+    return f"ONNX, operator {own}: https://onnx.ai/onnx/operators/onnx__{own.partition('-')[0]}.html"
+
+
 def _complete(
     name: str,
     function: Callable[..., Any],
@@ -246,9 +256,7 @@ def _complete(
         "",
         "References",
         "----------",
-        f"ONNX, operator {name}: https://onnx.ai/onnx/operators/onnx__{name.partition('-')[0]}.html"
-        if _title(name) != name
-        else f"onnxruntime, docs/ContribOperators.md, com.{name.replace(':', '.')}.",
+        _source(name),
         "",
         "Examples",
         "--------",

@@ -93,7 +93,7 @@ def attention(
         raw = apply("Mul", apply("Tanh", apply("Div", raw, limit)), limit)
     scores, is_masked = raw, attn_mask is not None
     if attn_mask is not None:
-        scores = apply("Add", scores, _additive(attn_mask, scores))
+        scores = apply("Add", scores, additive(attn_mask, scores))
     flags = [attributes.flag("is_causal", is_causal), past_key is not None, nonpad_kv_seqlen is not None]
     sides = [int(left_window_size), int(right_window_size)]
     if flags[0] or flags[2] or max(sides) >= 0:
@@ -129,7 +129,7 @@ def _scaled(x: Tensor, scale: float | None) -> Tensor:
     return apply("Mul", x, as_tensor("Attention", "scale", factor, x))
 
 
-def _additive(mask: Tensor, scores: Tensor) -> Tensor:
+def additive(mask: Tensor, scores: Tensor) -> Tensor:
     """Return a mask as what is added to scores; keys that it leaves out are not seen."""
     dtype = scores.dtype or np.dtype(np.float32)
     missing = scores.shape[-1] - mask.shape[-1] if mask.shape[-1] != 1 else 0

@@ -13,9 +13,24 @@ https://docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/op
 (2, 64, 64, 3)
 >>> space_to_depth(tensor("5, 7, 4, 6"), mode="blocks_first", block_size=2).shape
 (5, 28, 2, 3)
+
+A function has the newest version of its operation; ``sl.op`` has each version by its name.  Underscores may be left
+out: ``sl.openvino.matmul``.
 """
 
+from typing import Any
+
+from symlayout.frontends import registry
 from symlayout.frontends.common import concat
+from symlayout.frontends.onnx.operator import snake_case
+from symlayout.frontends.openvino import (
+    along_axes,
+    elementwise,
+    indexing,
+    layers,
+    resampling,
+    windows,
+)
 from symlayout.frontends.openvino.blocks import (
     batch_to_space,
     depth_to_space,
@@ -25,6 +40,15 @@ from symlayout.frontends.openvino.blocks import (
 )
 from symlayout.frontends.openvino.bounds import pad, slice
 from symlayout.frontends.openvino.shapes import broadcast, reshape, roll, split, squeeze, tile, transpose, unsqueeze
+
+MODULES = (along_axes, elementwise, indexing, layers, resampling, windows)
+_VERSIONS = {
+    name: int(name.rpartition("-")[2]) for name in registry.names() if name.startswith("openvino:") and "-" in name
+}
+_FUNCTIONS = {snake_case(name): registry.find(name) for name in sorted(_VERSIONS, key=lambda name: _VERSIONS[name])}
+_FUNCTIONS = {registry.find(name).__name__: registry.find(name) for name in _VERSIONS} | _FUNCTIONS
+globals().update(_FUNCTIONS)
+_SHORT = {name.replace("_", ""): name for name in _FUNCTIONS}
 
 __all__ = [
     "batch_to_space",
@@ -44,3 +68,11 @@ __all__ = [
     "transpose",
     "unsqueeze",
 ]
+__all__ += sorted(_FUNCTIONS.keys() - set(__all__))
+
+
+def __getattr__(name: str) -> Any:
+    """Return an operation whose name is written with other underscores."""
+    if name.startswith("__") or (full := _SHORT.get(name.replace("_", ""))) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _FUNCTIONS[full]

@@ -1,0 +1,303 @@
+"""OpenVINO's elementwise operations: each is a function of ONNX's, with its own names and attributes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symlayout.compute import scalars
+from symlayout.compute.elementwise import common_dtype, elementwise
+from symlayout.frontends import attributes
+from symlayout.frontends.onnx.elementwise import apply, clip, where
+from symlayout.frontends.onnx.elementwise import max as largest
+from symlayout.frontends.onnx.elementwise import min as smallest
+from symlayout.frontends.onnx.operator import as_tensor, operator, snake_case
+from symlayout.frontends.onnx.types import cast_to
+from symlayout.frontends.openvino.element_types import of_name
+from symlayout.frontends.registry import NotDeclaredError
+from symlayout.ops.axes import expand_dims
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Body
+
+ABOUT = {
+    "auto_broadcast": '``"numpy"`` or ``"none"``: how extents of 1 are repeated.',
+    "approximation_mode": '``"ERF"`` or ``"TANH"``.',
+    "detect_negative": "Whether negative infinity counts.",
+    "detect_positive": "Whether positive infinity counts.",
+    "mode": '``"half_to_even"`` or ``"half_away_from_zero"``.',
+    "m_pythondiv": "Whether quotients of integers are rounded down, not towards 0.",
+    "min": "The least value.",
+    "max": "The largest value.",
+    "lambda_": "The scale.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An operation that is a function of ONNX's.
+
+    Attributes
+    ----------
+    function : str or callable
+        The name of ONNX's operator, or what returns the result of the inputs and the attributes.
+    inputs : str
+        The names of the inputs.
+    attributes : dict
+        Names of attributes, with the defaults of the specification; ``...`` is none.
+    """
+
+    function: str | Callable[..., Tensor]
+    inputs: str = "data"
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def _mapped(body: Body) -> Callable[..., Tensor]:
+    return lambda *xs: elementwise(body, *xs, dtype=common_dtype(body.name, xs))
+
+
+def _divided(a: Tensor, b: Tensor, m_pythondiv: Any) -> Tensor:
+    integers = a.dtype is not None and a.dtype.kind in "iu"
+    if not integers or not attributes.flag("m_pythondiv", m_pythondiv):
+        return apply("Div", a, b)
+    return _mapped(Body("floor_divide", np.floor_divide))(a, b)
+
+
+def _rounded(x: Tensor, mode: str) -> Tensor:
+    even = attributes.choice("mode", mode, ("half_to_even", "half_away_from_zero")) == "half_to_even"
+    return apply("Round", x) if even else _mapped(Body("rounded_away", scalars.rounded_away))(x)
+
+
+def _gelu(x: Tensor, approximation_mode: str) -> Tensor:
+    mode = attributes.choice("approximation_mode", str(approximation_mode).upper(), ("ERF", "TANH"))
+    return apply("Gelu", x, approximate="tanh" if mode == "TANH" else "none")
+
+
+def _finite(x: Tensor) -> Tensor:
+    return apply("Not", apply("Or", apply("IsInf", x), apply("IsNaN", x)))
+
+
+def _infinite(x: Tensor, detect_negative: Any, detect_positive: Any) -> Tensor:
+    flags = {"detect_negative": detect_negative, "detect_positive": detect_positive}
+    return apply("IsInf", x, **{k: int(attributes.flag(k, v)) for k, v in flags.items()})
+
+
+def _clamped(x: Tensor, min: float, max: float) -> Tensor:
+    low, high = float(min), float(max)
+    if x.dtype is not None and x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype)
+        low = math.ceil(low) if low > limits.min else limits.min
+        high = math.floor(high) if high < limits.max else limits.max
+    return clip(x, as_tensor("Clamp", "min", low, x), as_tensor("Clamp", "max", high, x))
+
+
+def _squared_difference(a: Tensor, b: Tensor) -> Tensor:
+    d = apply("Sub", a, b)
+    return apply("Mul", d, d)
+
+
+ROWS: dict[str, _Row] = {
+    "Abs-1": _Row("Abs"),
+    "Acos-1": _Row("Acos"),
+    "Acosh-3": _Row("Acosh"),
+    "Asin-1": _Row("Asin"),
+    "Asinh-3": _Row("Asinh"),
+    "Atan-1": _Row("Atan"),
+    "Atanh-3": _Row("Atanh"),
+    "BitwiseNot-13": _Row("BitwiseNot"),
+    "Ceiling-1": _Row("Ceil"),
+    "Clamp-1": _Row(_clamped, "data", {"min": ..., "max": ...}),
+    "Cos-1": _Row("Cos"),
+    "Cosh-1": _Row("Cosh"),
+    "Elu-1": _Row("Elu", "data", {"alpha": ...}),
+    "Erf-1": _Row("Erf"),
+    "Exp-1": _Row("Exp"),
+    "Floor-1": _Row("Floor"),
+    "Gelu-2": _Row("Gelu"),
+    "Gelu-7": _Row(_gelu, "data", {"approximation_mode": "ERF"}),
+    "HSigmoid-5": _Row(lambda x: apply("HardSigmoid", x, alpha=1 / 6, beta=0.5)),
+    "HSwish-4": _Row("HardSwish"),
+    "IsFinite-10": _Row(_finite),
+    "IsInf-10": _Row(_infinite, "data", {"detect_negative": True, "detect_positive": True}),
+    "IsNaN-10": _Row("IsNaN"),
+    "Log-1": _Row("Log"),
+    "LogicalNot-1": _Row("Not"),
+    "Mish-4": _Row("Mish"),
+    "Negative-1": _Row("Neg"),
+    "ReLU-1": _Row("Relu"),
+    "Round-5": _Row(_rounded, "data", {"mode": "half_to_even"}),
+    "Sigmoid-1": _Row("Sigmoid"),
+    "Sign-1": _Row("Sign"),
+    "Sin-1": _Row("Sin"),
+    "Sinh-1": _Row("Sinh"),
+    "SoftPlus-4": _Row("Softplus"),
+    "SoftSign-9": _Row("Softsign"),
+    "Sqrt-1": _Row("Sqrt"),
+    "Tan-1": _Row("Tan"),
+    "Tanh-1": _Row("Tanh"),
+    "Add-1": _Row("Add", "a b"),
+    "BitwiseAnd-13": _Row("BitwiseAnd", "a b"),
+    "BitwiseOr-13": _Row("BitwiseOr", "a b"),
+    "BitwiseXor-13": _Row("BitwiseXor", "a b"),
+    "Divide-1": _Row(_divided, "a b", {"m_pythondiv": True}),
+    "Equal-1": _Row("Equal", "a b"),
+    "FloorMod-1": _Row("Mod", "a b"),
+    "Greater-1": _Row("Greater", "a b"),
+    "GreaterEqual-1": _Row("GreaterOrEqual", "a b"),
+    "Less-1": _Row("Less", "a b"),
+    "LessEqual-1": _Row("LessOrEqual", "a b"),
+    "LogicalAnd-1": _Row("And", "a b"),
+    "LogicalOr-1": _Row("Or", "a b"),
+    "LogicalXor-1": _Row("Xor", "a b"),
+    "Maximum-1": _Row(largest, "a b"),
+    "Minimum-1": _Row(smallest, "a b"),
+    "Mod-1": _Row(lambda a, b: apply("Mod", a, b, fmod=1), "a b"),
+    "Multiply-1": _Row("Mul", "a b"),
+    "NotEqual-1": _Row(lambda a, b: apply("Not", apply("Equal", a, b)), "a b"),
+    "Power-1": _Row("Pow", "a b"),
+    "SquaredDifference-1": _Row(_squared_difference, "a b"),
+    "Subtract-1": _Row("Sub", "a b"),
+}
+
+
+def require_broadcast(mode: Any) -> None:
+    """Check the attribute ``auto_broadcast``.
+
+    Raises
+    ------
+    ShapeError
+        ``bad_mode`` for another text, ``not_declared`` for the rule of PaddlePaddle.
+    """
+    if attributes.choice("auto_broadcast", mode, ("numpy", "none", "pdpd")) == "pdpd":
+        raise NotDeclaredError("auto_broadcast is 'pdpd', the rule of PaddlePaddle")
+
+
+def _registered(name: str, row: _Row) -> Callable[..., Tensor]:
+    inputs = row.inputs.split()
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    own = {**row.attributes, **({"auto_broadcast": "numpy"} if inputs[1:] else {})}
+    parameters = [inspect.Parameter(i, kind, annotation="Tensor") for i in inputs]
+    parameters += [
+        inspect.Parameter(a, kind, default=inspect.Parameter.empty if d is ... else d, annotation="Any")
+        for a, d in own.items()
+    ]
+    signature = inspect.Signature(parameters, return_annotation="Tensor")
+
+    def applied(*args: Any, **kwargs: Any) -> Tensor:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        if (mode := given.pop("auto_broadcast", None)) is not None:
+            require_broadcast(mode)
+        xs = [given.pop(i) for i in inputs]
+        if isinstance(row.function, str):
+            return apply(row.function, *xs, **given)
+        made: Tensor = row.function(*xs, **given)
+        return made
+
+    applied.__name__ = applied.__qualname__ = snake_case(name)
+    applied.__doc__ = f"Return {name} of each element{' of the inputs, broadcast together' if inputs[1:] else ''}."
+    applied.__signature__ = signature  # type: ignore[attr-defined]
+    shapes = "N, 1; C" if inputs[1:] else "N, C"
+    texts = {"min": "min=0, max=6", "alpha": "alpha=1.0"}
+    given = next((texts[a] for a, d in own.items() if d is ...), "")
+    kinds = "size_mismatch, bad_mode, not_declared, overflow" if inputs[1:] else "attr_dtype, bad_mode"
+    return operator(f"openvino:{name}", example=(shapes, given, "(N, C)"), kinds=kinds, about=ABOUT)(applied)
+
+
+globals().update({snake_case(name): _registered(name, row) for name, row in ROWS.items()})
+
+
+@operator("openvino:HardSigmoid-1", example=("N, C", "alpha=0.2, beta=0.5", "(N, C)"), kinds="attr_dtype")
+def hard_sigmoid(data: Tensor, alpha: Any, beta: Any) -> Tensor:
+    """Return ``alpha * data + beta`` between 0 and 1."""
+    return apply("HardSigmoid", data, alpha=_number(alpha), beta=_number(beta))
+
+
+@operator(
+    "openvino:Selu-1",
+    example=("N, C", "alpha=1.67, lambda_=1.05", "(N, C)"),
+    kinds="attr_dtype",
+    about={"lambda_": "The scale."},
+)
+def selu(data: Tensor, alpha: Any, lambda_: Any) -> Tensor:
+    """Return *lambda_* times *data*, or times ``alpha * (exp(data) - 1)`` where it is negative."""
+    return apply("Selu", data, alpha=_number(alpha), gamma=_number(lambda_))
+
+
+@operator("openvino:Swish-4", example=("N, C", "", "(N, C)"), kinds="attr_dtype")
+def swish(data: Tensor, beta: Any = None) -> Tensor:
+    """Return ``data * sigmoid(beta * data)``."""
+    return apply("Swish", data, alpha=1.0 if beta is None else _number(beta))
+
+
+def _number(value: Any) -> float:
+    return float(np.asarray(value).reshape(-1)[0])
+
+
+@operator("openvino:PReLU-1", example=("N, C, H; C", "", "(N, C, H)"), about={"slope": "One for each channel."})
+def prelu(data: Tensor, slope: Tensor) -> Tensor:
+    """Return *data*, times *slope* where it is negative."""
+    if slope.rank == 1 and data.rank > 2 and slope.shape[0] != 1:
+        slope = expand_dims(slope, list(range(1, data.rank - 1)))
+    return apply("PRelu", data, slope)
+
+
+@operator(
+    "openvino:Select-1",
+    example=("N, 1; C; 1", "", "(N, C)"),
+    kinds="size_mismatch, bad_mode, not_declared, overflow",
+    about=ABOUT,
+)
+def select(cond: Tensor, then: Tensor, else_: Tensor, auto_broadcast: str = "numpy") -> Tensor:
+    """Return elements of *then* where the condition holds, else of *else_*."""
+    require_broadcast(auto_broadcast)
+    return where(cond, then, else_)
+
+
+def scaled_levels(x: Tensor, limits: Sequence[Tensor], levels: int) -> Tensor:
+    """Return *x* rounded to levels between two limits, which become two other limits."""
+    body = Body("quantized_levels", scalars.quantized_levels, (("levels", levels),))
+    return elementwise(body, x, *limits, dtype=x.dtype)
+
+
+@operator(
+    "openvino:FakeQuantize-1",
+    example=("N, C; 1; 1; 1; 1", "levels=256", "(N, C)"),
+    kinds="size_mismatch, bad_mode, not_declared, attr_dtype",
+    about={**ABOUT, "levels": "The number of levels."},
+)
+def fake_quantize(
+    data: Tensor,
+    input_low: Tensor,
+    input_high: Tensor,
+    output_low: Tensor,
+    output_high: Tensor,
+    levels: Any,
+    auto_broadcast: str = "numpy",
+) -> Tensor:
+    """Return *data* rounded to levels between the limits of the input, as levels between those of the output."""
+    require_broadcast(auto_broadcast)
+    limits = (input_low, input_high, output_low, output_high)
+    return scaled_levels(data, limits, attributes.constant("levels", levels))
+
+
+@operator(
+    "openvino:Convert-1",
+    example=("N, C", 'destination_type="f16"', "(N, C)"),
+    kinds="attr_dtype, not_declared",
+    about={"destination_type": 'The element type, such as ``"f32"``.'},
+)
+def convert(data: Tensor, destination_type: Any) -> Tensor:
+    """Return *data* in another element type."""
+    return cast_to(data, of_name("destination_type", destination_type))
+
+
+@operator("openvino:ConvertLike-1", example=("N, C; 1", "", "(N, C)"), kinds="attr_dtype")
+def convert_like(data: Tensor, like: Tensor) -> Tensor:
+    """Return *data* in the element type of *like*."""
+    return data if like.dtype is None else cast_to(data, like.dtype)

@@ -1,0 +1,1 @@
+"""OpenVINO's operations, compared with openvino."""
