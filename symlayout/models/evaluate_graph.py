@@ -185,18 +185,18 @@ class Evaluation:
         return self._choices[id(value)][1] if id(value) in self._choices else self.reals_of(value)
 
     def ends_of(self, data: Value | None, ends: Value | None, axes: Value | None) -> Value | None:
-        """Return the ends of a slice of *data* as expressions, if the model chooses them by comparing dims."""
+        """Return the ends of a slice of *data*, as expressions where the model chooses them by comparing dims."""
         chosen = self.choices_of(ends)
-        if not isinstance(data, Tensor) or chosen is None or not is_open(chosen.flat):
+        if not isinstance(data, Tensor) or chosen is None:
             return ends
         along = range(chosen.size) if axes is None else self.reals_of(axes)
-        if along is None or any(not -data.rank <= axis < data.rank for axis in along):
+        if along is None or len(along) != chosen.size or any(not -data.rank <= axis < data.rank for axis in along):
             return ends
         try:
-            found = [self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(chosen.flat, along, strict=True)]
-        except InconclusiveError:  # until the next evaluation
+            found = [self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(chosen.tolist(), along, strict=True)]
+        except InconclusiveError:
             return ends
-        return ends if is_open(found) else np.array(found, object)
+        return ends if is_open(found) or found == chosen.tolist() else np.array(found, object)
 
     def declared(
         self,

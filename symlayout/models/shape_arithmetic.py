@@ -39,6 +39,7 @@ from symlayout.tensors.chain import Tensor, tensor
 MAX_TERMS = 64  # of an expression, were it multiplied out
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
 MAX_WORK = 10_000  # of a model, on different expressions
+LAST = "last"  # the hint that no evaluation follows
 _DECISION = 100  # the work of a search for a proof, where a sum or product is 1
 _WORK_OF_A_NODE = 20
 _LIMIT = 1 << 63
@@ -78,12 +79,13 @@ class ShapeNodes:
     """
 
     def __init__(self, hints: Collection[Any] = (), nodes: int = 0) -> None:
-        self._exact = {e for e in hints if not isinstance(e, Supposed)}
+        self._exact = {e for e in hints if not isinstance(e, Supposed | str)}
         self._facts = Facts()
         for e in hints:
             if isinstance(e, Supposed):
                 self._facts.assume_nonnegative(to_extent(e.value, self._facts))
         self.supposed: set[Supposed] = set()
+        self._guesses = LAST not in hints  # whether this evaluation may use what only the next one requires
         self._choosing = False  # whether a comparison that is not decided is a `Choice`
         self.leaf_dims: list[set[str]] = []  # the dims of each input of the model
         self._work = MAX_WORK + _WORK_OF_A_NODE * nodes
@@ -145,22 +147,26 @@ class ShapeNodes:
         """Return where a slice of an axis ends, an int or an expression; a `Choice` if its sides do not meet.
 
         That an *end* beyond int32 lies outside the axis becomes a requirement: extents are smaller.
+
+        Raises
+        ------
+        InconclusiveError
+            Such an end may lie within the axis, and no input has all dims of its extent.
         """
         if isinstance(end, Choice):
-            below = -end.other if end.other in (end.zero, -end.zero) else None  # not 0 on this side
-            then, other = self.end_of(end.then, extent), self._end(end.other, extent, below)
+            then, other = self._end(end.then, extent), self._end(end.other, extent, end.zero)
             return Choice(end.zero, then, other) if is_open((then, other)) else joined(end.zero, then, other)
-        return self._end(end, extent)
+        if not isinstance(end, int) or end < _INT32 or isinstance(extent, int):
+            return end
+        if not self.at_least(end - extent, 0) and not (self._state(end - extent) and self._guesses):
+            raise InconclusiveError(f"{extent} <= {end}, which a slice depends on")
+        return extent
 
-    def _end(self, end: Any, extent: Any, positive: Any = None) -> Any:
-        if isinstance(end, Choice):
-            return self.end_of(end, extent)
-        if isinstance(end, int) and end >= _INT32:
-            if not self.at_least(end - extent, 0):
-                self.suppose(end - extent)
-            return extent
-        is_below = self.at_least(-end, 1) or (positive == -end and self.at_least(positive, 0))
-        return extent + end if is_below else end
+    def _end(self, end: Any, extent: Any, other_than_0: Any = None) -> Any:
+        """Return the end on one side of a choice, counted from the start of the axis."""
+        crop = -end if not isinstance(end, Choice) else None
+        is_below = crop is not None and self.at_least(crop, int(other_than_0 not in (crop, end)))
+        return extent - crop if is_below else self.end_of(end, extent)
 
     def _elementwise(self, rule: Rule, inputs: Sequence[Any]) -> Constant:
         """Return *rule* applied to each element of the inputs, which are broadcast together."""
@@ -208,11 +214,17 @@ class ShapeNodes:
                 self._decided[e, low] = True
         return self._decided[e, low]
 
+    def _state(self, e: Any) -> bool:
+        """Ask that the next evaluation requires ``e >= 0``; return whether one input has all dims of *e*."""
+        names = {s.name for s in e.free_symbols}
+        if not any(names <= dims for dims in self.leaf_dims):
+            return False
+        self.supposed.add(Supposed(e))
+        return True
+
     def suppose(self, e: Any) -> None:
         """Ask that the next evaluation requires ``e >= 0``, and raise `InconclusiveError` in this one."""
-        names = {s.name for s in e.free_symbols}
-        if any(names <= dims for dims in self.leaf_dims):
-            self.supposed.add(Supposed(e))
+        self._state(e)
         raise InconclusiveError(f"{e} >= 0, on which the rounding of a quotient depends")
 
     def choice(self, a: Any, b: Any) -> Choice:
@@ -291,9 +303,9 @@ def settled(evaluate: Callable[[Collection[Any]], tuple[R, set[Any]]]) -> R:
     for _ in range(MAX_PASSES):
         result, found = evaluate(exact)
         if found <= exact:
-            break
+            return result
         exact |= found
-    return result
+    return evaluate(exact | {LAST})[0]
 
 
 def exact_target(data: Value | None, shape: Value | None, *, copies: bool = False) -> tuple[Value | None, set[Any]]:
@@ -427,7 +439,7 @@ def _size(data: Value) -> Constant:
 
 def _gather(data: Constant, indices: Constant, axis: Any = 0) -> Constant:
     chosen = np.asarray(_integers(indices), np.int64)
-    axis = range(data.ndim)[operator.index(axis)]
+    axis = range(data.ndim)[operator.index(np.ravel(axis).item())]
     _countable((*data.shape, *chosen.shape))
     return np.take(data, chosen.ravel(), axis).reshape(data.shape[:axis] + chosen.shape + data.shape[axis:][1:])
 

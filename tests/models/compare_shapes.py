@@ -15,7 +15,7 @@ import io
 import random
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,25 +126,31 @@ def random_inputs(m: Model, seed: int) -> Iterator[tuple[dict[Any, int], dict[st
 
 def disagreements(m: Model, path: Path, seed: int = 0) -> tuple[int, list[str]]:
     """Return at how many sizes the model was executed, and where a shape differs from ours."""
-    wrong = []
+    wrong: list[str] = []
     points = executed(m, path, seed)
     for sizes, shapes in points:
         for name, shape in shapes.items():
             if name not in m.tensors:
                 continue
-            t = m.tensors[name]
-            if t.rank != len(shape):
-                wrong.append(f"{name} has rank {len(shape)}, not {t.rank}")
-                continue
-            for axis, (e, n) in enumerate(zip(t.shape, shape, strict=True)):
-                value = e if isinstance(e, int) else e.subs(sizes)
-                if getattr(value, "free_symbols", None):
-                    low, high = t.bounds()[axis]
-                    if n < (low or 0) or (high is not None and n > high):
-                        wrong.append(f"axis {axis} of {name} has {n} elements, outside {low} to {high}")
-                elif int(value) != n:
-                    wrong.append(f"axis {axis} of {name} has {n} elements at {sizes}, not {e}")
+            wrong += difference(name, m.tensors[name], shape, sizes)
     return len(points), wrong
+
+
+def difference(name: str, t: sl.Tensor, shape: Sequence[int | None], sizes: dict[Any, int]) -> Iterator[str]:
+    """Yield where *shape*, computed at *sizes*, is not the shape of *t*; None is an extent that is not known."""
+    if t.rank != len(shape):
+        yield f"{name} has rank {len(shape)}, not {t.rank}"
+        return
+    for axis, (e, n) in enumerate(zip(t.shape, shape, strict=True)):
+        value = e if isinstance(e, int) else e.subs(sizes)
+        if n is None:
+            continue
+        if getattr(value, "free_symbols", None):
+            low, high = t.bounds()[axis]
+            if n < (low or 0) or (high is not None and n > high):
+                yield f"axis {axis} of {name} has {n} elements, outside {low} to {high}"
+        elif int(value) != n:
+            yield f"axis {axis} of {name} has {n} elements at {sizes}, not {e}"
 
 
 def measured(path: Path) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from onnx import NodeProto, TensorProto
 
 import symlayout as sl
+from symlayout.errors import InconclusiveError
 from symlayout.models.choices import Choice, branches, compared, is_open, joined
+from symlayout.models.shape_arithmetic import LAST, MAX_PASSES, ShapeNodes, settled
 from tests.models.onnx_files import ZERO, constants, extent_nodes, loaded
 from tests.models.onnx_files import joined as listed
 from tests.support.onnx_writer import node, value_info
@@ -55,6 +58,38 @@ def test_a_slice_ends_before_a_crop_that_may_be_0(tmp_path: Path) -> None:
     assert [str(r) for r in y.requires] == ["N <= 2147483647"]
     for n in (1, 4, 7):
         assert sl.interpret(y, np.arange(n, dtype=np.float32)).tolist() == list(range(n - n % 2))
+
+
+def test_a_slice_to_a_very_large_end_keeps_the_extent_and_requires_that_it_is_less(tmp_path: Path) -> None:
+    """Sums of such slices had extents with more and more maxima, which took minutes to compare."""
+    cut = [node("Slice", "x, zero, ends, zero", f"a{k}") for k in range(4)]
+    nodes = [*cut, node("Add", "a0, a1", "b"), node("Mul", "b, a2", "c"), node("Add", "c, a3", "y")]
+    given = (*ZERO, *constants(ends=[2147483647]))
+    y = loaded(tmp_path, *nodes, constants=given, x=value_info("x", ("N",)))
+    assert str(y.shape) == "(N,)"
+    assert [str(r) for r in y.requires] == ["N <= 2147483647"]
+
+
+def test_a_guess_that_no_evaluation_follows_is_not_made() -> None:
+    last = ShapeNodes({LAST})
+    last.leaf_dims.append({"N"})
+    with pytest.raises(InconclusiveError):
+        last.end_of(2147483647, N)
+    first = ShapeNodes()
+    first.leaf_dims.append({"N"})
+    assert first.end_of(2147483647, N) == N
+    assert len(first.supposed) == 1
+
+
+def test_an_evaluation_that_finds_more_and_more_is_the_last_one_at_some_time() -> None:
+    seen: list[set[object]] = []
+
+    def evaluate(hints: Collection[object]) -> tuple[bool, set[object]]:
+        seen.append(set(hints))
+        return LAST in hints, {*hints, len(seen)}
+
+    assert settled(evaluate)
+    assert len(seen) == MAX_PASSES + 1
 
 
 def test_a_crop_that_may_be_negative_has_no_such_end(tmp_path: Path) -> None:

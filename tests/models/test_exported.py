@@ -1,4 +1,4 @@
-"""Shapes of networks that torch exported agree with executions by onnxruntime."""
+"""Shapes of networks that torch, tf2onnx and OpenVINO exported agree with executions by onnxruntime."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 
 import symlayout as sl
+from tests.models import compare_openvino
 from tests.models.compare_shapes import FOLDER, disagreements, is_known, shares
 from tests.support.onnx_writer import model, node, tensor, value_info
 
-FEW = ("espcn_dynamic", "focus_dynamic", "resnet_static")
+FEW = ("espcn_dynamic", "focus_dynamic", "keras_unet_dynamic", "resnet_static")
 
 
 def test_there_are_networks_of_many_kinds() -> None:
     paths = sorted(FOLDER.glob("*.onnx"))
     assert len(paths) >= 25
-    assert max(path.stat().st_size for path in paths) < 300_000
+    assert max(path.stat().st_size for path in FOLDER.iterdir()) < 300_000
+    assert len([path for path in paths if path.stem.startswith("keras_")]) == 12
+    assert len(list(FOLDER.glob("*.xml"))) >= 20
     assert {path.stem.rpartition("_")[2] for path in paths} >= {"static", "batch", "dynamic", "dynamo"}
 
 
@@ -28,6 +31,22 @@ def test_shapes_are_those_of_an_execution(name: str) -> None:
     points, wrong = disagreements(m, path)
     assert points == (1 if name.endswith("static") else 5)
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["mobilenet_v10", "resnet_static", "unet_dynamic"])
+def test_shapes_of_an_ir_are_those_that_openvino_infers(name: str) -> None:
+    pytest.importorskip("openvino", reason="openvino, which infers the shapes, is not installed")
+    path = FOLDER / f"{name}.xml"
+    m = sl.read_model(path)
+    points, wrong = compare_openvino.disagreements(m, path)
+    assert points == (1 if name.endswith("static") else 5)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.xml")), ids=lambda path: path.stem)
+def test_an_ir_of_a_network_is_read_and_each_value_has_a_shape(path: Path) -> None:
+    m = sl.read_model(path)
+    assert {name for node in m.nodes for name in node.outputs if name} <= m.tensors.keys()
 
 
 def test_what_counts_as_known() -> None:
