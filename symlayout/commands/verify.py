@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> Report:
         "outputs": {name: proof.verdict.value for name, proof in found.outputs.items()},
         "laws": list(found.laws),
         "formulas": list(found.formulas),
+        "differences": {name: list(pair) for name, pair in found.differences.items()},
         "region": None if found.region is None else list(found.region),
         "witness": None
         if witness is None

@@ -12,10 +12,11 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.errors import FormatError, InconclusiveError, ShapeError
 from symlayout.proof.certificate.computed import certify_computed, refusal_of_computed
 from symlayout.proof.congruence import Congruence
-from symlayout.proof.counterexample import Witness, sample
+from symlayout.proof.counterexample import Witness, difference, sample
 from symlayout.proof.prove import DEFAULT_BUDGET, Proof, Verdict, check_laws, decide, pairs_known
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import with_extents_of
@@ -145,6 +146,19 @@ class Verification:
         return tuple(sorted({name for known in self.claim.known for name in known.fused}))
 
     @cached_property
+    def differences(self) -> dict[str, tuple[float, float]]:
+        """With PROVED by laws or formulas, by how much each output differs at sampled inputs.
+
+        The pair is the largest difference, and its part of the largest value, as the interpreter computes both models.
+        Outputs that cannot be evaluated are left out.
+        """
+        if self.claim is None or not (self.laws or self.formulas):
+            return {}
+        c = self.claim
+        found = {name: difference(t, c.right[name], c.facts) for name, t in c.left.items()}
+        return {name: pair for name, pair in found.items() if pair is not None}
+
+    @cached_property
     def certificate(self) -> dict[str, Any] | None:
         """With PROVED, the proof as data, which `check` verifies with the two models; None otherwise.
 
@@ -170,6 +184,8 @@ class Verification:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
         if self.formulas:
             lines.append(f"  equal by formula: {', '.join(self.formulas)} (rounding may differ)")
+        for name, (absolute, relative) in self.differences.items() if self.laws else ():
+            lines.append(f"  at sampled inputs, {name} differs by {absolute:.1e}, {relative:.1e} of its largest value")
         if self.witness is not None:
             lines.append(f"  witness: {self.witness}")
         if self.region is not None:
@@ -200,8 +216,9 @@ def verify(
     PROVED: each output has the same shape and equal elements: the same elements of the inputs and constants go through
     the same functions, which gives the same bits.  Where laws were needed, or a fused function stands for a chain with
     its formula, `Verification.laws` and `Verification.formulas` name them; then rounding may differ.
-    REFUTED: at the witness they differ.  Dims of an input that have other names in the other model are one dim; a dim
-    that is a number in one model is that number.
+    REFUTED: at the witness they differ, or the model after is refused for sizes for which the model before is valid.
+    Dims of an input that have other names in the other model are one dim; a dim that is a number in one model is that
+    number.
 
     Parameters
     ----------
@@ -236,30 +253,33 @@ def verify(
     """
     before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
     check_laws(laws)
-    left, right, facts, again = _joined(before, after, by_position)
-    known = pairs_known(facts, laws)
+    left, right, again = _joined(before, after, by_position)
     proofs: dict[str, Proof] = {}
-    witness: ModelWitness | None = None
-    doubt = _other_data(left.values(), right.values(), facts, known)
-    for name, t in left.items():
+    decided, others = dict(left), dict(right)
+    while decided and (refused := refused_after(decided, others)):
+        a, b = decided.pop(refused.output), others.pop(refused.output)
+        proofs[refused.output] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
+    facts = facts_of(decided, others) if decided else facts_of(left)
+    known = pairs_known(facts, laws)
+    doubt = _other_data(decided.values(), others.values(), facts, known)
+    for name, t in decided.items():
         proof = _decided(t, right[name], facts, known, budget)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         proofs[name] = proof
-        found = proofs[name].witness
-        if found is not None and witness is None:
-            witness = _model_witness(found, name, t, right[name], facts)
+    proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
-    verdicts = {p.verdict for p in proofs.values()}
-    if verdicts <= {Verdict.PROVED}:
+    if all(p.verdict is Verdict.PROVED for p in proofs.values()):
         return Verification(proofs, used, claim=_Claim(left, right, facts, known))
+    found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
+    witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
     return Verification(proofs, used, witness, _region(known, before, after, again, left, right, proofs))
 
 
 def _joined(
     before: Values, after: Values, by_position: bool
-) -> tuple[dict[str, Tensor], dict[str, Tensor], Facts, tuple[dict[int, Tensor], dict[int, Tensor]]]:
-    """Return the outputs of both models over one set of inputs, by the names before, and what holds for both.
+) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
+    """Return the outputs of both models over one set of inputs, by the names before.
 
     The last are the values that had to be made again for that, by ``id`` of the values of the models.
     """
@@ -271,16 +291,7 @@ def _joined(
     right, others = _with_one_data(left, right)
     if others:
         again = again[0], {**others, **{key: others.get(id(t), t) for key, t in again[1].items()}}
-    return left, right, _facts_of(left, right), again
-
-
-def _facts_of(*models: Mapping[str, Tensor]) -> Facts:
-    """Return what holds for all outputs of models."""
-    tensors = [t for outputs in models for t in outputs.values()]
-    facts = tensors[0].facts.fork()
-    for t in tensors:
-        facts.merge(t.facts)
-    return facts
+    return left, right, again
 
 
 def check_models(
@@ -303,11 +314,13 @@ def check_models(
         A file is no model.
     """
     before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
-    left, right, facts, _ = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
+    left, right, _ = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
     made = _origins(left.values()), _origins(right.values())
     if not made[0].keys().isdisjoint(made[1]):
         return "an extent depends on data"
-    return refusal_of_computed(certificate, left, right, facts)
+    if refused_after(left, right) is not None:
+        return "the model after is not valid wherever the model before is"
+    return refusal_of_computed(certificate, left, right, facts_of(left, right))
 
 
 def assert_same_model(
@@ -445,7 +458,7 @@ def _with_one_data(left: Mapping[str, Tensor], right: dict[str, Tensor]) -> tupl
         before, after = _brought_in(left), _brought_in(right)
         if not before or not after:
             return right, made
-        facts = _facts_of(left, right)
+        facts = facts_of(left, right)
         found = next(
             (
                 (a, b)
@@ -531,7 +544,7 @@ def _decided(left: Tensor, right: Tensor, facts: Facts, known: tuple[Congruence,
     return proof
 
 
-def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor, facts: Facts) -> ModelWitness:
+def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> ModelWitness:
     inputs: dict[str, np.ndarray[Any, Any]] = {}
     if found.coord is not None:
         values = {str(symbol): value for symbol, value in found.dims.items()}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout import frontends
 from symlayout.algebra.facts import Dim
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.frontends.attributes import at_least
@@ -140,7 +141,10 @@ class OnnxEvaluation(Evaluation):
             inputs[2] = self.ends_of(inputs[0], inputs[2], inputs[3] if len(inputs) > 3 else None)
         if op == "Range":
             inputs = [v if (whole := self.integers_of(v)) is None else whole for v in inputs]
-        results = None if _is_range_of_dims(op, inputs) else self._declared(node, op, inputs)
+        if _is_range_of_dims(op, inputs):
+            results = [frontends.find("onnx:Range")(*inputs)] if self._counts_up(inputs) else None
+        else:
+            results = self._declared(node, op, inputs)
         if results is None:
             return self.opaque(node, inputs)
         if len(results) < len(node.outputs) and onnx_types.is_standard(node) and _may_have(node, len(node.outputs)):
@@ -259,6 +263,12 @@ class OnnxEvaluation(Evaluation):
         if node.op_type == "Resize":
             shape = self._resized(node, inputs)
         return types if shape is None else [OutputType(known.dtype, shape), *types[1:]]
+
+    def _counts_up(self, inputs: Sequence[Value | None]) -> bool:
+        """Return whether a range of dims starts at a number, and goes up to an end that is not below it."""
+        start, limit, delta = (v.reshape(()).item() for v in inputs if isinstance(v, np.ndarray))
+        up = isinstance(start, int) and isinstance(delta, int) and delta > 0
+        return up and self.shapes.at_least(limit - start, 0)
 
     def _resized(self, node: ModelNode, inputs: Sequence[Value | None]) -> tuple[Any, ...] | None:
         """Return the shape of a Resize by scales that are computed from dims."""

@@ -7,7 +7,8 @@ has compared every element.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,10 @@ from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
 _NOISE = 100  # times what rounding of the inputs changes a side by
+_PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
 _MAX_ELEMENTS = 1 << 22  # most elements of an output that is evaluated
+_MOST_WORK = 1 << 28  # most elements that bodies read where sides are evaluated to say by how much they differ
 _STEPS, _ELEMENTS = 16, 1 << 16  # so many steps of both chains, or output elements, cost as much as one more point
 
 
@@ -42,6 +45,8 @@ class Witness:
     left, right : object
         The element that each side reads at *coord*: ``(input name, coordinate)`` or ``("fill", value)``.  A computed
         element is ``("value", value)``, for inputs that are small integers.  If *coord* is None, the two shapes.
+    is_plain : bool
+        Whether the sides differ by more than rounding in another order ever explains.
 
     Examples
     --------
@@ -55,6 +60,7 @@ class Witness:
     coord: tuple[int, ...] | None
     left: Any
     right: Any
+    is_plain: bool = field(default=True, compare=False, repr=False)
 
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
@@ -172,8 +178,10 @@ class WitnessSearch:
         apart = np.flatnonzero(differs)
         if not apart.size:
             return None
-        coord = tuple(int(c) for c in np.unravel_index(apart[0], shape))
-        return Witness(dims, coord, *(("value", t[coord].item()) for t in (a, b)))
+        plain = np.flatnonzero(differs & ~_near(a, b, _PLAIN))
+        coord = tuple(int(c) for c in np.unravel_index((plain if plain.size else apart)[0], shape))
+        one, other = (("value", t[coord].item()) for t in (a, b))
+        return Witness(dims, coord, one, other, is_plain=bool(plain.size))
 
     def _codes(self, t: Tensor, keys: list[str], fills: list[Any]) -> np.ndarray[Any, Any]:
         """Return a code for each output element: an input's number and a coordinate, or -1 and a fill's number."""
@@ -192,6 +200,43 @@ class WitnessSearch:
                 for k, c in enumerate(part.coords):
                     code[k + 1, ...][mask] = np.broadcast_to(c, shape)[mask]
         return code.reshape(rank + 2, -1)
+
+
+def difference(left: Tensor, right: Tensor, facts: Facts, sizes_of_dims: int = 3) -> tuple[float, float] | None:
+    """Return by how much two sides differ at sampled inputs: the largest difference, and its part of the largest value.
+
+    Inputs are random numbers, at the first sizes for which both sides have elements; None if neither can be evaluated.
+    """
+    found: list[tuple[float, float]] = []
+    for values in islice(sizes(facts, dict.fromkeys(facts.dims, 1)), _CHEAP * sizes_of_dims):
+        if len(found) == sizes_of_dims:
+            break
+        try:
+            a, b = (t.bind(_only(values, t)) for t in (left, right))
+            size = product(a.extents)
+            if a.extents != b.extents or not isinstance(size, int) or not 0 < size <= _MAX_ELEMENTS:
+                continue
+            if max(_work(a), _work(b)) > _MOST_WORK:
+                break
+            arrays = {leaf.key: _drawn(leaf) for leaf in (*a.arguments(), *b.arguments())}
+            results = evaluated([a, b], arrays)
+        except (ShapeError, InconclusiveError):
+            continue
+        x, y = (np.broadcast_to(results[id(t)], int_extents(a)).astype(np.float64) for t in (a, b))
+        with np.errstate(invalid="ignore"):  # where both are infinite, or no number, they do not differ
+            apart = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0.0, np.abs(x - y))
+        largest = float(np.abs(x[np.isfinite(x)]).max(initial=0.0))
+        found.append((float(apart.max()), float(apart.max()) / largest if largest else 0.0))
+    if not found:
+        return None
+    return max(absolute for absolute, _ in found), max(relative for _, relative in found)
+
+
+def _drawn(leaf: Tensor) -> np.ndarray[Any, Any]:
+    """Return random elements for an input."""
+    if leaf.dtype is not None and leaf.dtype.kind != "f":
+        return sample(leaf)
+    return np.random.default_rng(0).normal(size=int_extents(leaf)).astype(leaf.dtype or np.float64)
 
 
 def _work(t: Tensor) -> int:
@@ -218,13 +263,13 @@ def _stirred(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(a * (1 + step * np.random.default_rng(0).uniform(-1, 1, a.shape)), a.dtype)
 
 
-def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return where two values are equal, or as near as the same sum in another order."""
+def _near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], times: float = 1.0) -> np.ndarray[Any, Any]:
+    """Return where two values are equal, or as near as the same sum in another order, or so many *times* as far."""
     if a.dtype.kind not in "fc" and a.dtype.kind != "V":
         return np.asarray(a == b)
     x, y = (np.asarray(t, np.complex128 if t.dtype.kind == "c" else np.float64) for t in (a, b))
     size = max(np.abs(x[np.isfinite(x)]).max(initial=0), np.abs(y[np.isfinite(y)]).max(initial=0))
-    rounding = 0.05 if a.dtype.itemsize < 4 else 1e-3
+    rounding = (0.05 if a.dtype.itemsize < 4 else 1e-3) * times
     return np.isclose(x, y, rtol=rounding, atol=rounding * 1e-2 * size, equal_nan=True)
 
 

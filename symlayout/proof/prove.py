@@ -273,15 +273,21 @@ def decide(
     found = _attempt(left, right, facts, first, finite=False)
     if not isinstance(found, str):
         return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first, tree=found)
+    search = WitnessSearch(left, right, facts, _dtype(left, right))
+    witness, searched, complete = search.run(min(budget, FIRST_POINTS))
+    if witness is not None and witness.is_plain:  # by more than any law changes a value
+        return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     if first.wanted or first.skipped:
         granted = Congruence(facts, first.goals, frozenset(LAWS))
         if not isinstance(_attempt(left, right, facts, granted, finite=False), str) and granted.used:
             needed = f"the law {', '.join(sorted(granted.used))} holds\n  help: grant it by laws="
             return Proof(left, right, facts, Verdict.UNKNOWN, None, needed)
-    search = WitnessSearch(left, right, facts, _dtype(left, right))
-    # first a few points and a short proof: most claims that are true and need the last attempt need no more
-    for points, goals in ((min(budget, FIRST_POINTS), first.goals), (budget, last.goals)):
-        witness, searched, complete = search.run(points)
+    if witness is not None:
+        return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
+    # first a short proof: most claims that are true and need the last attempt need no more
+    for points, goals in ((0, first.goals), (budget, last.goals)):
+        if points and not complete:
+            witness, searched, complete = search.run(points)
         if witness is not None:
             return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
         if not complete:  # without dims, the search has compared every element

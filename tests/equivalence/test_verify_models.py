@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.equivalence.valid_sizes import refused_after
 from symlayout.equivalence.verify_models import Verification
 from tests.proof.test_congruence import conv, relu
 
@@ -146,6 +147,55 @@ def test_laws_are_granted_and_named() -> None:
     with pytest.raises(sl.ShapeError) as error:
         sl.verify(model(y=one), model(y=other), laws=("magic",))
     assert error.value.kind == "bad_mode"
+
+
+def test_the_difference_that_a_law_makes_is_reported() -> None:
+    x = sl.tensor("N, C", "float32", "x")
+    mul = sl.op("onnx:Mul")
+    numbers = [sl.constant(np.array(v, np.float32)) for v in (0.1, 0.3, np.float32(0.1) * np.float32(0.3))]
+    before, after = model(y=mul(mul(x, numbers[0]), numbers[1])), model(y=mul(x, numbers[2]))
+    found = sl.verify(before, after, laws=("reassociate",))
+    assert (found.verdict, found.laws) == (PROVED, ("reassociate",))
+    absolute, relative = found.differences["y"]
+    assert 0 < absolute < 1e-6
+    assert 0 < relative < 1e-6
+    assert f"at sampled inputs, y differs by {absolute:.1e}" in found.explain()
+    assert sl.verify(before, before).differences == {}
+
+
+def test_a_model_that_is_refused_where_the_other_one_is_valid_is_another_one() -> None:
+    x = sl.tensor("H, W", "float32", "x")
+    square = sl.concatenate([x, sl.transpose(x)], axis=0)[: x.shape[0]]
+    found = sl.verify(model(y=x), model(y=square))
+    assert found.verdict is REFUTED
+    assert found.witness is not None
+    assert {str(dim): size for dim, size in found.witness.dims.items()} in ({"H": 1, "W": 2}, {"H": 2, "W": 1})
+    assert "refused" in found.explain()
+    assert sl.verify(model(y=square), model(y=x)).verdict is PROVED
+    both = sl.verify(model(y=x, z=x), model(y=square, z=x))
+    assert {name: p.verdict for name, p in both.outputs.items()} == {"y": REFUTED, "z": PROVED}
+    assert [refused_after({"y": x}, {"y": t}) is None for t in (x, square)] == [True, False]
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_a_state_that_is_left_out_is_zero(kind: str) -> None:
+    gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[kind]
+    x = sl.tensor("T, N, 5", "float32", "x")
+    w, r = (sl.tensor(f"2, {6 * gates}, {k}", "float32", name) for k, name in ((5, "w"), (6, "r")))
+    layer, zero = sl.op(f"onnx:{kind}"), sl.constant(np.zeros((), np.float32))
+    state = sl.broadcast_to(zero, (2, x.shape[1], 6))
+    left_out = layer(x, w, r, hidden_size=6, direction="bidirectional")
+    given = layer(x, w, r, initial_h=state, hidden_size=6, direction="bidirectional")
+    other = layer(
+        x,
+        w,
+        r,
+        initial_h=sl.op("onnx:Add")(state, sl.constant(np.float32(1))),
+        hidden_size=6,
+        direction="bidirectional",
+    )
+    assert sl.verify(model(y=left_out), model(y=given)).verdict is PROVED
+    assert sl.verify(model(y=left_out), model(y=other)).verdict is REFUTED
 
 
 def test_a_test_can_demand_that_two_models_are_the_same() -> None:

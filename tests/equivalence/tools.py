@@ -3,15 +3,19 @@
     python -m tests.equivalence.tools --tool onnxruntime-basic --tool onnxsim --model resnet --markdown table.md
 
 Each tool rewrites each model in a process of its own, which has a limit of time.  The result is verified without laws;
-what that leaves unknown is verified again with all laws granted, which are then named.
+what that leaves unknown is verified again with all laws granted, which are then named.  ``--results`` keeps the rows of
+a run that was stopped: the same command goes on with what is missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import json
+import multiprocessing
+import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +30,7 @@ from symlayout.proof.compare_forms import LAWS
 
 EXPORTED = Path(__file__).parent.parent / "models" / "exported"
 LIMIT = 600  # seconds for one tool and one model, and for one verification
+_FORK = multiprocessing.get_context("fork")  # a fork has the imports already
 
 
 def _onnxruntime(level: str) -> Callable[[Path, Path], None]:
@@ -77,6 +82,13 @@ def _onnxoptimizer(source: Path, target: Path) -> None:
     onnx.save(onnxoptimizer.optimize(onnx.load(source), onnxoptimizer.get_fuse_and_elimination_passes()), target)
 
 
+def _tf2onnx(source: Path, target: Path) -> None:
+    import onnx
+
+    graph_util = importlib.import_module("tf2onnx.graph").GraphUtil
+    onnx.save(graph_util.optimize_model_proto(onnx.load(source), catch_errors=False), target)
+
+
 TOOLS: dict[str, Callable[[Path, Path], None]] = {
     "onnxruntime-basic": _onnxruntime("BASIC"),
     "onnxruntime-extended": _onnxruntime("EXTENDED"),
@@ -85,6 +97,7 @@ TOOLS: dict[str, Callable[[Path, Path], None]] = {
     "onnxscript-optimizer": _onnxscript,
     "onnxscript-rewriter": _onnxscript_rewriter,
     "onnxoptimizer": _onnxoptimizer,
+    "tf2onnx": _tf2onnx,
 }
 
 
@@ -96,6 +109,12 @@ class Row:
     ----------
     state : str
         ``"verified"``, or why there is nothing to verify: the tool's or the reader's message.
+    nodes : tuple of int
+        How many nodes the model has before and after.
+    certificate : str
+        ``"checked"`` if `sl.check` accepts the certificate of what is proved, or why there is none.
+    proof_seconds, check_seconds : float
+        Processor time of `sl.verify` with its certificate, and of `sl.check`; both without reading the models.
     outputs : dict
         The verdict of each output without laws, by name.
     granted : dict
@@ -112,6 +131,9 @@ class Row:
     granted: dict[str, str] = field(default_factory=dict)
     laws: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    certificate: str = ""
+    proof_seconds: float = 0.0
+    check_seconds: float = 0.0
     megabytes: int = 0
     region: list[str] = field(default_factory=list)
     explanation: str = ""
@@ -121,42 +143,75 @@ def verified(tool: str, source: Path, target: Path) -> Row:
     """Return what `sl.verify` says of a tool's result."""
     start = time.perf_counter()
     before, after = sl.read_model(source), sl.read_model(target)
+    begun = time.process_time()
     found = sl.verify(before, after)
     row = Row(tool, source.stem, "verified", (len(before.nodes), len(after.nodes)))
     row.seconds = time.perf_counter() - start
     row.outputs = {name: proof.verdict.value for name, proof in found.outputs.items()}
     if found.verdict is sl.Verdict.UNKNOWN:
+        begun = time.process_time()
         granted = sl.verify(before, after, laws=LAWS)
         row.granted = {name: proof.verdict.value for name, proof in granted.outputs.items()}
         row.laws = list(granted.laws)
-        found = granted if granted.verdict is not sl.Verdict.PROVED else found
-    if found.verdict is not sl.Verdict.PROVED:
+        found = granted
+    if found.verdict is sl.Verdict.PROVED:
+        _certify(row, found, before, after, begun)
+    else:
         row.region, row.explanation = list(found.region or ()), found.explain()
     row.megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     return row
 
 
-def _child(step: str, tool: str, source: Path, target: Path) -> tuple[str, str]:
-    """Run one step in a process of its own; return its last line, and why it failed."""
-    command = [sys.executable, "-m", __spec__.name, "--step", step, "--tool", tool, str(source), str(target)]
+def _certify(row: Row, found: sl.Verification, before: Any, after: Any, begun: float) -> None:
+    """Write into *row* whether the certificate is accepted, and how long proof and check take."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        return "", f"takes more than {LIMIT} s"
-    last = (done.stdout.strip().splitlines() or [""])[-1]
-    if done.returncode:
-        return last, (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    return last, ""
+        shown = found.certificate
+    except sl.InconclusiveError as error:
+        row.certificate = str(error)
+        return
+    shown = json.loads(json.dumps(shown))
+    row.proof_seconds = time.process_time() - begun
+    begun = time.process_time()
+    row.certificate = "checked" if sl.check(shown, before=before, after=after) else "REFUSED"
+    row.check_seconds = time.process_time() - begun
+
+
+def _child(step: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+    """Run one step in a process of its own, a fork of this one; return its result, and why it failed."""
+    here, there = _FORK.Pipe(duplex=False)
+    child = _FORK.Process(target=_send, args=(there, step, arguments))
+    child.start()
+    there.close()
+    try:
+        if not here.poll(LIMIT):
+            return None, f"takes more than {LIMIT} s"
+        result, failure = here.recv()
+        return result, failure
+    except EOFError:
+        child.join()
+        return None, f"exit status {child.exitcode}"
+    finally:
+        child.kill()
+        child.join()
+
+
+def _send(pipe: Any, step: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Send what a step returns, or the error that it raises."""
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        try:
+            pipe.send((step(*arguments), ""))
+        except Exception as error:  # each tool has errors of its own
+            pipe.send((None, f"{type(error).__name__}: {' '.join(str(error).split())}"))
 
 
 def row_of(tool: str, source: Path, folder: Path) -> Row:
     """Return the verdicts on what *tool* makes of the model *source*."""
     target = folder / f"{source.stem}.{tool}.onnx"
-    _, failure = _child("rewrite", tool, source, target)
+    _, failure = _child(TOOLS[tool], source, target)
     if failure or not target.exists():
         return Row(tool, source.stem, f"the tool fails: {failure or 'no file'}")
-    line, failure = _child("verify", tool, source, target)
-    return Row(tool, source.stem, f"not verified: {failure}") if failure else Row(**json.loads(line))
+    row, failure = _child(verified, tool, source, target)
+    return Row(tool, source.stem, f"not verified: {failure}") if failure else row
 
 
 def table(rows: Iterable[Row]) -> str:
@@ -198,25 +253,24 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep the rewritten models in this folder")
     parser.add_argument("--results", type=Path, help="add a line of JSON for each model to this file")
     parser.add_argument("--markdown", type=Path, help="write the table to this file")
-    parser.add_argument("--step", choices=("rewrite", "verify"), help=argparse.SUPPRESS)
-    parser.add_argument("paths", nargs="*", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.step:
-        return _step(arguments)
+    earlier = _earlier(arguments.results)
     rows = []
     with tempfile.TemporaryDirectory() as made:
         folder = arguments.keep or Path(made)
         folder.mkdir(parents=True, exist_ok=True)
         for tool in arguments.tool or TOOLS:
+            with contextlib.suppress(ImportError):  # the forks have it then; without it, each row says that it fails
+                importlib.import_module(tool.partition("-")[0])
             for source in sorted(arguments.folder.glob("*.onnx")):
                 if arguments.model and not source.stem.startswith(tuple(arguments.model)):
                     continue
-                row = row_of(tool, source, folder)
+                row = earlier.get((tool, source.stem)) or row_of(tool, source, folder)
                 rows.append(row)
                 verdict = Counter({**row.outputs, **row.granted}.values())
                 about = f"{dict(verdict)} {row.seconds:.1f} s {' '.join(row.laws)}" if verdict else row.state
                 print(f"{tool} {source.stem}: {about} {' '.join(row.region)}", flush=True)
-                if arguments.results:
+                if arguments.results and (tool, source.stem) not in earlier:
                     with arguments.results.open("a") as file:
                         file.write(json.dumps(asdict(row)) + "\n")
     text = table(rows)
@@ -226,13 +280,12 @@ def main() -> int:
     return int(any("refuted" in {**r.outputs, **r.granted}.values() for r in rows))
 
 
-def _step(arguments: Any) -> int:
-    (tool,), (source, target) = arguments.tool, arguments.paths
-    if arguments.step == "rewrite":
-        TOOLS[tool](source, target)
-    else:
-        print(json.dumps(asdict(verified(tool, source, target))))
-    return 0
+def _earlier(results: Path | None) -> dict[tuple[str, str], Row]:
+    """Return the rows that a run before wrote to its file of results, by tool and model."""
+    if results is None or not results.exists():
+        return {}
+    rows = [Row(**json.loads(line)) for line in results.read_text().splitlines()]
+    return {(row.tool, row.model): row for row in rows}
 
 
 if __name__ == "__main__":

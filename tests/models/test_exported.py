@@ -66,6 +66,7 @@ def test_the_length_of_a_range_and_of_a_filled_value_are_known(tmp_path: Path) -
     assert str(m.outputs["r"].shape) == "(S,)"
     assert str(m.outputs["y"].shape) == "(2*N, S)"
     assert sl.interpret(m.outputs["y"], dims={"N": 2, "S": 3}).tolist() == [[0.0] * 3] * 4
+    assert sl.interpret(m.outputs["r"], dims={"N": 2, "S": 3}).tolist() == [0, 1, 2]
     assert shares(m) == (6, 6)
 
 

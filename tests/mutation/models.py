@@ -1,19 +1,26 @@
 """Change models in one place, and count what `sl.verify` says of them; onnxruntime at several sizes is the judge.
 
     python -m tests.mutation.models --count 200 --seed 0
+    python -m tests.mutation.models --folder tests/models/exported --count 1000 --results mutants.jsonl
 
-A change that keeps every shape is the one that breaks models silently, so most of the models have square images.  A
-mutant that differs and is PROVED is an error, and so is one that is REFUTED and does not differ.
+A change that keeps every shape is the one that breaks models silently: half of the mutants keep the shape of every
+value, as far as a model has so many.  A mutant that differs and is PROVED is an error, and so is one that is REFUTED
+and does not differ.  ``--results`` keeps what a run that was stopped found out: the same command goes on with the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import random
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +29,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import symlayout as sl
+from tests.models.compare_shapes import random_inputs
 
 Graph = tuple[list[onnx.NodeProto], list[onnx.TensorProto], list[Any]]
 
@@ -118,14 +126,14 @@ def mutants(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto]]:
         for attribute in node.attribute:
             for change, value in _values(attribute):
                 copy = onnx.ModelProto.FromString(model.SerializeToString())
-                into = next(a for a in copy.graph.node[number].attribute if a.name == attribute.name)
-                into.CopyFrom(helper.make_attribute(attribute.name, value))
+                changed = next(a for a in copy.graph.node[number].attribute if a.name == attribute.name)
+                changed.CopyFrom(helper.make_attribute(attribute.name, value))
                 yield f"{node.name}.{attribute.name}: {change}", copy
-        if len(node.input) > 1:
+        for first, second in itertools.pairwise(range(len(node.input))):
             copy = onnx.ModelProto.FromString(model.SerializeToString())
-            first, second = copy.graph.node[number].input[:2]
-            copy.graph.node[number].input[0], copy.graph.node[number].input[1] = second, first
-            yield f"{node.name}: inputs swapped", copy
+            into = copy.graph.node[number].input
+            into[first], into[second] = into[second], into[first]
+            yield f"{node.name}: inputs {first} and {second} swapped", copy
     for number, tensor in enumerate(model.graph.initializer):
         array = numpy_helper.to_array(tensor)
         for change, changed in _arrays(array):
@@ -134,16 +142,37 @@ def mutants(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto]]:
             yield f"{tensor.name}: {change}", copy
 
 
+_SPELLINGS = {
+    "DCR": ("CRD",),
+    "CRD": ("DCR",),
+    "reflect": ("edge", "constant"),
+    "constant": ("edge", "reflect"),
+    "nearest": ("linear",),
+    "linear": ("nearest", "cubic"),
+    "asymmetric": ("half_pixel", "align_corners"),
+    "half_pixel": ("asymmetric", "align_corners", "pytorch_half_pixel"),
+    "pytorch_half_pixel": ("asymmetric", "half_pixel"),
+    "align_corners": ("half_pixel", "asymmetric"),
+    "floor": ("ceil", "round_prefer_floor"),
+    "round_prefer_floor": ("floor", "ceil"),
+    "none": ("tanh",),
+    "tanh": ("none",),
+}  # the other values of attributes that are words: modes, how Resize rounds, which approximation
+
+
 def _values(attribute: onnx.AttributeProto) -> Iterator[tuple[str, Any]]:
     value = helper.get_attribute_value(attribute)
-    if attribute.name == "perm":
+    if attribute.type == onnx.AttributeProto.TENSOR:
+        for change, array in _arrays(numpy_helper.to_array(value)):
+            yield change, numpy_helper.from_array(array, value.name)
+    elif attribute.name == "perm":
         for i in range(len(value)):
             for j in range(i):
                 changed = list(value)
                 changed[i], changed[j] = changed[j], changed[i]
                 yield f"{list(value)} -> {changed}", changed
-    elif attribute.name == "mode":
-        for other in {b"DCR": ["CRD"], b"CRD": ["DCR"], b"reflect": ["edge", "constant"]}.get(value, []):
+    elif attribute.type == onnx.AttributeProto.STRING:
+        for other in _SPELLINGS.get(value.decode(), ()):
             yield f"{value!r} -> {other}", other
     elif attribute.type == onnx.AttributeProto.INTS:
         for k in range(len(value)):
@@ -207,46 +236,187 @@ def differ(a: list[np.ndarray[Any, Any]], b: list[np.ndarray[Any, Any]]) -> bool
     return any(x.shape != y.shape or not np.allclose(x, y, rtol=1e-4, atol=1e-5) for x, y in zip(a, b, strict=True))
 
 
+@dataclass
+class Found:
+    """What the judge and `sl.verify` say of one mutant."""
+
+    model: str
+    change: str
+    differs: bool
+    keeps_shapes: bool
+    verdict: str
+    region: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def line(self) -> str:
+        """The two answers in words."""
+        return f"{'differs' if self.differs else 'is the same'}, {self.verdict}"
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the verdict contradicts the judge."""
+        return self.line in ("differs, proved", "is the same, refuted")
+
+
+Results = tuple[list[np.ndarray[Any, Any]], list[tuple[int, ...]]]
+
+
+class Subject:
+    """A model whose mutants are judged.
+
+    Attributes
+    ----------
+    name : str
+        The name of the model.
+    values : Model
+        The model as it was read.
+    feeds : list of dict
+        Inputs at several sizes, small numbers and large ones, which reach what small ones leave behind a threshold.
+    results : tuple
+        What onnxruntime computes for them, and the shapes of all values that have names at the first one.
+    """
+
+    def __init__(self, name: str, model: onnx.ModelProto, folder: Path) -> None:
+        self.name, self.model, self._folder = name, model, folder
+        self._names = [n for node in model.graph.node for n in node.output if n]
+        self.values = self._read(model)
+        self.feeds = [
+            {name: _redrawn(array, scale) for name, array in arrays.items()}
+            for _, arrays in itertools.islice(random_inputs(self.values, 0), 3)
+            for scale in (1, 16)
+        ]
+        results = self.run(model)
+        assert self.feeds, name
+        assert results is not None, name
+        self.results = results
+
+    def _read(self, model: onnx.ModelProto) -> Any:
+        path = self._folder / "model.onnx"
+        onnx.save(model, path)
+        return sl.read_model(path)
+
+    def run(self, model: onnx.ModelProto) -> Results | None:
+        """Return what onnxruntime computes, and the shapes of values that the model here has; None if it refuses."""
+        import onnxruntime as ort
+
+        shown = onnx.ModelProto()
+        shown.CopyFrom(model)
+        ends = [o.name for o in model.graph.output]
+        shown.graph.output.extend(onnx.ValueInfoProto(name=n) for n in self._names if n not in ends)
+        options = ort.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, 1
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        try:
+            session = ort.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            shapes = [np.shape(a) for a in session.run(self._names, self.feeds[0])]
+            return [a for feed in self.feeds for a in session.run(ends, feed)], shapes
+        except Exception:  # onnxruntime has its own tree of errors, and refuses most of what no model may be
+            return None
+
+    def mutants(self, draw: random.Random, done: set[str]) -> Iterator[tuple[str, onnx.ModelProto, Results]]:
+        """Yield mutants that onnxruntime runs, those that keep every shape and others by turns, but none *done*."""
+        waiting: tuple[list[Any], list[Any]] = ([], [])
+        changes = list(mutants(self.model))
+        draw.shuffle(changes)
+        left = iter(changes)
+        for keeps in itertools.cycle((True, False)):
+            while not waiting[keeps]:
+                found = next(left, None)
+                if found is None:
+                    yield from (m for m in waiting[not keeps] if m[0] not in done)
+                    return
+                what, model = found
+                results = self.run(model)
+                if results is not None:
+                    waiting[results[1] == self.results[1]].append((what, model, results))
+            what, model, results = waiting[keeps].pop(0)
+            if what not in done:
+                yield what, model, results
+
+    def judged(self, what: str, model: onnx.ModelProto, results: Results) -> Found:
+        """Return what the judge and `sl.verify` say of a mutant."""
+        start = time.process_time()
+        region: list[str] = []
+        try:
+            found = sl.verify(self.values, self._read(model))
+            verdict, region = found.verdict.value, list(found.region or ())
+        except sl.SymlayoutError as error:
+            verdict = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        other, same = differ(self.results[0], results[0]), self.results[1] == results[1]
+        return Found(self.name, what, other, same, verdict, region, round(time.process_time() - start, 2))
+
+
+def _redrawn(array: np.ndarray[Any, Any], scale: int) -> np.ndarray[Any, Any]:
+    """Return floats times *scale*; small indices in place of integers that are all one."""
+    if array.dtype.kind == "f":
+        return np.asarray(array * array.dtype.type(scale))
+    most = 2 if array.dtype.kind == "b" else 8
+    return np.array(np.random.default_rng(scale).integers(0, most, array.shape), array.dtype)
+
+
+def _summary(found: list[Found]) -> list[str]:
+    """Return the counts of answers: of all mutants, and of those that keep every shape."""
+    counts = Counter(f.line.partition(":")[0] for f in found)
+    keeping = Counter(f.line.partition(":")[0] for f in found if f.keeps_shapes)
+    lines = [f"{count:6} {line} ({keeping[line]} keep every shape)" for line, count in sorted(counts.items())]
+    different = [f for f in found if f.differs]
+    share = sum(f.verdict == "refuted" for f in different) / max(1, len(different))
+    return [*lines, f"{len(found)} mutants of {len({f.model for f in found})} models: {share:.1%} of those that differ"
+            f" are refuted, {sum(f.is_wrong for f in found)} verdicts are wrong"]  # fmt: skip
+
+
 def main() -> int:
     """Count the verdicts of mutants, and print those that are wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200, help="how many mutants")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--folder", type=Path, help="change the models of this folder, not those that are built here")
+    parser.add_argument("--model", action="append", default=[], help="models whose name begins so; all without it")
+    parser.add_argument("--results", type=Path, help="add a line of JSON for each mutant to this file")
     arguments = parser.parse_args()
-    drawn = random.Random(arguments.seed)
-    chosen: list[tuple[int, str, onnx.ModelProto]] = []
-    originals = [built(make, batch) for make in MODELS for batch in ("N", 2)]
-    for k, model in enumerate(originals):
-        chosen += [(k, what, mutant) for what, mutant in mutants(model)]
-    drawn.shuffle(chosen)
-    counts: Counter[str] = Counter()
-    wrong = 0
+    earlier: list[Found] = []
+    if arguments.results is not None and arguments.results.exists():
+        earlier = [Found(**json.loads(line)) for line in arguments.results.read_text().splitlines()]
+    models = _models(arguments.folder, tuple(arguments.model))
+    each = -(-arguments.count // len(models))
+    found: list[Found] = []
     with tempfile.TemporaryDirectory() as folder:
-        path, other = Path(folder) / "before.onnx", Path(folder) / "after.onnx"
-        for k, what, mutant in chosen:
-            if sum(counts.values()) >= arguments.count:
+        for name, make in models:
+            mine = [f for f in earlier if f.model == name][:each]
+            if len(mine) < each:
+                subject = Subject(name, make(), Path(folder))
+                draw = random.Random(f"{arguments.seed} {name}")
+                for mutant in subject.mutants(draw, {f.change for f in mine}):
+                    if len(mine) == each:
+                        break
+                    mine.append(subject.judged(*mutant))
+                    _tell(mine[-1], arguments.results)
+            found += mine
+            if len(found) >= arguments.count:
                 break
-            sizes = (2,) if k % 2 else (1, 2, 5)
-            expected, found = outputs(originals[k], sizes), outputs(mutant, sizes)
-            if expected is None or found is None:
-                continue
-            judged = differ(expected, found)
-            onnx.save(originals[k], path)
-            onnx.save(mutant, other)
-            try:
-                verdict = sl.verify(path, other).verdict.value
-            except sl.SymlayoutError as error:
-                verdict = type(error).__name__
-            line = f"{'differs' if judged else 'is the same'}, {verdict}"
-            counts[line] += 1
-            if line in ("differs, proved", "is the same, refuted"):
-                wrong += 1
-                print(f"WRONG: {originals[k].graph.name} {what}: {line}", flush=True)
-            elif line in ("differs, unknown", "is the same, unknown") or "Error" in line:
-                print(f"{originals[k].graph.name} {what}: {line}", flush=True)
-    for line, count in sorted(counts.items()):
-        print(f"{count:6} {line}")
-    return min(wrong, 1)
+    print("\n".join(_summary(found)))
+    return int(any(f.is_wrong for f in found))
+
+
+def _models(folder: Path | None, names: tuple[str, ...]) -> list[tuple[str, Callable[[], onnx.ModelProto]]]:
+    """Return the models by name: those of a folder, or those built here, with any batch and with a fixed one."""
+    models: list[tuple[str, Callable[[], onnx.ModelProto]]]
+    if folder is None:
+        models = [(f"{make.__name__}_{batch}", partial(built, make, batch)) for make in MODELS for batch in ("N", 2)]
+    else:
+        models = [(path.stem, partial(onnx.load, path)) for path in sorted(folder.glob("*.onnx"))]
+    return [(name, make) for name, make in models if not names or name.startswith(names)]
+
+
+def _tell(found: Found, results: Path | None) -> None:
+    if results is not None:
+        with results.open("a") as file:
+            file.write(json.dumps(asdict(found)) + "\n")
+    if found.is_wrong:
+        print(f"WRONG: {found.model} {found.change}: {found.line}", flush=True)
+    elif found.verdict not in ("proved", "refuted"):
+        print(f"{found.model} {found.change}: {found.line} {' and '.join(found.region)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -261,6 +261,10 @@ SCHEMAS: dict[str, Schema] = {
             "outputs": _map(_one_of("the verdict", "proved", "refuted", "unknown"), "the verdict of each output"),
             "laws": _list(_TEXT, "the granted laws that were needed"),
             "formulas": _list(_TEXT, "the fused functions that stand for chains: rounding may differ"),
+            "differences": _map(
+                _list(_is("number", "at sampled inputs"), "the largest difference, and its part of the largest value"),
+                "by how much each output differs, where laws or formulas were needed",
+            ),
             "region": _or_null(_list(_TEXT, "the first values that differ or were not decided, before and after")),
             "witness": _or_null(
                 _object(

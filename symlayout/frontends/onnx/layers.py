@@ -68,8 +68,11 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
     batch_first = attributes.flag("layout", given["layout"])
     time, batch = (X.shape[1], X.shape[0]) if batch_first else X.shape[:2]
     every = (batch, time, ways, size) if batch_first else (time, ways, batch, size)
-    last = (batch, ways, size) if batch_first else (ways, batch, size)
+    first = last = (batch, ways, size) if batch_first else (ways, batch, size)
     variant = _LAYERS[name][1]
+    biases = (ways, 2 * _LAYERS[name][3] * size)
+    standard = (None, None, None, biases, None, first, first, (ways, 3 * size))
+    xs = [_zeros(shape, X) if x is None and shape is not None else x for x, shape in zip(xs, standard, strict=False)]
     functions = given["activations"] or ()
     known_names = [key.lower() for key in ACTIVATIONS]
     for function in functions:
@@ -92,6 +95,11 @@ def _layer(name: str, xs: Sequence[Tensor | None], given: Mapping[str, Any]) -> 
         for k, shape in enumerate(shapes)
     ]
     return found if given["outputs"] > 1 else found[0]
+
+
+def _zeros(shape: tuple[Any, ...], like: Tensor) -> Tensor:
+    """Return what the standard says that an input is which is left out."""
+    return broadcast_to(constant(np.zeros((), like.dtype or np.float32), "zero"), shape)
 
 
 def _registered(name: str) -> Callable[..., Any]:
