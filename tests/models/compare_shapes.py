@@ -211,10 +211,22 @@ say which share of the dims of all computed values is known as a number, an expr
 bounded dim of an operation whose result depends on data. Beside symlayout: `onnx.shape_inference` with data
 propagation, and onnxruntime's `symbolic_shape_infer`. Each model is executed by onnxruntime at random sizes; a
 difference is a value with another shape there. Times are processor time to read a model and to infer all its shapes;
-a suffix names the exporter: `_dynamo` is `torch.onnx.export(dynamo=True)`, the others are its TorchScript exporter.
+a suffix names the exporter: `_dynamo` is `torch.onnx.export(dynamo=True)`, `keras_` is tf2onnx
+(`tests/models/make_keras.py`), the others are torch's TorchScript exporter.
 `_static`, `_batch` and `_dynamic` have no dynamic axes, the batch only, or all of them.
 
 `python -m tests.models.compare_shapes --docs` writes this page.
+
+"""
+
+
+OPENVINO = """
+
+## Models in OpenVINO's IR
+
+The same networks as OpenVINO saves them (`tests/models/make_openvino.py`); `_v10` is the older version of the format.
+OpenVINO's own column is the share of dims that it knows as numbers: it has intervals for the others. For each model the
+inputs get random sizes, and OpenVINO infers all shapes again; a difference is a value with another shape there.
 
 """
 
@@ -224,6 +236,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="the models, or paths of other .onnx files; all models if none")
     parser.add_argument("--docs", action="store_true", help="write the table to docs/models.md")
     arguments = parser.parse_args()
+    from tests.models import compare_openvino  # which imports this module
+
     rows = []
     others = [Path(name) for name in arguments.names if name.endswith(".onnx")]
     chosen = [path for path in sorted(FOLDER.glob("*.onnx")) if not arguments.names or path.stem in arguments.names]
@@ -232,7 +246,10 @@ def main() -> None:
         print(rows[-1].name, f"{rows[-1].ours}/{rows[-1].dims}", *rows[-1].wrong[:3], flush=True)
     print(table(rows))
     if arguments.docs:
-        (ROOT / "docs" / "models.md").write_text(PAGE + table(rows) + "\n", encoding="utf-8")
+        irs = compare_openvino.table([compare_openvino.measured(path) for path in sorted(FOLDER.glob("*.xml"))])
+        print(irs)
+        text = PAGE + table(rows) + OPENVINO + irs + "\n"
+        (ROOT / "docs" / "models.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -132,7 +132,8 @@ def _scaled(x: Tensor, scale: float | None) -> Tensor:
 def additive(mask: Tensor, scores: Tensor) -> Tensor:
     """Return a mask as what is added to scores; keys that it leaves out are not seen."""
     dtype = scores.dtype or np.dtype(np.float32)
-    missing = scores.shape[-1] - mask.shape[-1] if mask.shape[-1] != 1 else 0
+    keys = mask.shape[-1] if mask.rank else 1  # OpenVINO writes a 0 without axes where there is no mask
+    missing = scores.shape[-1] - keys if keys != 1 else 0
     if missing != 0:
         fill = False if mask.dtype == np.bool_ else -math.inf
         mask = pad(mask, [(0, 0)] * (mask.rank - 1) + [(0, missing)], constant_values=fill)
