@@ -239,9 +239,13 @@ def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]
     if whole:
         _solve(extents, [s for _, _, s, *_ in first], start)
         _solve(extents, [t for _, t, *_ in first], end)
+    numbers = [tuple(n for n, *_ in parts) for parts in zip(first, last, strict=True)]
+    for k, (_, _, axis, step, _) in enumerate(first):
+        if extents[k] is None and axis >= 0:  # a window leaves the same number of places out in both examples
+            left = {x.start[axis] - n * abs(step) for x, n in zip((found[0], found[-1]), numbers[k], strict=True)}
+            extents[k] = (start[axis] - left.pop()) / abs(step) if len(left) == 1 else None
     if any(e is None for e in extents):
         return None
-    numbers = [tuple(n for n, *_ in parts) for parts in zip(first, last, strict=True)]
     made = tuple(
         Digit(plain(e), ns[: len(found)], t, s, step, stride)
         for e, ns, (_, t, s, step, stride) in zip(extents, numbers, first, strict=True)

@@ -18,6 +18,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.compute.gather import take
 from symlayout.errors import InconclusiveError, SymlayoutError
 from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.concatenate import stack
 from symlayout.ops.reshape import reshape
 from symlayout.ops.tile import tile
 from symlayout.ops.transpose import transpose
@@ -41,6 +42,7 @@ from symlayout.optimize_models.reshape_steps import (
     reshapes,
     target_shape,
 )
+from symlayout.optimize_models.spell_windows import WINDOWS, stacked
 from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
 
@@ -81,6 +83,7 @@ class Step:
     def apply(self, x: Tensor) -> Tensor:
         """Return the step on a tensor."""
         given = dict(self.attributes)
+        slice_of = frontends.find("onnx:Slice")
         if self.op in _IN_PLACE:
             return reshape(x, self.shape)
         if self.op == "Transpose":
@@ -89,6 +92,8 @@ class Step:
             return broadcast_to(x, self.shape)
         if self.op == "Tile":
             return tile(x, given["repeats"])
+        if self.op == WINDOWS:
+            return stack([slice_of(x, **dict(bounds)) for bounds in given["slices"]], given["axis"])
         if self.op == "Gather":
             taken = take(x, given["indices"], given["axis"])
             if taken is None:
@@ -103,6 +108,8 @@ class Step:
         """Return the nodes that make *target* of *source*, which has this *shape*; *known* is a value and its shape."""
         if self.op == COMPUTED:
             return self._emit_computed(graph, source, shape, target, known)
+        if self.op == WINDOWS:
+            return self._emit_windows(graph, source, shape, target, known)
         attributes = dict(self.attributes)
         inputs: dict[str, Any] = {}
         if self.op == "Reshape":
@@ -128,6 +135,22 @@ class Step:
             scales, nodes = graph.constant(np.array(attributes.pop("scales"), np.float32), f"{target}_scales")
             names += ["", scales]  # "" leaves out the region of interest
         return [*nodes, graph.node(self.op, names, target, **attributes)]
+
+    def _emit_windows(
+        self, graph: EditedGraph, source: str, shape: Shape, target: str, known: tuple[str, Shape]
+    ) -> list[NodeProto]:
+        """Return slices of the source with an axis of extent 1, and what joins them there."""
+        axis = dict(self.attributes)["axis"]
+        wide = (*shape[:axis], 1, *shape[axis:])
+        at = graph.new_name(f"{target}_unsqueeze")
+        nodes = Step("Unsqueeze", (), wide).emit(graph, source, shape, at, known)
+        pieces = []
+        for given in dict(self.attributes)["slices"]:
+            bounds = dict(given)
+            bounds["axes"] = [k + (k >= axis) for k in bounds["axes"]]
+            pieces.append(graph.new_name(f"{target}_slice"))
+            nodes += Step("Slice", tuple(bounds.items()), ()).emit(graph, at, wide, pieces[-1], known)
+        return [*nodes, graph.node("Concat", pieces, target, axis=axis)]
 
     def _emit_computed(
         self, graph: EditedGraph, source: str, shape: Shape, target: str, known: tuple[str, Shape]
@@ -302,6 +325,7 @@ class Speller:
 
     def _of_digits(self, start: Shape, end: Shape, digits: Digits, known: Shape | None) -> Iterator[list[Step] | None]:
         cut = _slice(start, digits)
+        yield from self._in_pieces(start, end, digits, known)
         if cut is None:
             return
         steps, start, digits = cut
@@ -314,6 +338,15 @@ class Speller:
         else:
             for found in _expansions(start, end, digits, known):
                 yield None if found is None else [*steps, *found]
+
+    def _in_pieces(self, start: Shape, end: Shape, digits: Digits, known: Shape | None) -> Iterator[list[Step] | None]:
+        """Yield slices that are joined: what overlaps has no other spelling, and a transpose may be too many."""
+        if self._opset < _INPUTS["Slice"] or any(d.source < 0 for d in digits.digits):
+            return
+        for axis, slices, shape, inner in stacked(start, digits, _one_slice):
+            step = Step(WINDOWS, (("axis", axis), ("slices", slices)), shape)
+            for found in self._reorderings(shape, end, inner, known):
+                yield None if found is None else [step, *found]
 
     def _reorderings(
         self, start: Shape, end: Shape, digits: Digits, known: Shape | None
@@ -534,6 +567,12 @@ def _slice(start: Shape, digits: Digits) -> tuple[list[Step], Shape, Digits] | N
     return [Step("Slice", given, tuple(shape))], tuple(shape), Digits(made, corners, tuple(map(tuple, sizes)))
 
 
+def _one_slice(start: Shape, digits: Digits) -> tuple[tuple[tuple[str, Any], ...], Shape, Digits] | None:
+    """Return the bounds of the slice that digits read, its shape, and the digits over it; None if they read none."""
+    found = _slice(start, digits)
+    return None if found is None or not found[0] else (found[0][0].attributes, *found[1:])
+
+
 def _bounds(firsts: Sequence[int], unit: int, counts: Sequence[int], sizes: Sequence[int]) -> tuple[int, int] | None:
     """Return constants for the start and the end of a slice, counted from either end; None if none fit all examples."""
     begin = _constant(firsts, sizes)
@@ -608,11 +647,16 @@ def _table(x: Example, start: Shape) -> tuple[int, int, np.ndarray[Any, Any]] | 
 def _spelling(start: Shape, width: int, steps: Sequence[Step]) -> Spelling:
     shapes = [start, *(step.shape for step in steps)]
     nodes = sum(node_count((step.op, step.shape), shape, start) for step, shape in zip(steps, shapes, strict=False))
+    nodes += sum(1 + len(dict(step.attributes)["slices"]) for step in steps if step.op == WINDOWS)
     cost = Cost(nodes=nodes, transposes=sum(step.op == "Transpose" for step in steps))
     table = 0
     for step in steps:
         if step.op not in _IN_PLACE:
-            cost.sizes[expanded(prod(step.shape, start=width))] += 1
+            size = prod(step.shape, start=width)
+            cost.sizes[expanded(size)] += 1
+            if step.op == WINDOWS:
+                pieces = step.shape[dict(step.attributes)["axis"]]
+                cost.sizes[expanded(size / pieces if not isinstance(size, int) else size // pieces)] += pieces
         if step.op == "Gather":
             table += dict(step.attributes)["indices"].nbytes
     return Spelling(tuple(steps), cost, table)
