@@ -32,6 +32,7 @@ MAX_BYTES = 2 << 30  # what protobuf itself can read
 MAX_FIELDS = 2_000_000  # of one file, including numbers packed into one field
 MAX_INLINED = 200_000  # nodes, once local functions are inlined
 IR_VERSIONS = range(3, 15)
+_DEFAULTS = 4  # the IR version from which on callers may give another value for an initializer that is an input
 OPSETS = range(1, 29)  # newer ones may give a name another meaning
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
@@ -106,8 +107,14 @@ def read(path: Path) -> OnnxGraph:
     return graph_of(_message(path), path.parent)
 
 
-def graph_of(source: ModelProto, folder: Path) -> OnnxGraph:
+def graph_of(source: ModelProto, folder: Path, *, defaults: bool = False) -> OnnxGraph:
     """Return the graph of a model that is in memory; *folder* has the files with its constants.
+
+    Parameters
+    ----------
+    defaults : bool
+        Whether initializers that are inputs too are only the defaults of these inputs, from IR version 4 on, as they
+        are for runtimes.  Without it they are constants.
 
     Raises
     ------
@@ -117,6 +124,9 @@ def graph_of(source: ModelProto, folder: Path) -> OnnxGraph:
     model = _inlined(source) if source.functions else source
     graph = model.graph
     constants = _constants(graph)
+    if defaults and model.ir_version >= _DEFAULTS:
+        given = {value.name for value in graph.input}
+        constants = {name: tensor for name, tensor in constants.items() if name not in given}
     inputs: dict[str, Input] = {}
     for value in graph.input:
         if value.name not in constants:

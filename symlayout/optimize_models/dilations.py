@@ -79,6 +79,7 @@ class _Regions:
     def __init__(self, graph: EditedGraph, movement: Movement) -> None:
         self.graph, self.tensors, self.sources = graph, movement.tensors, movement.sources
         self.producers, self.kept = graph.producers(), graph.outputs | graph.captured()
+        self.named = graph.named()
         self.readers: dict[str, list[NodeProto]] = {}
         for node in graph.nodes:
             for name in node.input:
@@ -145,7 +146,7 @@ class _Regions:
 
     def _has_rank(self, name: str, rank: int) -> bool:
         t = self.tensors.get(name)
-        return t is not None and t.rank == rank and t.values is None
+        return name in self.named and t is not None and t.rank == rank and t.values is None
 
     # ------------------------------------------------------------------ the example
 

@@ -243,7 +243,7 @@ def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]
     for k, (_, _, axis, step, _) in enumerate(first):
         if extents[k] is None and axis >= 0:  # a window leaves the same number of places out in both examples
             left = {x.start[axis] - n * abs(step) for x, n in zip((found[0], found[-1]), numbers[k], strict=True)}
-            extents[k] = (start[axis] - left.pop()) / abs(step) if len(left) == 1 else None
+            extents[k] = _as_in((start[axis] - left.pop()) / abs(step), end) if len(left) == 1 else None
     if any(e is None for e in extents):
         return None
     made = tuple(
@@ -251,6 +251,12 @@ def digits_of(found: Sequence[Example], start: Sequence[Any], end: Sequence[Any]
         for e, ns, (_, t, s, step, stride) in zip(extents, numbers, first, strict=True)
     )
     return Digits(made, corners, tuple(x.start for x in found))
+
+
+def _as_in(extent: Any, shape: Sequence[Any]) -> Any:
+    """Return an extent as a shape has it: ``Max(0, extent)`` where sizes may be too small for the window."""
+    factors = [f for e in shape if not is_number(e) for f in (e.args if e.is_Mul else (e,))]
+    return next((f for f in factors if set(f.args) == {0, extent}), extent)
 
 
 def _ordered_by_step(parts: Sequence[_Part]) -> dict[int, tuple[int, list[int]]]:

@@ -39,6 +39,7 @@ class _Regions:
         self.graph, self.movement, self.kept = graph, movement, kept
         self.speller = Speller(graph.opset)
         self.touched: set[str] = set()
+        self.named = graph.named()
         self._read()
 
     def _read(self) -> None:
@@ -83,7 +84,7 @@ class _Regions:
         best: tuple[tuple[int, int, int], str, Spelling, list[NodeProto]] | None = None
         for source in self._ancestors(name):
             start = self.movement.tensors.get(source)
-            if start is None or source in self.touched:
+            if start is None or source in self.touched or source not in self.named:
                 continue
             dead = self._dead_without(name, source)
             moves = cost_of(dead, self.movement.tensors, self.movement.sources)

@@ -74,6 +74,12 @@ class EditedGraph:
         """Return the node that computes each value."""
         return {name: node for node in self.nodes for name in node.output if name}
 
+    def named(self) -> set[str]:
+        """Return the names that nodes of the main graph may read; what is inside functions has none here."""
+        graph = self.message.graph
+        given = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+        return given | {t.values.name for t in graph.sparse_initializer} | set(self.producers())
+
     def attribute(self, node: NodeProto, name: str) -> Any:
         """Return an attribute of *node*; None if it has none."""
         from onnx import helper

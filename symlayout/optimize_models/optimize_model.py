@@ -269,13 +269,16 @@ def optimize(
     return _Search(original, layout, tuple(laws)).result()
 
 
-def _reread(model: Model, source: ModelProto) -> Model:
-    """Return the model with another source; external data is where it was."""
+def _reread(model: Model, source: ModelProto, *, defaults: bool = True) -> Model:
+    """Return the model with another source; external data is where it was.
+
+    Callers may give other values for initializers that are inputs, so that these are no constants here.
+    """
     from symlayout.models.known_dims import KnownDims
     from symlayout.models.load_onnx import model_of
     from symlayout.models.onnx_model import graph_of
 
-    return model_of(graph_of(source, model.path.parent), model.path, KnownDims({}))
+    return model_of(graph_of(source, model.path.parent, defaults=defaults), model.path, KnownDims({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +334,7 @@ class _Search:
         laws = tuple(sorted(self.used))
         regions = changed_regions(self.original, self.best)
         report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts, laws, held, regions)
-        return OptimizedModel(self.best, report)
+        return OptimizedModel(_reread(self.best, self.best.source, defaults=False), report)
 
     def _rewrites(self) -> Iterator[_Maker]:
         carried = [] if self.layout is None else crossings_to(self.layout)
