@@ -2,19 +2,22 @@
 
 A read is affine in the digits of the output (`refine`).  If each digit moves along one axis of the source, and the
 digits of an axis do not overlap, the source's axes are padded or cropped to whole digits, split into them, and the
-digits are put in the order of the output.  Other reads, such as those of windows that overlap, have no such moves.
+digits are put in the order of the output.  Other reads, such as those of windows that overlap, have no such moves:
+their elements are gathered at the coordinates of the map.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, evaluate, names_of, symbol
+from symlayout.interop.shape_function import ShapeFunction, Size
+from symlayout.language.readable import fold
 from symlayout.maps.compose_chain import Guard, Read, Window
 from symlayout.maps.split_digits import Box, output_box, refine
 from symlayout.ops.slicing import getitem
@@ -44,6 +47,31 @@ class ArrayLibrary(Protocol):
 
     def broadcast_to(self, x: Array, shape: Sequence[Any]) -> Array:
         """Return *x* with its axes of extent 1 repeated."""
+
+
+class GatheringLibrary(ArrayLibrary, Protocol):
+    """What else a library does where moves do not suffice, or where a tensor is made of parts."""
+
+    def concatenate(self, arrays: Sequence[Array], axis: int) -> Array:
+        """Return the arrays joined along *axis*."""
+
+    def value(self, fill: Any, like: Array) -> Any:
+        """Return a fill as `pad` and `full` take it, in the element type of *like*."""
+
+    def full(self, shape: Sequence[Any], value: Any, like: Array) -> Array:
+        """Return an array of equal elements, in the element type of *like*."""
+
+    def coordinate(self, shape: Sequence[Any], axis: int) -> Array:
+        """Return integers that are the coordinate on *axis*, which broadcast to *shape*."""
+
+    def integer(self, size: Any) -> Any:
+        """Return a size as an operand of arithmetic with coordinates."""
+
+    def take(self, x: Array, coords: Sequence[Any], shape: Sequence[Any]) -> Array:
+        """Return the elements of *x* at coordinates that broadcast to *shape*; any element where one is outside."""
+
+    def where(self, condition: Any, a: Array, b: Array) -> Array:
+        """Return the elements of *a* where *condition* holds, those of *b* elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +127,8 @@ class Moves:
                 done.append(size(extent))
                 inner = split.digits[k + 1][1] * split.digits[k + 1][2] if k + 1 < len(split.digits) else 1
                 x = library.reshape(x, (*done, size(step), *rest))
-                if (cut := size(inner - step)) != 0:
-                    x = library.pad(x, [*[(0, 0)] * len(done), (0, cut), *[(0, 0)] * len(rest)], value)
+                if (cut := self.facts.reduce(inner - step)) != 0:
+                    x = library.pad(x, [*[(0, 0)] * len(done), (0, size(cut)), *[(0, 0)] * len(rest)], value)
         x = library.reshape(x, done)
         names = [name for split in self.splits for name, _, _ in split.digits]
         if turned := [k for k, name in enumerate(names) if name in self.flipped]:
@@ -229,6 +257,71 @@ class Joined:
 
 
 Part = Whole | Filled | Joined
+
+
+def assembled(
+    library: GatheringLibrary, part: Part, shape: ShapeFunction, dims: Mapping[str, Size], arrays: Mapping[str, Array]
+) -> Array:
+    """Return the elements of a part.
+
+    Parameters
+    ----------
+    shape, dims : ShapeFunction, dict
+        What evaluates extents, and the value of each dim that occurs in them.
+    arrays : dict
+        The inputs by the keys of their leaves.  They have one element type.
+    """
+    if isinstance(part, Joined):
+        return library.concatenate([assembled(library, p, shape, dims, arrays) for p in part.parts], part.axis)
+    like = next(iter(arrays.values()))
+    if isinstance(part, Filled):
+        return library.full(part.shape, library.value(part.fill, like), like)
+    moves = part.moves
+    if moves is None or 0 in part.t.extents:
+        return _gathered(library, part.t, shape, dims, arrays)
+    outside = library.value(0 if moves.fill is None else moves.fill, like)
+    return moves.run(library, arrays[moves.leaf], lambda e: shape.extent(e, moves.facts, dims), outside)
+
+
+def _gathered(
+    library: GatheringLibrary, t: Tensor, shape: ShapeFunction, dims: Mapping[str, Size], arrays: Mapping[str, Array]
+) -> Array:
+    """Return the elements of *t*, gathered as the index map says."""
+    extents, like = shape.of(dims, t), next(iter(arrays.values()))
+    values = {name: n if isinstance(n, int) else library.integer(n) for name, n in dims.items()}
+    values |= {digit_name(k): library.coordinate(extents, k) for k in range(t.rank)}
+
+    def value(e: Extent, facts: Facts) -> Array:
+        return shape.evaluate(fold(e, facts, {}), values)
+
+    def holds(window: Window) -> Array:
+        at = value(window.value, window.facts)
+        return (at >= 0) & (at < value(window.extent, window.facts))
+
+    result = library.full(extents, library.value(0, like), like)
+    for read in t.index_map.reads:
+        if read.leaf is None:
+            found = library.full(extents, library.value(read.fill, like), like)
+        elif any(isinstance(n, int) and n == 0 for n in arrays[read.leaf.key].shape):
+            found = result  # an empty source: the guards replace every element by a fill
+        else:
+            coords = [value(e, read.facts) for e in read.coords]
+            found = library.take(arrays[read.leaf.key], coords, extents)
+        for guard in reversed(read.guards):
+            fill = library.full(extents, library.value(guard.fill, like), like)
+            found = library.where(holds(guard.window), found, fill)
+        inside = True
+        for window in read.windows:
+            inside = holds(window) & inside
+        result = found if inside is True else library.where(inside, found, result)
+    return result
+
+
+def whole(t: Tensor) -> Whole:
+    """Return a tensor, with known extents or not, in one piece: by moves if there are any that hold for all sizes."""
+    reads = t.index_map.reads
+    moves = moves_of(t, reads[0]) if len(reads) == 1 and not reads[0].windows else None
+    return Whole(t, moves if moves is not None and (moves.fill is not None or not reads[0].guards) else None)
 
 
 def parts_of(t: Tensor, most: int = MOST_PARTS) -> Part:

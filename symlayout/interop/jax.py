@@ -11,14 +11,9 @@ import jax
 import numpy as np
 
 import symlayout as sl
-from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.algebra.polynomial import Extent, evaluate
 from symlayout.errors import ArrayError
-from symlayout.interop.array_moves import Filled, Joined, Part, parts_of
+from symlayout.interop.array_moves import Whole, assembled, parts_of
 from symlayout.interop.shape_function import ShapeFunction, Size
-from symlayout.language.readable import fold
-from symlayout.maps.compose_chain import Window
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import fill_element
 
@@ -95,8 +90,8 @@ def function(y: sl.Tensor, *, native: bool = True) -> Callable[..., Array]:
     @functools.lru_cache(_MOST_SIZES)
     def bound_to(sizes: tuple[tuple[str, int], ...]) -> Callable[[dict[str, Array]], Array]:
         """Return the computation for known sizes; raise a `ShapeError` if they break a requirement."""
-        parts = parts_of(y.bind(dict(sizes)))
-        return lambda arrays: _assembled(parts, arrays)
+        part = parts_of(y.bind(dict(sizes)))
+        return lambda arrays: assembled(_Lax(), part, shape, {}, arrays)
 
     def call_checked(*arrays: Array, **dims: int) -> Array:
         arrays = tuple(jax.numpy.asarray(a) for a in arrays)
@@ -111,7 +106,9 @@ def function(y: sl.Tensor, *, native: bool = True) -> Callable[..., Array]:
         sizes = shape.dims(shapes, dims)
         if native or not known:
             by_key = dict(zip((leaf.key for leaf in leaves), arrays, strict=True))
-            return bound_to(tuple(sizes.items()))(by_key) if known else _gathered(y, shape, sizes, by_key)
+            if known:
+                return bound_to(tuple(sizes.items()))(by_key)
+            return assembled(_Lax(), Whole(y, None), shape, sizes, by_key)
         return differentiable(_Sizes(tuple(sizes.items())), *arrays)
 
     return call_checked
@@ -163,53 +160,24 @@ class _Lax:
     def broadcast_to(self, x: Array, shape: Sequence[Any]) -> Array:
         return jax.numpy.broadcast_to(x, tuple(shape))
 
+    def concatenate(self, arrays: Sequence[Array], axis: int) -> Array:
+        return jax.lax.concatenate(arrays, axis)
 
-def _assembled(part: Part, arrays: dict[str, Array]) -> Array:
-    """Return the elements of a tensor with known extents."""
-    if isinstance(part, Joined):
-        return jax.lax.concatenate([_assembled(p, arrays) for p in part.parts], part.axis)
-    (dtype,) = {a.dtype for a in arrays.values()}
-    if isinstance(part, Filled):
-        return jax.numpy.full(part.shape, fill_element(part.fill, dtype), dtype)
-    if part.moves is None or 0 in part.t.extents:
-        return _gathered(part.t, ShapeFunction(part.t, jax.core.min_dim, jax.core.max_dim), {}, arrays)
-    x, fill = arrays[part.moves.leaf], part.moves.fill
-    outside = np.zeros((), x.dtype) if fill is None else fill_element(fill, x.dtype)
-    return part.moves.run(_Lax(), x, _number, jax.numpy.asarray(outside))
+    def value(self, fill: Any, like: Array) -> Array:
+        return jax.numpy.asarray(fill_element(fill, like.dtype))
 
+    def full(self, shape: Sequence[Any], value: Any, like: Array) -> Array:
+        return jax.numpy.full(shape, value, like.dtype)
 
-def _number(e: Extent) -> int:
-    """Return an extent that is known."""
-    return evaluate(e, {})
+    def coordinate(self, shape: Sequence[Any], axis: int) -> Array:
+        return jax.lax.broadcasted_iota(int, shape, axis)
 
+    def integer(self, size: Size) -> Array:
+        return jax.numpy.asarray(size)
 
-def _gathered(y: sl.Tensor, shape: ShapeFunction, dims: dict[str, Size], arrays: dict[str, Array]) -> Array:
-    """Return the elements of *y*, gathered by XLA as the index map says."""
-    jnp, extents = jax.numpy, shape.of(dims)
-    (dtype,) = {a.dtype for a in arrays.values()}
-    values = {name: n if isinstance(n, int) else jnp.asarray(n) for name, n in dims.items()}
-    values |= {digit_name(k): jax.lax.broadcasted_iota(int, extents, k) for k in range(y.rank)}
+    def take(self, x: Array, coords: Sequence[Any], shape: Sequence[Any]) -> Array:
+        at = tuple(jax.numpy.broadcast_to(c, shape) for c in coords)
+        return x.at[at].get(mode="fill", fill_value=0)
 
-    def value(e: Extent, facts: Facts) -> Array:
-        return shape.evaluate(fold(e, facts, {}), values)
-
-    def holds(window: Window) -> Array:
-        at = value(window.value, window.facts)
-        return (at >= 0) & (at < value(window.extent, window.facts))
-
-    result = jnp.zeros(extents, dtype)
-    for read in y.index_map.reads:
-        if read.leaf is None:
-            found = jnp.full(extents, fill_element(read.fill, dtype), dtype)
-        elif any(isinstance(n, int) and n == 0 for n in arrays[read.leaf.key].shape):
-            found = jnp.zeros(extents, dtype)  # an empty source: the guards replace every element by a fill
-        else:
-            coords = [jnp.broadcast_to(value(e, read.facts), extents) for e in read.coords]
-            found = arrays[read.leaf.key].at[tuple(coords)].get(mode="fill", fill_value=0)
-        for guard in reversed(read.guards):
-            found = jnp.where(holds(guard.window), found, jnp.asarray(fill_element(guard.fill, dtype)))
-        inside = jnp.ones((), bool)
-        for window in read.windows:
-            inside = inside & holds(window)
-        result = jnp.where(inside, found, result)
-    return result
+    def where(self, condition: Any, a: Array, b: Array) -> Array:
+        return jax.numpy.where(condition, a, b)

@@ -6,6 +6,7 @@ polynomials in the inputs' extents.  Then only ``+ - * // %``, minimum and maxim
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,8 @@ class ShapeFunction:
     ----------
     minimum, maximum : functions of two sizes
         The minimum and maximum of the sizes' library.
+    floor_div : function of two sizes
+        Its division that rounds down.
 
     Attributes
     ----------
@@ -57,11 +60,15 @@ class ShapeFunction:
     """
 
     def __init__(
-        self, t: Tensor, minimum: Callable[[Size, Size], Size] = min, maximum: Callable[[Size, Size], Size] = max
+        self,
+        t: Tensor,
+        minimum: Callable[[Size, Size], Size] = min,
+        maximum: Callable[[Size, Size], Size] = max,
+        floor_div: Callable[[Size, Size], Size] = operator.floordiv,
     ) -> None:
         check_moves("an operator of a framework", t)
         self.t = t
-        self._minimum, self._maximum = minimum, maximum
+        self._minimum, self._maximum, self._floor_div = minimum, maximum, floor_div
         self._steps: list[tuple[str, Extent, int]] = []
         known: set[str] = set()
         waiting = []
@@ -100,7 +107,7 @@ class ShapeFunction:
             values |= {_size(number, axis): n for axis, n in enumerate(shape)}
         for name, top, bottom in self._steps:
             value = self._polynomial(top, values)
-            values.setdefault(name, value if bottom == 1 else value // bottom)
+            values.setdefault(name, value if bottom == 1 else self._floor_div(value, bottom))
         if missing := [name for name in self.free if name not in values]:
             raise ShapeError(f"nothing determines {', '.join(missing)}", "unbound_dim")
         return {name: values[name] for name in self.t.facts.dims}
@@ -108,7 +115,7 @@ class ShapeFunction:
     def of(self, dims: Mapping[str, Size], t: Tensor | None = None) -> tuple[Size, ...]:
         """Return the shape of the tensor, or of *t*, another tensor in the same dims such as an input."""
         t = t or self.t
-        return tuple(self._extent(e, t.facts, dims) for e in t.extents)
+        return tuple(self.extent(e, t.facts, dims) for e in t.extents)
 
     def requirements(self, dims: Mapping[str, Size], shapes: Sequence[Sequence[Size]]) -> list[SizeRequirement]:
         """Return the requirements on the dims, and on the shapes that the dims were solved from."""
@@ -128,10 +135,11 @@ class ShapeFunction:
         return found + [self._requirement(r, dims) for r in self.t.facts.requirements]
 
     def _requirement(self, r: Requirement, dims: Mapping[str, Size]) -> SizeRequirement:
-        value, modulus = (self._extent(e, self.t.facts, dims) for e in (r.value, r.modulus))
+        value, modulus = (self.extent(e, self.t.facts, dims) for e in (r.value, r.modulus))
         return SizeRequirement(r.relation, value, modulus, f"{r.where}: {r}")
 
-    def _extent(self, e: Extent, facts: Facts, dims: Mapping[str, Size]) -> Size:
+    def extent(self, e: Extent, facts: Facts, dims: Mapping[str, Size]) -> Size:
+        """Return the value of an extent that is known in terms of *facts*."""
         return self.evaluate(fold_fixed(e, facts), dims)
 
     def _polynomial(self, e: Extent, values: Mapping[str, Size]) -> Size:
@@ -156,7 +164,7 @@ class ShapeFunction:
             return a % b
         if factor.form in ("min", "max"):
             return (self._minimum if factor.form == "min" else self._maximum)(a, b)
-        return -(-a // b) if factor.form == "ceil_div" else a // b
+        return -self._floor_div(-a, b) if factor.form == "ceil_div" else self._floor_div(a, b)
 
 
 def _size(number: int, axis: int) -> str:

@@ -11,10 +11,11 @@ import torch
 
 import symlayout as sl
 from symlayout.errors import ArrayError, FormatError, shown
+from symlayout.interop.array_moves import Part, assembled, parts_of, whole
 from symlayout.interop.shape_function import ShapeFunction
 from symlayout.maps.adjoint_map import Adjoint
 from symlayout.tensors.bind_dims import bind_shapes
-from symlayout.tensors.element_types import element_type
+from symlayout.tensors.element_types import element_type, fill_element
 
 # Element types that NumPy lacks: an integer type of the same size, and the name in ml_dtypes.
 _BITS = {
@@ -32,7 +33,9 @@ def custom_op(name: str, y: sl.Tensor) -> Any:
     The operator takes a CPU tensor with any strides for each input of *y*, in order of first use, and then an int for
     each dim that the shapes do not determine.  It returns a new contiguous tensor.  It is differentiable, and twice
     differentiable if all fills are 0.  It works in ``torch.compile`` and ``torch.export`` with dynamic shapes; the
-    requirements of *y* become PyTorch's guards.
+    requirements of *y* become PyTorch's guards.  ``torch.onnx.export`` writes pads, reshapes, transposes and, where
+    those do not suffice, gathers of ONNX; with dynamic shapes, the requirements and that inputs are not empty are not
+    checked in the model.
 
     Parameters
     ----------
@@ -64,6 +67,7 @@ class _Operator:
         self.leaves = y.leaves()
         self._shapes: dict[tuple[Any, ...], tuple[tuple[int, ...], list[int]]] = {}  # see `_known`
         self.shape = ShapeFunction(y, torch.sym_min, torch.sym_max)
+        self._exported = ShapeFunction(y, _minimum, _maximum, _floor_div)
         self.fills = any(c.fill and c.fill.value != 0 for n in y.nodes() if n.declared for c in n.declared.cases)
         for dim in self.shape.free:
             if not re.fullmatch(r"[A-Za-z]\w*", dim, re.ASCII):
@@ -74,6 +78,7 @@ class _Operator:
         self.forward: Any = _defined(
             name, schema, self._forward, self._fake, len(self.leaves), self._save, self._backward
         )
+        torch._decomp.register_decomposition(self.forward)(self._in_operators)  # ONNX's exporter asks for it
         self.gradients = [self._gradient(f"{name}_grad{k}", sl.adjoint(y, leaf), k) for k, leaf in self._real_inputs(y)]
 
     def _real_inputs(self, y: sl.Tensor) -> list[tuple[int, sl.Tensor]]:
@@ -114,8 +119,31 @@ class _Operator:
         return _defined(name, "(Tensor dy, SymInt[] dims) -> Tensor", transposed, fake, 1, save, backward)
 
     def _forward(self, *arguments: Any) -> torch.Tensor:
+        count = len(self.leaves)
+        out = self._run.again(arguments[:count], arguments[count:])
+        if out is None:
+            tensors, free = self._tensors_and_dims(arguments)
+            out = self._run(tensors, free, self._known([x.shape for x in tensors], free)[0])
+        return out
+
+    def _in_operators(self, *arguments: Any) -> torch.Tensor:
+        """Return the result by operators of PyTorch, for sizes that may be symbols."""
         tensors, free = self._tensors_and_dims(arguments)
-        return self._run(tensors, free, self._known([x.shape for x in tensors], free)[0])
+        shapes = [x.shape for x in tensors]
+        if len(dtypes := {x.dtype for x in tensors}) > 1:
+            raise _mixed(dtypes)
+        t = self.shape.t
+        part: Part
+        if _are_known(shapes, free):
+            self._known(shapes, free)  # raises a ShapeError for shapes that do not fit
+            dims = self.shape.dims(shapes, free)
+            part = parts_of(t.bind(dims))
+        else:
+            self._guarded(shapes, free)  # fake tensors are made by this function too
+            dims = self._exported.dims(shapes, free)
+            part = whole(t)
+        by_key = dict(zip((leaf.key for leaf in self.leaves), tensors, strict=True))
+        return assembled(_Torch(tensors[0].device), part, self._exported, dims, by_key)
 
     def _tensors_and_dims(self, arguments: Sequence[Any]) -> tuple[list[torch.Tensor], dict[str, Any]]:
         """Split the arguments of a call into the tensors and the dims."""
@@ -139,12 +167,16 @@ class _Operator:
         shapes = [x.shape for x in tensors]
         if _are_known(shapes, free):
             return tensors[0].new_empty(self._known(shapes, free)[0])
+        return tensors[0].new_empty(self.shape.of(self._guarded(shapes, free)))
+
+    def _guarded(self, shapes: Sequence[Sequence[Any]], free: dict[str, Any]) -> dict[str, Any]:
+        """Return the value of each dim; make the requirements guards of PyTorch."""
         dims = self.shape.dims(shapes, free)
         for r in self.shape.requirements(dims, shapes):
             value = r.value % r.modulus if r.relation == "divides" else r.value
             holds = value >= 0 if r.relation == "nonnegative" else value == 0
             torch._check(holds, lambda rule=r.rule: f"symlayout: {rule} does not hold for {_spelled(dims)}")
-        return tensors[0].new_empty(self.shape.of(dims))
+        return dims
 
     def _save(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         tensors, free = self._tensors_and_dims(inputs)
@@ -242,26 +274,109 @@ class _Kernel:
 
     def __init__(self, kernel: sl.Kernel) -> None:
         self._kernel = kernel
-        self._calls: dict[tuple[Any, ...], Callable[..., int] | None] = {}
+        self._calls: dict[tuple[Any, ...], tuple[Callable[..., int], tuple[int, ...]] | None] = {}
 
-    def __call__(self, tensors: list[torch.Tensor], dims: dict[str, Any], shape: tuple[int, ...]) -> torch.Tensor:
-        """Return the result in a new tensor of *shape*."""
-        key = (*[x.shape for x in tensors], *[x.dtype for x in tensors], *dims.values())
-        call = self._calls.get(key)
+    def again(self, tensors: Sequence[torch.Tensor], dims: Sequence[Any]) -> torch.Tensor | None:
+        """Return the result of a call like one before; None if there was none, or a tensor is not contiguous."""
+        found = self._calls.get((*[x.shape for x in tensors], *[x.dtype for x in tensors], *dims))
+        if found is None:
+            return None
+        for x in tensors:
+            if not x.is_contiguous() or x.is_conj() or x.is_neg():
+                return None
+        call, shape = found
         out = torch.empty(shape, dtype=tensors[0].dtype)
-        if call is not None and all(x.is_contiguous() and not x.is_conj() and not x.is_neg() for x in tensors):
-            call(*[x.data_ptr() for x in tensors], out.data_ptr())
+        call(*[x.data_ptr() for x in tensors], out.data_ptr())
+        return out
+
+    def __call__(self, tensors: Sequence[torch.Tensor], dims: dict[str, Any], shape: tuple[int, ...]) -> torch.Tensor:
+        """Return the result in a new tensor of *shape*."""
+        if (out := self.again(tensors, [*dims.values()])) is not None:
             return out
-        dtypes = {x.dtype for x in tensors}
-        if len(dtypes) > 1:
-            raise ArrayError(f"the tensors have element types {', '.join(sorted(map(str, dtypes)))}")
+        if len(dtypes := {x.dtype for x in tensors}) > 1:
+            raise _mixed(dtypes)
+        out = torch.empty(shape, dtype=tensors[0].dtype)
         arrays, written = [_array(x) for x in tensors], _array(out)
         self._kernel(*arrays, out=written, dims=dims or None)
+        key = (*[x.shape for x in tensors], *[x.dtype for x in tensors], *dims.values())
         if key not in self._calls and all(a.flags.c_contiguous for a in arrays):
             if len(self._calls) >= _MOST_SHAPES:
                 self._calls.clear()
-            self._calls[key] = self._kernel.at_addresses(arrays, written, dims)
+            call = self._kernel.at_addresses(arrays, written, dims)
+            self._calls[key] = None if call is None else (call, shape)
         return out
+
+
+def _mixed(dtypes: set[torch.dtype]) -> ArrayError:
+    return ArrayError(f"the tensors have element types {', '.join(sorted(map(str, dtypes)))}")
+
+
+class _Torch:
+    """The moves of `array_moves` in PyTorch's operators, on one device."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def pad(self, x: torch.Tensor, widths: Sequence[tuple[Any, Any]], value: Any) -> torch.Tensor:
+        return torch.nn.functional.pad(x, [n for pair in reversed(widths) for n in pair], value=value)
+
+    def reshape(self, x: torch.Tensor, shape: Sequence[Any]) -> torch.Tensor:
+        return x.reshape(tuple(shape))
+
+    def transpose(self, x: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
+        return x.permute(tuple(axes))
+
+    def flip(self, x: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
+        return x.flip(tuple(axes))
+
+    def broadcast_to(self, x: torch.Tensor, shape: Sequence[Any]) -> torch.Tensor:
+        return x.expand(tuple(shape))
+
+    def concatenate(self, arrays: Sequence[torch.Tensor], axis: int) -> torch.Tensor:
+        return torch.cat(list(arrays), axis)
+
+    def value(self, fill: Any, like: torch.Tensor) -> Any:
+        if like.dtype in _BITS:
+            return float(fill_element(fill, element_type(_BITS[like.dtype][1])))
+        return fill_element(fill, np.dtype(str(like.dtype).removeprefix("torch."))).item()
+
+    def full(self, shape: Sequence[Any], value: Any, like: torch.Tensor) -> torch.Tensor:
+        return torch.full(tuple(shape), value, dtype=like.dtype, device=self._device)
+
+    def coordinate(self, shape: Sequence[Any], axis: int) -> torch.Tensor:
+        return torch.arange(shape[axis], device=self._device).reshape([-1] + [1] * (len(shape) - 1 - axis))
+
+    def integer(self, size: Any) -> torch.Tensor:
+        return torch.full((), size, dtype=torch.int64, device=self._device)
+
+    def take(self, x: torch.Tensor, coords: Sequence[Any], shape: Sequence[Any]) -> torch.Tensor:
+        if not coords:
+            return x.expand(tuple(shape))
+        at = [c if isinstance(c, torch.Tensor) else self.integer(c) for c in coords]
+        return x[tuple(c.clamp(0, n - 1).expand(tuple(shape)) for c, n in zip(at, x.shape, strict=True))]
+
+    def where(self, condition: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        if isinstance(condition, torch.Tensor):
+            return torch.where(condition, a, b)
+        return a if condition else b
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    """Return the minimum of sizes, or of coordinates in tensors."""
+    if isinstance(a, torch.Tensor):
+        return a.clamp(max=b)
+    return b.clamp(max=a) if isinstance(b, torch.Tensor) else torch.sym_min(a, b)
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    if isinstance(a, torch.Tensor):
+        return a.clamp(min=b)
+    return b.clamp(min=a) if isinstance(b, torch.Tensor) else torch.sym_max(a, b)
+
+
+def _floor_div(a: Any, b: Any) -> Any:
+    """Return ``a // b`` as a quotient without a remainder: ONNX's division rounds towards 0."""
+    return a // b if isinstance(a, int) and isinstance(b, int) else (a - a % b) // b
 
 
 def _array(x: torch.Tensor) -> np.ndarray[Any, Any]:

@@ -215,3 +215,40 @@ def test_an_error_under_compile_names_the_sizes() -> None:
     with pytest.raises(Exception, match=r"\(W \+ 2\) % 2 == 0 does not hold for N = 2, C = 3, H = 6, W = 5"):
         compiled(torch.zeros(2, 3, 6, 5))
     torch._dynamo.reset()
+
+
+def _rolled_part() -> sl.Tensor:
+    return sl.roll(sl.tensor("N, C, H, W", dtype="float32", name="x"), (1, -2), (2, 3))[..., ::-3]
+
+
+def _filled() -> sl.Tensor:
+    x = sl.tensor("N, C, H, W", dtype="float32", name="x")
+    return sl.pad(
+        sl.pad(x, ((0, 0), (0, 0), (1, 2), (0, 1)), constant_values=2.5)[:, :, ::2],
+        ((0, 0), (0, 0), (1, 2), (2, 0)),
+        mode="reflect",
+    )
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("make", [blocks, _rolled_part, _filled])
+def test_an_operator_is_exported_as_standard_operators_of_onnx(make: Any, dynamic: bool) -> None:
+    """The exported model has operators of ONNX alone; with dynamic shapes it is right at other sizes too."""
+    pytest.importorskip("onnxscript", reason="PyTorch's exporter needs onnxscript")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the exported model")
+    op = operator(make())
+
+    class Model(torch.nn.Module):  # type: ignore[misc]  # PyTorch's types are not read
+        def forward(self, x: Any) -> Any:
+            return op(x)
+
+    dims = dict.fromkeys(range(4), torch.export.Dim.DYNAMIC)
+    given = (torch.randn(2, 3, 4, 6),)
+    program = torch.onnx.export(Model(), given, dynamo=True, verbose=False, dynamic_shapes=(dims,) if dynamic else None)
+    model = program.model_proto
+    assert {(node.domain, node.op_type.islower()) for node in model.graph.node} == {("", False)}
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for shape in [(2, 3, 4, 6), (1, 5, 8, 12), (3, 2, 6, 8)][: 3 if dynamic else 1]:
+        x = torch.randn(*shape)
+        (found,) = session.run(None, {session.get_inputs()[0].name: x.numpy()})
+        assert np.array_equal(found, op(x).numpy())
