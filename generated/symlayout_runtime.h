@@ -28,6 +28,9 @@
 #define SL_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* In a loop that copies: the compiler does not make it a call of memcpy, which costs more than a short loop. */
+#define SL_KEEP_LOOP() __asm__ volatile("" ::: "memory")
+
 /* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
 #define SL_HAS_SHUFFLES 0
 #ifdef __has_builtin
@@ -386,15 +389,70 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
 #endif
 }
 
+/* The sizes of the processor's caches, as the processor states them when a kernel runs.
+ *
+ * Assumes: nothing.
+ * Needs: base. */
+
+/* Bytes of the cache of *level*, 2 or 3, where the processor does not state them. */
+#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 2 ? 20 : 25))
+
+#if defined __x86_64__
+/* What the instruction cpuid returns for *leaf* and *part*. */
+SL_INLINE void sl_cpuid(uint32_t leaf, uint32_t part, uint32_t word[4])
+{
+    __asm__ volatile("cpuid" : "=a"(word[0]), "=b"(word[1]), "=c"(word[2]), "=d"(word[3]) : "0"(leaf), "2"(part));
+}
+
+/* Bytes of the data cache of *level*; 0 if the processor does not state them.  Intel's and AMD's leaves are alike. */
+SL_OUT_OF_LINE int64_t sl_stated_cache_bytes(uint32_t level)
+{
+    static const uint32_t leaves[2] = {4, 0x8000001D};
+    for (int vendor = 0; vendor < 2; ++vendor) {
+        uint32_t word[4];
+        sl_cpuid(leaves[vendor] & 0x80000000, 0, word);
+        for (uint32_t part = 0, last = word[0]; part < 8 && leaves[vendor] <= last; ++part) {
+            sl_cpuid(leaves[vendor], part, word);
+            const uint32_t kind = word[0] & 31;
+            if (kind == 0)
+                break;
+            if (kind != 2 && (word[0] >> 5 & 7) == level)
+                return ((int64_t)(word[1] >> 22) + 1) * ((word[1] >> 12 & 1023) + 1) * ((word[1] & 4095) + 1) *
+                       ((int64_t)word[2] + 1);
+        }
+    }
+    return 0;
+}
+#endif
+
+/* Bytes of the cache of *level*, 2 or 3.  The processor is asked once: a virtual one takes microseconds. */
+SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
+{
+    static int64_t known[2];
+    int64_t bytes = __atomic_load_n(&known[level - 2], __ATOMIC_RELAXED);
+    if (bytes <= 0) {
+#if defined __x86_64__
+        bytes = sl_stated_cache_bytes((uint32_t)level);
+#endif
+        bytes = bytes > 0 ? bytes : SL_USUAL_CACHE_BYTES(level);
+        __atomic_store_n(&known[level - 2], bytes, __ATOMIC_RELAXED);
+    }
+    return bytes;
+}
+
 /* Far stores: an output larger than the last-level cache is written around the caches (non-temporal stores).
  *
  * Assumes: a store is of a whole vector at an address that is a multiple of its size, and the kernel ends with
  * sl_store_fence.
- * Needs: vectors. */
+ * Needs: caches, integers, vectors. */
 
-/* Bytes from which an output is far: more than most last-level caches hold. */
+/* Bytes from which an output is far: more than the last-level cache holds, or than is left of a large one beside what
+ * else is read and written. */
 #ifndef SL_FAR_BYTES
-#define SL_FAR_BYTES (INT64_C(24) << 20)
+#define SL_FAR_BYTES sl_min(INT64_C(24) << 20, sl_cache_bytes(3))
+#define SL_FAR_LEAST (INT64_C(1) << 20) /* below, the size of the cache is not asked for */
+#else
+#define SL_FAR_LEAST SL_FAR_BYTES
 #endif
 
 /* Whether the compiler has non-temporal stores, and those of vectors.  Elsewhere they are ordinary ones. */
@@ -429,7 +487,9 @@ SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq), 16)
 /* Whether an output of *elements* elements is far. */
 SL_INLINE int sl_is_far(int64_t elements)
 {
-    return SL_HAS_FAR_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
+    if (!SL_HAS_FAR_STORES || elements < SL_FAR_LEAST / SL_ELEMENT_SIZE)
+        return 0;
+    return elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
 }
 
 /* Orders non-temporal stores before the stores that follow. */
@@ -1520,8 +1580,41 @@ SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 #endif
 }
 
-/* Transposes a tile through a block on the stack.  Each cache line of the source is read whole, once, and each line
- * of the output is written whole: with strides of a power of two, no line is evicted half used. */
+#if SL_ELEMENT_SIZE >= 4
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
+        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
+            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
+            SL_UNROLL
+            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
+                SL_UNROLL
+                for (int64_t k = 0; k < SL_LANES_16; ++k)
+                    line[square][k] = (sl_lanes)sl_load_max(from + part * SL_LANES_16 +
+                                                            column[(first + square) * SL_LANES_16 + k]);
+                sl_transpose_squares(line[square]);
+            }
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                sl_words words[SL_SQUARES_PER_VECTOR];
+                SL_UNROLL
+                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
+                    words[square] = (sl_words)line[square][k];
+                sl_transpose_groups(words);
+                SL_UNROLL
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                    sl_store_max(to + row[(part + group) * SL_LANES_16 + k] + first * SL_LANES_16,
+                                 (sl_bytes_max)words[group]);
+            }
+        }
+}
+#else
+/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
+ * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
+ * two, no line is evicted half used. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
 {
@@ -1549,6 +1642,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
                                  (sl_bytes_max)line[square + group]);
         }
 }
+#endif
 
 /* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
 typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
@@ -1839,7 +1933,7 @@ SL_OUT_OF_LINE void sl_transpose_band(element *restrict to, int64_t to_stride, c
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: copy, far_stores, transpose_pieces. */
+ * Needs: caches, copy, far_stores, transpose_pieces. */
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -1865,19 +1959,30 @@ SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
 #ifndef SL_TILES_PER_BLOCK
 #define SL_TILES_PER_BLOCK 8
 #endif
-/* Arrays of fewer bytes than this are near: a cache holds them. */
+/* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
 #ifndef SL_NEAR_BYTES
-#define SL_NEAR_BYTES (INT64_C(4) << 20)
+#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
+#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
+#else
+#define SL_NEAR_LEAST SL_NEAR_BYTES
 #endif
 
-/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces: for far arrays;
- * and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would be
- * evicted before they are full.  A way of that cache has 4 KB or more. */
+/* Whether an output that is written *times* times, *bytes* bytes each, is near. */
+SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
+{
+    return bytes < SL_NEAR_LEAST / times || bytes < SL_NEAR_BYTES / times;
+}
+
+/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
+ * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
+ * line; and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would
+ * be evicted before they are full.  A way of that cache has 4 KB or more. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
-    return SL_HAS_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
+    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE > 12 * sets;
+    return SL_HAS_SHUFFLES && (far || (!near && crosses));
 }
 
 /* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
@@ -1889,40 +1994,56 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
             __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
 }
 
-#if SL_HAS_SHUFFLES
-/* Writes the first *rows* staged rows, *count* elements each, to the output. */
-SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
-                                    int64_t rows, int64_t count, int far)
+/* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
+ * stores after it. */
+SL_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
 {
-    const int whole = (uintptr_t)to % 64 == 0 && count % SL_TILE == 0;
-    for (int64_t i = 0; i < rows; ++i) {
-        if (!whole) {
-            sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
-            continue;
-        }
-        for (int64_t k = 0; k < count; k += SL_LANES_MAX) {
-            const sl_bytes_max v = sl_load_max(held + i * SL_STAGED_STEP + k);
-            if (far)
-                sl_store_far_max(to + row[i] + k, v);
-            else
-                sl_store_max(to + row[i] + k, v);
-        }
-    }
-}
-#else
-SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
-                                    int64_t rows, int64_t count, int far)
-{
-    (void)far;
     for (int64_t i = 0; i < rows; ++i)
-        sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
+        __builtin_prefetch(to + row[i], 1, 3);
 }
+
+/* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
+SL_INLINE int64_t sl_elements_in_line(const element *to)
+{
+    const uintptr_t bytes = (uintptr_t)to % 64;
+    return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
+}
+
+/* Places the first *rows* staged rows: row i is staged at *at*[i], as far from the begin of a cache line as it will be
+ * in the output, and in line with the row before where it *joins* that. */
+SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int joins)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        at[i] = joins ? sl_elements_in_line(to) + row[i] : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
+}
+
+/* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restrict held, int64_t count, int far)
+{
+    const int64_t lead = -sl_elements_in_line(to) & (SL_TILE - 1), first = sl_min(lead, count);
+    const int64_t end = first + (count - first) / SL_TILE * SL_TILE;
+    sl_copy(to, 0, held, 0, first);
+#if SL_HAS_SHUFFLES
+    const int past = far && (uintptr_t)(to + first) % 64 == 0;
+    for (int64_t k = first; k < end; k += SL_LANES_MAX) {
+        const sl_bytes_max v = sl_load_max(held + k);
+        if (past)
+            sl_store_far_max(to + k, v);
+        else
+            sl_store_max(to + k, v);
+        SL_KEEP_LOOP();
+    }
+#else
+    (void)far;
+    sl_copy(to, first, held, first, end - first);
 #endif
+    sl_copy(to, end, held, end, count - end);
+}
 
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                       const sl_axis *columns, const sl_turns *turns)
+                                       const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
     const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
@@ -1940,15 +2061,17 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
     lines[0].phase = lines[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
+    const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
+    const int near = sl_is_near(bytes, times);
     /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
-    const int near = height < SL_NEAR_BYTES / SL_ELEMENT_SIZE / width;
-    const int far = height >= SL_FAR_BYTES / 3 * 2 / SL_ELEMENT_SIZE / width;
+    far |= !near && bytes >= SL_FAR_BYTES / 3 * 2;
     const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far);
+    const int fetch = !near && !(hold && far);
+    /* Rows that follow each other are staged so, and written as one. */
+    const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
-    for (int64_t k = 0; k < SL_TILE; ++k)
-        held_row[k] = k * SL_STAGED_STEP;
-    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
+    for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
@@ -1958,7 +2081,8 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
         }
         const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
                       lead_j = sl_elements_to_line(into, rows, width);
-        const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
+        const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
+        const int64_t first_j = lead_j > 0 && !(hold && joins) ? lead_j - SL_TILE : 0;
         const int64_t down = hold || far ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
@@ -1974,6 +2098,10 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
                     int64_t i = below, write;
                     const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(lines, rows, i,
                                                                                                   high, &write);
+                    element *const block = into + write + right[0]; /* what is written now: *high* by *count* */
+                    const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
+                    if (hold)
+                        sl_place_staged(held_row, block, row, high, joins);
                     const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
@@ -1981,6 +2109,8 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
                         const int64_t *const at = hold ? held_row : row;
                         if (ahead && wide[k] == SL_TILE)
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
+                        if (fetch)
+                            sl_fetch_output(into + write + right[k], row, high);
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
                         else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
@@ -1990,14 +2120,16 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
                                               hold ? none : writable - write);
                     }
-                    if (hold)
-                        sl_write_staged(into + write + right[0], row, held, high,
-                                        right[tiles - 1] + wide[tiles - 1] - right[0], far);
+                    if (hold && joins)
+                        sl_write_staged(block, held + held_row[0], high * count, far);
+                    else if (hold)
+                        for (int64_t k = 0; k < high; ++k)
+                            sl_write_staged(block + row[k], held + held_row[k], count, far);
                 }
             }
-        if (hold && far)
-            sl_store_fence();
     }
+    if (hold && far)
+        sl_store_fence();
 }
 
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
@@ -2074,7 +2206,7 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     const int splits = rows->high == 1 && few == columns->step && few >= 2 && few <= 4 && columns->top == 1;
     const int joins = columns->high == 1 && wide == rows->step && wide >= 2 && wide <= 4 && rows->top == 1;
     if (!splits && !joins) {
-        sl_transpose_tiles(to, rows, from, columns, turns);
+        sl_transpose_tiles(to, rows, from, columns, turns, far);
         return;
     }
     for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import re
 import shutil
 import subprocess
@@ -155,3 +157,26 @@ def test_the_second_vector_of_a_long_stream_begins_where_its_stores_cross_no_lin
     (tmp_path / "second.c").write_text(SECOND, "ascii")
     subprocess.run([compiler, "-std=c11", "-O1", "second.c", "-o", "second"], cwd=tmp_path, check=True)
     assert subprocess.run([tmp_path / "second"], check=False).returncode == 0
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="x86-64's processors state their caches")
+def test_kernels_know_the_sizes_of_the_caches(tmp_path: Path) -> None:
+    """As the system has read them from the same processor."""
+    sizes: dict[int, int] = {}
+    for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+        if kind != "Instruction" and size.endswith("K"):
+            sizes[int(level)] = int(size[:-1]) << 10
+    if not {2, 3} <= set(sizes):
+        pytest.skip("the system does not say")
+    asked = "".join(f"int64_t cache_{number}(void) {{ return sl_cache_bytes({number}); }}\n" for number in (2, 3))
+    compiles(tmp_path, f"{join(['caches'])}\n{asked}", "-DSL_ELEMENT_SIZE=1")
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    assert compiler is not None  # it has compiled
+    words = [compiler, "-std=c11", "-O1", "-shared", "-fPIC", "-DSL_ELEMENT_SIZE=1", "text.c", "-o", "text.so"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "text.so"))
+    for number in (2, 3):
+        function = getattr(library, f"cache_{number}")
+        function.restype = ctypes.c_int64
+        assert [function(), function()] == [sizes[number]] * 2

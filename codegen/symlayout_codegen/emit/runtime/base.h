@@ -23,6 +23,9 @@
 #define SL_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* In a loop that copies: the compiler does not make it a call of memcpy, which costs more than a short loop. */
+#define SL_KEEP_LOOP() __asm__ volatile("" ::: "memory")
+
 /* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
 #define SL_HAS_SHUFFLES 0
 #ifdef __has_builtin

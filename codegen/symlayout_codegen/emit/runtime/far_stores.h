@@ -2,14 +2,20 @@
  *
  * Assumes: a store is of a whole vector at an address that is a multiple of its size, and the kernel ends with
  * sl_store_fence.
- * Needs: vectors. */
+ * Needs: caches, integers, vectors. */
 #pragma once
 
+#include "caches.h"
+#include "integers.h"
 #include "vectors.h"
 
-/* Bytes from which an output is far: more than most last-level caches hold. */
+/* Bytes from which an output is far: more than the last-level cache holds, or than is left of a large one beside what
+ * else is read and written. */
 #ifndef SL_FAR_BYTES
-#define SL_FAR_BYTES (INT64_C(24) << 20)
+#define SL_FAR_BYTES sl_min(INT64_C(24) << 20, sl_cache_bytes(3))
+#define SL_FAR_LEAST (INT64_C(1) << 20) /* below, the size of the cache is not asked for */
+#else
+#define SL_FAR_LEAST SL_FAR_BYTES
 #endif
 
 /* Whether the compiler has non-temporal stores, and those of vectors.  Elsewhere they are ordinary ones. */
@@ -44,7 +50,9 @@ SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq), 16)
 /* Whether an output of *elements* elements is far. */
 SL_INLINE int sl_is_far(int64_t elements)
 {
-    return SL_HAS_FAR_STORES && elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
+    if (!SL_HAS_FAR_STORES || elements < SL_FAR_LEAST / SL_ELEMENT_SIZE)
+        return 0;
+    return elements >= SL_FAR_BYTES / SL_ELEMENT_SIZE;
 }
 
 /* Orders non-temporal stores before the stores that follow. */

@@ -76,7 +76,7 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     const int splits = rows->high == 1 && few == columns->step && few >= 2 && few <= 4 && columns->top == 1;
     const int joins = columns->high == 1 && wide == rows->step && wide >= 2 && wide <= 4 && rows->top == 1;
     if (!splits && !joins) {
-        sl_transpose_tiles(to, rows, from, columns, turns);
+        sl_transpose_tiles(to, rows, from, columns, turns, far);
         return;
     }
     for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {

@@ -56,8 +56,41 @@ SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 #endif
 }
 
-/* Transposes a tile through a block on the stack.  Each cache line of the source is read whole, once, and each line
- * of the output is written whole: with strides of a power of two, no line is evicted half used. */
+#if SL_ELEMENT_SIZE >= 4
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
+        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
+            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
+            SL_UNROLL
+            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
+                SL_UNROLL
+                for (int64_t k = 0; k < SL_LANES_16; ++k)
+                    line[square][k] = (sl_lanes)sl_load_max(from + part * SL_LANES_16 +
+                                                            column[(first + square) * SL_LANES_16 + k]);
+                sl_transpose_squares(line[square]);
+            }
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                sl_words words[SL_SQUARES_PER_VECTOR];
+                SL_UNROLL
+                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
+                    words[square] = (sl_words)line[square][k];
+                sl_transpose_groups(words);
+                SL_UNROLL
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                    sl_store_max(to + row[(part + group) * SL_LANES_16 + k] + first * SL_LANES_16,
+                                 (sl_bytes_max)words[group]);
+            }
+        }
+}
+#else
+/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
+ * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
+ * two, no line is evicted half used. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
 {
@@ -85,6 +118,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
                                  (sl_bytes_max)line[square + group]);
         }
 }
+#endif
 
 /* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
 typedef uint64_t sl_words_16 __attribute__((vector_size(16)));

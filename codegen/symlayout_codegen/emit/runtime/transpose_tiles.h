@@ -1,9 +1,10 @@
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: copy, far_stores, transpose_pieces. */
+ * Needs: caches, copy, far_stores, transpose_pieces. */
 #pragma once
 
+#include "caches.h"
 #include "copy.h"
 #include "far_stores.h"
 #include "transpose_pieces.h"
@@ -32,19 +33,30 @@ SL_INLINE int64_t sl_tile_length(int64_t *at, int64_t extent)
 #ifndef SL_TILES_PER_BLOCK
 #define SL_TILES_PER_BLOCK 8
 #endif
-/* Arrays of fewer bytes than this are near: a cache holds them. */
+/* An output of fewer bytes than this is near: the second-level cache holds it beside the source. */
 #ifndef SL_NEAR_BYTES
-#define SL_NEAR_BYTES (INT64_C(4) << 20)
+#define SL_NEAR_BYTES (sl_cache_bytes(2) / 2)
+#define SL_NEAR_LEAST (INT64_C(128) << 10) /* below, the size of the cache is not asked for */
+#else
+#define SL_NEAR_LEAST SL_NEAR_BYTES
 #endif
 
-/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces: for far arrays;
- * and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would be
- * evicted before they are full.  A way of that cache has 4 KB or more. */
+/* Whether an output that is written *times* times, *bytes* bytes each, is near. */
+SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
+{
+    return bytes < SL_NEAR_LEAST / times || bytes < SL_NEAR_BYTES / times;
+}
+
+/* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
+ * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
+ * line; and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would
+ * be evicted before they are full.  A way of that cache has 4 KB or more. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
-    return SL_HAS_SHUFFLES && rows->high == 1 && step % 64 == 0 && (far || (!near && SL_TILE > 12 * sets));
+    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE > 12 * sets;
+    return SL_HAS_SHUFFLES && (far || (!near && crosses));
 }
 
 /* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
@@ -56,40 +68,56 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
             __builtin_prefetch(from + column[k] + (line - turn) * SL_TILE, 0, 2);
 }
 
-#if SL_HAS_SHUFFLES
-/* Writes the first *rows* staged rows, *count* elements each, to the output. */
-SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
-                                    int64_t rows, int64_t count, int far)
+/* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
+ * stores after it. */
+SL_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
 {
-    const int whole = (uintptr_t)to % 64 == 0 && count % SL_TILE == 0;
-    for (int64_t i = 0; i < rows; ++i) {
-        if (!whole) {
-            sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
-            continue;
-        }
-        for (int64_t k = 0; k < count; k += SL_LANES_MAX) {
-            const sl_bytes_max v = sl_load_max(held + i * SL_STAGED_STEP + k);
-            if (far)
-                sl_store_far_max(to + row[i] + k, v);
-            else
-                sl_store_max(to + row[i] + k, v);
-        }
-    }
-}
-#else
-SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const int64_t *row, const element *restrict held,
-                                    int64_t rows, int64_t count, int far)
-{
-    (void)far;
     for (int64_t i = 0; i < rows; ++i)
-        sl_copy(to, row[i], held, i * SL_STAGED_STEP, count);
+        __builtin_prefetch(to + row[i], 1, 3);
 }
+
+/* The elements from the begin of a cache line to *to*; 0 where an element lies across the begin of a line. */
+SL_INLINE int64_t sl_elements_in_line(const element *to)
+{
+    const uintptr_t bytes = (uintptr_t)to % 64;
+    return bytes % SL_ELEMENT_SIZE == 0 ? (int64_t)(bytes / SL_ELEMENT_SIZE) : 0;
+}
+
+/* Places the first *rows* staged rows: row i is staged at *at*[i], as far from the begin of a cache line as it will be
+ * in the output, and in line with the row before where it *joins* that. */
+SL_INLINE void sl_place_staged(int64_t *at, const element *to, const int64_t *row, int64_t rows, int joins)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        at[i] = joins ? sl_elements_in_line(to) + row[i] : i * SL_STAGED_STEP + sl_elements_in_line(to + row[i]);
+}
+
+/* Writes a staged row of *count* elements to the output: whole cache lines, and what is left at both ends. */
+SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restrict held, int64_t count, int far)
+{
+    const int64_t lead = -sl_elements_in_line(to) & (SL_TILE - 1), first = sl_min(lead, count);
+    const int64_t end = first + (count - first) / SL_TILE * SL_TILE;
+    sl_copy(to, 0, held, 0, first);
+#if SL_HAS_SHUFFLES
+    const int past = far && (uintptr_t)(to + first) % 64 == 0;
+    for (int64_t k = first; k < end; k += SL_LANES_MAX) {
+        const sl_bytes_max v = sl_load_max(held + k);
+        if (past)
+            sl_store_far_max(to + k, v);
+        else
+            sl_store_max(to + k, v);
+        SL_KEEP_LOOP();
+    }
+#else
+    (void)far;
+    sl_copy(to, first, held, first, end - first);
 #endif
+    sl_copy(to, end, held, end, count - end);
+}
 
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                       const sl_axis *columns, const sl_turns *turns)
+                                       const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
     const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
@@ -107,15 +135,17 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
     lines[0].phase = lines[1].phase = -1;
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
+    const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
+    const int near = sl_is_near(bytes, times);
     /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
-    const int near = height < SL_NEAR_BYTES / SL_ELEMENT_SIZE / width;
-    const int far = height >= SL_FAR_BYTES / 3 * 2 / SL_ELEMENT_SIZE / width;
+    far |= !near && bytes >= SL_FAR_BYTES / 3 * 2;
     const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far);
+    const int fetch = !near && !(hold && far);
+    /* Rows that follow each other are staged so, and written as one. */
+    const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
     int64_t held_row[SL_TILE];
-    for (int64_t k = 0; k < SL_TILE; ++k)
-        held_row[k] = k * SL_STAGED_STEP;
-    for (int64_t turn = 0; turn < turns->count * turns->high; ++turn) {
+    for (int64_t turn = 0; turn < times; ++turn) {
         const int64_t c = turn % turns->count, h = turn / turns->count;
         element *const into = to + c * turns->to_step + h * turns->to_leap;
         const element *const out_of = from + c * turns->step + h * turns->leap;
@@ -125,7 +155,8 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
         }
         const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
                       lead_j = sl_elements_to_line(into, rows, width);
-        const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0, first_j = lead_j > 0 ? lead_j - SL_TILE : 0;
+        const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
+        const int64_t first_j = lead_j > 0 && !(hold && joins) ? lead_j - SL_TILE : 0;
         const int64_t down = hold || far ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
@@ -141,6 +172,10 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
                     int64_t i = below, write;
                     const int64_t high = sl_tile_length(&i, height), *const row = sl_offsets_from(lines, rows, i,
                                                                                                   high, &write);
+                    element *const block = into + write + right[0]; /* what is written now: *high* by *count* */
+                    const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
+                    if (hold)
+                        sl_place_staged(held_row, block, row, high, joins);
                     const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
@@ -148,6 +183,8 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
                         const int64_t *const at = hold ? held_row : row;
                         if (ahead && wide[k] == SL_TILE)
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
+                        if (fetch)
+                            sl_fetch_output(into + write + right[k], row, high);
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
                         else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
@@ -157,12 +194,14 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
                                               hold ? none : writable - write);
                     }
-                    if (hold)
-                        sl_write_staged(into + write + right[0], row, held, high,
-                                        right[tiles - 1] + wide[tiles - 1] - right[0], far);
+                    if (hold && joins)
+                        sl_write_staged(block, held + held_row[0], high * count, far);
+                    else if (hold)
+                        for (int64_t k = 0; k < high; ++k)
+                            sl_write_staged(block + row[k], held + held_row[k], count, far);
                 }
             }
-        if (hold && far)
-            sl_store_fence();
     }
+    if (hold && far)
+        sl_store_fence();
 }

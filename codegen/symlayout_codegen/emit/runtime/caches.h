@@ -1,0 +1,53 @@
+/* The sizes of the processor's caches, as the processor states them when a kernel runs.
+ *
+ * Assumes: nothing.
+ * Needs: base. */
+#pragma once
+
+#include "base.h"
+
+/* Bytes of the cache of *level*, 2 or 3, where the processor does not state them. */
+#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 2 ? 20 : 25))
+
+#if defined __x86_64__
+/* What the instruction cpuid returns for *leaf* and *part*. */
+SL_INLINE void sl_cpuid(uint32_t leaf, uint32_t part, uint32_t word[4])
+{
+    __asm__ volatile("cpuid" : "=a"(word[0]), "=b"(word[1]), "=c"(word[2]), "=d"(word[3]) : "0"(leaf), "2"(part));
+}
+
+/* Bytes of the data cache of *level*; 0 if the processor does not state them.  Intel's and AMD's leaves are alike. */
+SL_OUT_OF_LINE int64_t sl_stated_cache_bytes(uint32_t level)
+{
+    static const uint32_t leaves[2] = {4, 0x8000001D};
+    for (int vendor = 0; vendor < 2; ++vendor) {
+        uint32_t word[4];
+        sl_cpuid(leaves[vendor] & 0x80000000, 0, word);
+        for (uint32_t part = 0, last = word[0]; part < 8 && leaves[vendor] <= last; ++part) {
+            sl_cpuid(leaves[vendor], part, word);
+            const uint32_t kind = word[0] & 31;
+            if (kind == 0)
+                break;
+            if (kind != 2 && (word[0] >> 5 & 7) == level)
+                return ((int64_t)(word[1] >> 22) + 1) * ((word[1] >> 12 & 1023) + 1) * ((word[1] & 4095) + 1) *
+                       ((int64_t)word[2] + 1);
+        }
+    }
+    return 0;
+}
+#endif
+
+/* Bytes of the cache of *level*, 2 or 3.  The processor is asked once: a virtual one takes microseconds. */
+SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
+{
+    static int64_t known[2];
+    int64_t bytes = __atomic_load_n(&known[level - 2], __ATOMIC_RELAXED);
+    if (bytes <= 0) {
+#if defined __x86_64__
+        bytes = sl_stated_cache_bytes((uint32_t)level);
+#endif
+        bytes = bytes > 0 ? bytes : SL_USUAL_CACHE_BYTES(level);
+        __atomic_store_n(&known[level - 2], bytes, __ATOMIC_RELAXED);
+    }
+    return bytes;
+}
