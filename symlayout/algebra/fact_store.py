@@ -74,7 +74,8 @@ class Requirement:
 
     ``relation`` is ``"divides"`` (``modulus`` divides ``value``), ``"nonnegative"`` or ``"zero"``.
     ``kind`` is the kind of the error that reports a violation.  ``where`` names the step that requires it.
-    ``solving`` is the division as the system solved it, in the symbols that it had then.
+    ``solving`` is the division as the system solved it, in the symbols that it had then; or ``value/modulus``, which is
+    >= 0, and 1.
     """
 
     kind: str

@@ -84,6 +84,8 @@ class Facts(Divisions):
             raise ShapeError(f"{at(where)}{n} is not a multiple of {d}", kind)
         asked = self._fraction(n, d)
         _, _, value, modulus, name = asked
+        if modulus == 1:  # as in n/(n/b), which is b: earlier requirements cover it
+            return self.reduce(value)
         if name in self.quotients:  # an earlier requirement covers it
             return self.reduce(symbol(name))
         self.forget()
@@ -120,7 +122,7 @@ class Facts(Divisions):
                 f"{at(where)}{rule or f'{text(top)} >= 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible",
             )
-        self.requirements.append(Requirement(kind, "nonnegative", _tightest(top), bottom, where))
+        self.requirements.append(Requirement(kind, "nonnegative", _tightest(top), bottom, where, (e, 1)))
         self.assume_nonnegative(e, where)
 
     def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
@@ -350,6 +352,10 @@ class Facts(Divisions):
                 if r.relation == "divides":
                     self.divide(value, translate(r.modulus), r.kind, where)
                 elif r.relation == "nonnegative":
+                    if (
+                        r.modulus != 1 and r.solving is not None
+                    ):  # H/b - 1 >= 0 says more to the algebra than H - b >= 0
+                        value = translate(other.reduce(r.solving[0]))
                     self.require_nonnegative(value, r.kind, where)
                 else:
                     self.require_zero(value, r.kind, where)

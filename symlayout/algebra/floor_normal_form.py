@@ -113,7 +113,7 @@ def _of_floor(facts: Facts, whole: Extent, name: str, c: Extent, k: Extent) -> D
     """Return ``whole + floor((f + c)/k)`` of a floor ``f = floor(n/d)``: ``floor((n + c*d)/(d*k))``."""
     n, d = facts.floors[name]
     f = symbol(name)
-    q, below, above = _floor(facts, n + c * d, d * k)
+    q, below, above = _floor(facts, facts.reduce(n + c * d), facts.reduce(d * k))
     return Division(  # d*(f + c - k*q) + d - 1 = (d*f + d - 1 - n) + (n + c*d - d*k*q)
         whole + q,
         Derivation(f + c - k * q, ((1, d * f + d - 1 - n), (1, below)), d),

@@ -284,7 +284,7 @@ class _Decision:
             return self._end(facts, digits, inside)
         except _Open as question:
             if isinstance(plan, Split):
-                return self._split(plan.value, facts, digits, taken, inside, plan)
+                return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
             if self.one_fill and inside is None:
                 plans = (plan.left, plan.right) if isinstance(plan, Masked) else (None, None)
                 left, right = (self.decide(facts.fork(), digits, taken, side, plans[side]) for side in (0, 1))
@@ -292,7 +292,7 @@ class _Decision:
             return self._split(_question(facts, question.value, taken), facts, digits, taken, inside)
         except _Stuck as stuck:
             if isinstance(plan, Split):
-                return self._split(plan.value, facts, digits, taken, inside, plan)
+                return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
             for value in reversed(taken):
                 if facts.excludes(value):
                     return Absurd(facts)

@@ -63,6 +63,7 @@ class Recorder(SolvingNotes):
             self.note("assume", number)
             if r.relation == "nonnegative":
                 self.assume_given(value)
+                self.divide_given(value, translated(r.modulus), r)
             else:
                 self.require_zero(value, r.kind, r.where)
         for dim in dims:
@@ -109,6 +110,17 @@ class Recorder(SolvingNotes):
             self._combine(whole, common, [[encode(e), 1], [common - 1 - rest, 1]])
             e = whole
         self.assume_nonnegative(e)
+
+    def divide_given(self, value: Extent, modulus: Extent, r: Requirement) -> None:
+        """Add ``value/modulus >= 0`` for the assumption *r* that ``value >= 0``, in the symbols of the prover."""
+        if r.solving is None or modulus == 1 or not names_of(r.solving[0]) <= self.low.keys() | self.solved.keys():
+            return
+        e, d = self.reduce(r.solving[0]), self.reduce(modulus)
+        rest = self.reduce(d * e - value)
+        if isinstance(e, Poly) and e not in self.known and isinstance(rest, int) and rest >= 0 and self.positive(d):
+            given = [self.show(self.reduce(value)), rest, self.show(d - 1)]  # d*e + d - 1 is their sum
+            self._combine(e, d, [[encode(part), 1] for part in given])
+            self.assume_nonnegative(e)
 
     def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
         """Add an equation, as `Facts.require_zero` does; the equation is an assumption of the claim."""

@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -443,3 +443,48 @@ def test_a_claim_that_is_not_proved_has_no_certificate() -> None:
     x = sl.tensor("N", name="x")
     with pytest.raises(sl.InconclusiveError):
         certify(x, sl.flip(x), x.facts.fork(), None)
+
+
+# ---------------------------------------------------------------------- proofs that once had no certificate
+
+b = sl.dim("b", min=1)
+H, N, C, p, q = sl.dims("H N C p q")
+
+
+def by_blocks() -> tuple[sl.Tensor, sl.Tensor]:
+    """Return a tensor that is cut into blocks, and one that is reshaped: the extents are quotients of a dim."""
+    x = sl.tensor((b * H, 2 * N), name="x")
+    left = sl.batch_to_space(sl.space_to_batch(x, [b], [(0, 0)]), [b], [(0, 0)])
+    right = sl.reshape(sl.reshape(x, (b * H, b, -1)), (b * H, 2 * N))
+    return left, sl.reshape(right, (b * H, 2 * N))
+
+
+def by_shuffles() -> tuple[sl.Tensor, sl.Tensor]:
+    """Return two shuffles, in groups whose number is a quotient, and a reshape without an empty axis."""
+    x = sl.tensor((b * H, 2 * N), name="x")
+    left = sl.reshape(sl.reshape(x, (b * H, b, -1)), (b * H, 2 * N))
+    same = sl.reshape(x, (b * H, 2 * N))
+    return left, sl.channel_shuffle(sl.channel_shuffle(same, 2 * N / b, 1), b, 1)
+
+
+def by_divisors() -> tuple[sl.Tensor, sl.Tensor]:
+    """Return shuffles in ``4/b`` groups of ``4/(4/b)`` elements, and their input."""
+    x = sl.tensor((4, C), name="x")
+    return sl.channel_shuffle(sl.channel_shuffle(x, 4 / b, 0), b, 0), x
+
+
+def by_maxima() -> tuple[sl.Tensor, sl.Tensor]:
+    """Return a slice whose extent is a maximum, and the same where ``N`` is a multiple of 2, so that it is ``2*g``."""
+    x = sl.tensor((C, N), name="x")
+
+    def cut(t: sl.Tensor) -> sl.Tensor:
+        return sl.pad(t, [[1, q], [0, 1]])[:, N - 1 : p - 1 : -1][:, -1:1]
+
+    return cut(x), cut(sl.reshape(sl.reshape(x, (C, 2, N / 2)), (C, N)))
+
+
+@pytest.mark.parametrize("claim", [by_blocks, by_shuffles, by_divisors, by_maxima], ids=lambda claim: claim.__name__)
+def test_a_proof_has_a_certificate(claim: Callable[[], tuple[sl.Tensor, sl.Tensor]]) -> None:
+    proof = sl.prove_equal(*claim())
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
