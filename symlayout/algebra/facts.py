@@ -140,11 +140,12 @@ class Facts(Divisions):
             return
         e, whole = self.without_factors(e)
         if (exact := self._exact_where_zero(e)) is not None:
-            quotient = self.divide(*exact, kind, where)
-            for name in sorted(names_of(e)):
+            numerator, denominator, floors = exact
+            quotient = self.divide(numerator, denominator, kind, where)
+            for name, offset in floors.items():
                 if self.reduce(symbol(name)) == symbol(name):
                     self.forget()
-                    self.eliminate(name, quotient)
+                    self.eliminate(name, quotient + offset)
             self.tighten(where)
             return
         low, high = self.interval(e)
@@ -158,18 +159,44 @@ class Facts(Divisions):
             self.requirements.append(Requirement(kind, "zero", top, 1, where))
         self._equate(e, where)
 
-    def _exact_where_zero(self, e: Extent) -> tuple[Extent, int] | None:
-        """Return ``(n, d)`` if *e* is ``ceil(n / d) - floor(n / d)`` or its negative: it is 0 where *d* divides *n*."""
-        if not isinstance(e, Poly) or sorted(e.terms.values()) != [-1, 1] or any(len(m) != 1 for m in e.terms):
+    def _exact_where_zero(self, e: Extent) -> tuple[Extent, int, dict[str, int]] | None:
+        """Return ``(n, d, floors)`` if *e* is 0 exactly where *d* divides *n*; None if no such form is known.
+
+        The forms are a multiple of ``n + r - d*floor((n + r)/d)``, for ``0 <= r < d``, and of
+        ``floor((n + d - 1)/d) - floor(n/d)``.  *floors* has the floors of *e*, each as a number that is added to
+        ``n/d``.
+        """
+        found = sorted(names_of(e) & self.definitions.keys())
+        parts = [self.definitions[name] for name in found]
+        if not isinstance(e, Poly) or any(p.form != "floor" or not isinstance(p.right, int) for p in parts):
             return None
-        one, other = (self.definitions.get(name) for (name,) in e.terms)
-        if one is None or other is None or one.form != "floor" or other.form != "floor" or one.right != other.right:
+        if any(names_of(p.left) & self.definitions.keys() for p in parts):  # the requirement would mention floors
             return None
-        gap = one.left - other.left
-        if not isinstance(gap, int) or not isinstance(one.right, int) or abs(gap) != one.right - 1:
-            return None
-        numerator = other.left if gap > 0 else one.left
-        return (numerator, one.right) if names_of(numerator).isdisjoint(self.definitions) else None
+        scales = [e.terms.get((name,), 0) for name in found]
+        rest = e - sum(c * symbol(name) for c, name in zip(scales, found, strict=True))
+        if len(found) == 1:
+            d, left = parts[0].right, self.reduce(parts[0].left)
+            if not isinstance(d, int) or scales[0] % d or not (k := -scales[0] // d):
+                return None
+            r = k * left - rest
+            if not isinstance(r, int) or r % k or not 0 <= r // k < d:
+                return None
+            return left - r // k, d, {found[0]: 0}
+        if (
+            len(found) == 2
+            and scales in ([1, -1], [-1, 1])
+            and isinstance(rest, int)
+            and parts[0].right == parts[1].right
+        ):
+            (high, one), (low, other) = sorted(
+                zip(found, parts, strict=True), key=lambda p: e.terms[(p[0],)], reverse=True
+            )
+            d, gap = one.right, one.left - other.left
+            if not isinstance(gap, int) or not isinstance(d, int) or abs(gap + rest * d) != d - 1:
+                return None
+            lower = other.left if gap + rest * d > 0 else one.left + rest * d
+            return self.reduce(lower), d, {high: -rest, low: 0}
+        return None
 
     def _equate(self, e: Extent, where: str = "") -> None:
         """Add the equation ``e == 0``: solve it for a symbol, or rewrite by it.  *e* has no common factor."""

@@ -161,8 +161,8 @@ class _Regions:
         part = Tensor("y", None, y.extents, y.facts, key="the convolution")
         before = rebased(moved, {id(self.tensors[source]): bare})
         after = rebased(last, {id(y): part})
-        if before is None or after is None:
-            return None
+        if before is None or after is None or before.leaves() != [bare] or after.leaves() != [part]:
+            return None  # a constant is joined with it
         fit = self._fit(node, before, after)
         if fit is None:
             return None

@@ -34,6 +34,7 @@ from tests.support.paths import ROOT
 
 OTHERS = ("onnxruntime-basic", "onnxruntime-extended", "onnxsim", "onnxslim", "onnxscript-rewriter")
 OURS: dict[str, tuple[str, ...]] = {"ours": (), "ours, reassociate": ("reassociate",)}  # with the granted laws
+CALLS = 101  # of which the median is taken
 LIMIT = 1800  # seconds for one model, which stops a tool that does not end
 _KINDS = ("static", "dynamic batch")  # of the networks with their channels last
 
@@ -119,6 +120,29 @@ def compare(before: Path, after: Path, seed: int) -> tuple[int, int]:
     return sizes, equal
 
 
+def times(path: Path, folder: Path) -> str:
+    """Return a row: milliseconds of a call of onnxruntime before and after, first without its optimisation."""
+    import onnxruntime as ort
+
+    target = folder / "timed.onnx"
+    sl.optimize(path, laws=("reassociate",)).save(target)
+    _, arrays = next(iter(random_inputs(sl.read_model(path), 0)))
+    cells = []
+    for level in ("ORT_DISABLE_ALL", "ORT_ENABLE_ALL"):
+        options = ort.SessionOptions()
+        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
+        options.log_severity_level, options.intra_op_num_threads = 4, 1
+        sessions = [ort.InferenceSession(str(p), options, providers=["CPUExecutionProvider"]) for p in (path, target)]
+        taken: list[list[float]] = [[], []]
+        for _ in range(CALLS):
+            for session, found in zip(sessions, taken, strict=True):
+                start = time.perf_counter()
+                session.run(None, arrays)
+                found.append(time.perf_counter() - start)
+        cells += [f"{1000 * sorted(found)[CALLS // 2]:.3f}" for found in taken]
+    return f"| {path.stem} | {' | '.join(cells)} |"
+
+
 def ratio(rows: Iterable[Row], tool: str, figure: int) -> float:
     """Return the geometric mean of a tool's figure by the best of the others; 1 is added to each, of bytes 1024."""
     more = 1 if figure == 0 else 1024
@@ -169,6 +193,11 @@ are those of a shared machine. The means are geometric, with 1 added to transpos
 """
 
 
+TIMES = """| model | before, as written | after, as written | before, all optimisations | after, all optimisations |
+|---|--:|--:|--:|--:|
+"""
+
+
 def models(folder: Path) -> list[Path]:
     """Return all models; the networks with their channels last are written to *folder*."""
     for name, network in NETWORKS.items():
@@ -191,12 +220,17 @@ def main() -> int:
     parser.add_argument("--model", action="append", default=[], help="models whose name begins so; all without it")
     parser.add_argument("--results", type=Path, help="add a line of JSON for each model, and take what is there")
     parser.add_argument("--docs", action="store_true", help="write the table to docs/optimize-figures.md")
+    parser.add_argument("--times", action="store_true", help="print the times of calls, which a quiet machine needs")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         if arguments.one:
             print(json.dumps(asdict(measured(arguments.one, folder))))
+            return 0
+        if arguments.times:
+            chosen = [p for p in models(folder) if p.stem.startswith(tuple(arguments.model) or "")]
+            print(TIMES + "\n".join(times(path, folder) for path in chosen))
             return 0
         known: dict[str, Any] = {}
         if arguments.results and arguments.results.exists():

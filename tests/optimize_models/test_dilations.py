@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.optimize_model import OptimizedModel
-from tests.optimize_models.dilation_spellings import BLOCK, CHANNELS, SHAPES, WAYS, WRONG, dilated, network
+from tests.optimize_models.dilation_spellings import BLOCK, CHANNELS, SHAPES, WAYS, WRONG, Parts, dilated, network
 from tests.optimize_models.unoptimized_onnxruntime import outputs
 
 CROPPED = ("more pads, and a crop", "all dynamic")
@@ -63,6 +63,15 @@ def test_every_spelling_becomes_a_dilated_convolution(tmp_path: Path, way: str, 
         before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
         np.testing.assert_allclose(after, before, rtol=1e-5)
         np.testing.assert_allclose(after, dilated(x, network(WAYS[way], kind)), rtol=1e-4)
+
+
+def test_a_constant_that_is_joined_stays(tmp_path: Path) -> None:
+    """What a convolution reads may have elements of a constant besides."""
+    n = Parts(opset=18)
+    x = n("Concat", n("Relu", "x"), n.weights(2, 1, 8, 6), axis=1)
+    x = n("Conv", n.turn(x, 0, 1, 3, 2), n.weights(5, CHANNELS + 1, 3, 3), pads=[1] * 4)
+    onnx.save(n.model(SHAPES["static"], n("Exp", n.turn(x, 0, 1, 3, 2)), 4), tmp_path / "m.onnx")
+    assert dilate(sl.read_model(tmp_path / "m.onnx"))[1] == []
 
 
 def test_groups_stay(tmp_path: Path) -> None:
