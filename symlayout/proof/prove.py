@@ -31,6 +31,7 @@ __all__ = ["Proof", "Verdict", "Witness", "prove_equal"]
 
 DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
+COMPUTED_POINTS = 400  # the same for values that are computed, where a point costs more and an attempt much more
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
 
 
@@ -274,7 +275,8 @@ def decide(
     if not isinstance(found, str):
         return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(first.used)), known=first, tree=found)
     search = WitnessSearch(left, right, facts, _dtype(left, right))
-    witness, searched, complete = search.run(min(budget, FIRST_POINTS))
+    few = COMPUTED_POINTS if left.computes or right.computes else FIRST_POINTS
+    witness, searched, complete = search.run(min(budget, few))
     if witness is not None and witness.is_plain:  # by more than any law changes a value
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     if first.wanted or first.skipped:

@@ -9,6 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.declare import Fill, Operand
+from symlayout.proof import prove
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.congruence import Way, equal
 from tests.tensors.depthwise import depthwise, sum_of_products
@@ -224,3 +225,23 @@ def test_max_pool_commutes_with_a_crop_that_fits() -> None:
     x = sl.tensor("N, H", name="x")
     assert sl.prove_equal(pool(x)[:, 1:-1], pool(x[:, 1:-1])).verdict is PROVED
     assert sl.prove_equal(pool(x)[:, 1:-1], pool(x[:, :-2])).verdict is REFUTED
+
+
+def test_what_differs_at_the_fifth_size_is_refuted_before_the_long_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in another order are the same for N = 1 and for S = 1; a deep chain costs many points a size."""
+    x = sl.tensor("N, S, 4", "float32", "x")
+    left, right = x, sl.transpose(x, (1, 0, 2))
+    left, right = (sl.reshape(t, (-1, 4)) for t in (left, right))
+    for _ in range(120):
+        left, right = relu(left), relu(right)
+    made = []
+    attempt = prove._attempt
+
+    def counted(*args: Any, finite: bool, **options: Any) -> Any:
+        made.append(finite)
+        return attempt(*args, finite=finite, **options)
+
+    monkeypatch.setattr(prove, "_attempt", counted)
+    proof = sl.prove_equal(left, right)
+    assert proof.verdict is REFUTED
+    assert made == [False]
