@@ -192,11 +192,14 @@ def _values(attribute: onnx.AttributeProto) -> Iterator[tuple[str, Any]]:
 
 
 def _arrays(array: np.ndarray[Any, Any]) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    if not array.size:
+        return
     if array.dtype == np.int64:
         for k in range(array.size):
             for step in (-1, 1):
                 changed = array.copy()
-                changed.flat[k] += step
+                with np.errstate(over="ignore"):  # the open end of a slice
+                    changed.flat[k] += step
                 yield f"{array.tolist()} -> {changed.tolist()}", changed
         for k in range(1, array.size):
             changed = array.copy()
@@ -351,8 +354,8 @@ def _redrawn(array: np.ndarray[Any, Any], scale: int) -> np.ndarray[Any, Any]:
     """Return floats times *scale*; small indices in place of integers that are all one."""
     if array.dtype.kind == "f":
         return np.asarray(array * array.dtype.type(scale))
-    most = 2 if array.dtype.kind == "b" else 8
-    return np.array(np.random.default_rng(scale).integers(0, most, array.shape), array.dtype)
+    low, high = (0, 2) if array.dtype.kind in "bu" else (-4, 8)  # indices from the end reach the last row of a table
+    return np.array(np.random.default_rng(scale).integers(low, high, array.shape), array.dtype)
 
 
 def _summary(found: list[Found]) -> list[str]:
