@@ -218,7 +218,8 @@ def verify(
     its formula, `Verification.laws` and `Verification.formulas` name them; then rounding may differ.
     REFUTED: at the witness they differ, or the model after is refused for sizes for which the model before is valid.
     Dims of an input that have other names in the other model are one dim; a dim that is a number in one model is that
-    number.
+    number.  An input with an initializer is that constant: no claim is made about other values that a caller may pass
+    for it.
 
     Parameters
     ----------
