@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -237,3 +239,27 @@ def test_a_fact_that_an_elimination_makes_false_leaves_no_sizes() -> None:
     assert error.value.kind == "infeasible"
     with pytest.raises(ShapeError, match="-1 >= 0 is false"):
         facts.learn(-1)
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        lambda h, floor: h - 4 * floor(h, 4),
+        lambda h, floor: 8 * floor(h - 1, 4) - 2 * h + 2,
+        lambda h, floor: 3 * floor(h + 1, 3) - h,
+        lambda h, floor: floor(h + 2, 3) - floor(h, 3),
+        lambda h, floor: floor(h + 5, 3) - floor(h, 3) - 1,
+        lambda h, floor: floor(h + 1, 4) - floor(h + 8, 4) + 1,
+    ],
+)
+def test_floors_that_agree_at_multiples_only_require_a_multiple(difference: Any) -> None:
+    facts = facts_of(Dim("H", -12, 12))
+    e = difference(H, partial(floor_normal_form.floor_div, facts))
+    facts.require_zero(e, "same")
+    assert [r.relation for r in facts.requirements] == ["divides"]
+    for h in range(-12, 13):
+        values = facts.values({"H": h})
+        same = difference(h, int.__floordiv__) == 0
+        assert all(r.holds(values) for r in facts.requirements) == same
+        if same:
+            assert evaluate(facts.reduce(e), values) == 0
