@@ -149,7 +149,10 @@ class Facts(Divisions):
             self.tighten(where)
             return
         low, high = self.interval(e)
-        if not whole or (low or 0) > 0 or (high is not None and high < 0):
+        never = not whole or (low or 0) > 0 or (high is not None and high < 0)
+        if not never and names_of(e) & self.definitions.keys():  # intervals take each rounding by itself
+            never = self.nonnegative(e - 1) or self.nonnegative(-e - 1)
+        if never:
             raise ShapeError(
                 f"{at(where)}{rule or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible" if names_of(e) & self.quotients.keys() else kind,

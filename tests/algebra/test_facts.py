@@ -263,3 +263,12 @@ def test_floors_that_agree_at_multiples_only_require_a_multiple(difference: Any)
         assert all(r.holds(values) for r in facts.requirements) == same
         if same:
             assert evaluate(facts.reduce(e), values) == 0
+
+
+def test_roundings_that_are_never_equal_are_refused_for_all_sizes() -> None:
+    facts = facts_of(Dim("H"))
+    left, right = (floor_normal_form.floor_div(facts, H + k, 6) for k in (4, 1))
+    with pytest.raises(ShapeError, match="fails for all sizes") as caught:
+        facts.require_zero(left - right - 4, "size_mismatch")
+    assert caught.value.kind == "size_mismatch"
+    facts.require_zero(left - right - 1, "size_mismatch")
