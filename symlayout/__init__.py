@@ -8,10 +8,9 @@ first symbol is made, and cffi when the first kernel is.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symlayout import compute as _room  # noqa: F401  has the name of a function, which is bound after it
 from symlayout import moved as _moved
 from symlayout.budgets import Limits, limits
-from symlayout.equivalence.check import check
-from symlayout.equivalence.verify_models import ModelWitness, Verification, assert_same_model, verify
 from symlayout.errors import (
     ArrayError,
     CompilerError,
@@ -23,16 +22,10 @@ from symlayout.errors import (
     SymlayoutError,
     UnknownOpError,
 )
-from symlayout.frontends import einops, onnx, openvino, tensorflow, torch
-from symlayout.frontends.registry import find as op
-from symlayout.inverses.find_inverse import Inverse, inverse
 from symlayout.language.sympy_bridge import dim, dims
-from symlayout.layouts.strided_layout import Layout, layout
-from symlayout.maps.adjoint_map import Adjoint, adjoint
 from symlayout.maps.composed_map import IndexMap
 from symlayout.maps.interpreter import interpret
 from symlayout.maps.sympy_maps import from_sympy, index_map
-from symlayout.models.read_model import load, read_model
 from symlayout.ops.axes import expand_dims, moveaxis, ravel, squeeze, swapaxes
 from symlayout.ops.broadcast import broadcast_to
 from symlayout.ops.channel_shuffle import channel_shuffle
@@ -52,18 +45,26 @@ from symlayout.ops.take import take
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
-from symlayout.optimize_models.optimize_model import OptimizedModel, OptimizeReport, optimize
-from symlayout.proof.counterexample import Witness
-from symlayout.proof.prove import Proof, Verdict, prove_equal
-from symlayout.run.kernel import Kernel, compile
 from symlayout.tensors.assumptions import assume
 from symlayout.tensors.chain import Tensor, operation, tensor
 from symlayout.tensors.computation import Computed, View, computation, compute, constant
 from symlayout.tensors.declaration import Body
 
 if TYPE_CHECKING:
+    from symlayout.equivalence.check import check
+    from symlayout.equivalence.verify_models import ModelWitness, Verification, assert_same_model, verify
+    from symlayout.frontends import einops, onnx, openvino, tensorflow, torch
+    from symlayout.frontends.registry import find as op
+    from symlayout.inverses.find_inverse import Inverse, inverse
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
+    from symlayout.layouts.strided_layout import Layout, layout
+    from symlayout.maps.adjoint_map import Adjoint, adjoint
     from symlayout.maps.box_image import Image
+    from symlayout.models.read_model import load, read_model
+    from symlayout.optimize_models.optimize_model import OptimizedModel, OptimizeReport, optimize
+    from symlayout.proof.counterexample import Witness
+    from symlayout.proof.prove import Proof, Verdict, prove_equal
+    from symlayout.run.kernel import Kernel, compile
     from symlayout.show.picture import Picture
     from symlayout.show.requirement_reasons import Reason, reasons
     from symlayout.show.trace_element import Trace, trace
@@ -71,9 +72,20 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_LATER = {  # imported when first asked for
-    "Image": "maps.box_image",
+_FRONTENDS = ("einops", "onnx", "openvino", "tensorflow", "torch")
+_LATER = {  # imported when first asked for, by the room and the module
+    "check": "equivalence.check",
+    **dict.fromkeys(("ModelWitness", "Verification", "assert_same_model", "verify"), "equivalence.verify_models"),
+    **dict.fromkeys(("Inverse", "inverse"), "inverses.find_inverse"),
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
+    **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
+    **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
+    "Image": "maps.box_image",
+    **dict.fromkeys(("load", "read_model"), "models.read_model"),
+    **dict.fromkeys(("OptimizeReport", "OptimizedModel", "optimize"), "optimize_models.optimize_model"),
+    "Witness": "proof.counterexample",
+    **dict.fromkeys(("Proof", "Verdict", "prove_equal"), "proof.prove"),
+    **dict.fromkeys(("Kernel", "compile"), "run.kernel"),
     "Picture": "show.picture",
     **dict.fromkeys(("Reason", "reasons"), "show.requirement_reasons"),
     **dict.fromkeys(("Trace", "trace"), "show.trace_element"),
@@ -188,7 +200,18 @@ _moved.install()
 
 def __getattr__(name: str) -> Any:
     """Return a name of a module that is not imported yet."""
-    if name not in _LATER:
+    if name in _FRONTENDS:
+        value = import_module(f"{__name__}.frontends.{name}")
+    elif name == "op":
+        value = import_module(f"{__name__}.frontends").find
+    elif name in _LATER:
+        value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those of modules that are not imported yet too."""
+    return sorted({*globals(), *__all__})

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 MOVED = {
     "budget": "ir.text_budget",
@@ -80,8 +81,20 @@ class MovedModules(MetaPathFinder, Loader):
             module.__spec__ = self._specs.pop(old.name)
 
     def share(self, old: str) -> None:
-        """Let the old path, where a function of that name stands, give the module that is loaded already."""
-        sys.modules[old] = sys.modules[self._new[old]]
+        """Let the old path, where a function of that name stands, give what the module at the new path has."""
+        new = self._new[old]
+        sys.modules[old] = sys.modules.get(new) or _LaterModule(old, new)
+
+
+class _LaterModule(ModuleType):
+    """A module whose names are those of another one, which is imported when the first of them is asked for."""
+
+    def __init__(self, name: str, new: str) -> None:
+        super().__init__(name)
+        self._new = new
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._new), name)
 
 
 def find_moved(package: str, moved: Mapping[str, str]) -> MovedModules:
