@@ -63,7 +63,8 @@ def failures(page: str, name: str, folder: Path) -> str:
     """Run the snippets of a page in *folder*; return what differs, empty if nothing does."""
     variables, report = environment(folder), list[str]()
     shared: dict[str, Any] = {}
-    (folder / "examples").symlink_to(ROOT / "examples")  # pages read the models that a checkout has
+    for models in ("examples", "tests"):  # pages read the models that a checkout has
+        (folder / models).symlink_to(ROOT / models)
     back = Path.cwd()
     os.chdir(folder)
     try:
