@@ -16,6 +16,7 @@ import numpy as np
 
 from symlayout import frontends
 from symlayout.algebra.facts import Requirement
+from symlayout.compute import quantization, scalars
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
 from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
 from symlayout.maps.interpreter import interpret
@@ -26,7 +27,15 @@ from symlayout.models.opaque import DimPlace, numbers_of_dims
 from symlayout.models.shape_arithmetic import REAL_OPS, NotComputedError, ShapeNodes
 from symlayout.tensors.chain import Tensor
 
+_WHOLE = "biuUSO"  # kinds of elements that are not rounded
 MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
+_ROUNDED_ALIKE = frozenset(
+    {
+        *(np.abs, np.add, np.ceil, np.floor, np.multiply, np.negative, np.rint, np.subtract),
+        *(quantization.cast, scalars.divide, scalars.select),
+    }
+)
+"""Functions whose results in floats have the same bits in all runtimes: IEEE 754 rounds them in one way."""
 
 
 class Evaluation:
@@ -38,10 +47,20 @@ class Evaluation:
         The values by name.
     demands : dict
         For each value the requirements that it was the first to state.
+    same_bits : bool
+        Whether constants are computed only where all runtimes compute the same bits.  Others stay functions of the
+        constants that they read, but for single elements, which may be needed for a shape.
     """
 
-    def __init__(self, values: MutableMapping[str, Value], hints: Collection[Any] = (), nodes: int = 0) -> None:
-        self.values = values
+    def __init__(
+        self,
+        values: MutableMapping[str, Value],
+        hints: Collection[Any] = (),
+        nodes: int = 0,
+        *,
+        same_bits: bool = False,
+    ) -> None:
+        self.values, self.same_bits = values, same_bits
         self.shapes = ShapeNodes(hints, nodes)
         self.demands: dict[str, tuple[Requirement, ...]] = {}
         self._stated: set[tuple[Any, ...]] = set()
@@ -50,6 +69,7 @@ class Evaluation:
         self._known_facts: set[int] = set()
         self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
+        self._rounded: dict[int, np.ndarray[Any, Any]] = {}  # constants whose last bits depend on the runtime, by id
 
     # ------------------------------------------------------------------ values
 
@@ -115,9 +135,15 @@ class Evaluation:
         if any(isinstance(v, Unshaped | Items) for v in inputs):
             return None
         try:
-            return list(self.shapes.compute(op, inputs, attributes, where))  # type: ignore[arg-type]
+            made: list[Any] = list(self.shapes.compute(op, inputs, attributes, where))  # type: ignore[arg-type]
         except (NotComputedError, InconclusiveError):
             return None
+        if any(id(v) in self._rounded for v in inputs):
+            fractions = [v for v in made if v.dtype.kind not in _WHOLE]
+            if any(v.size > 1 for v in fractions):
+                return None
+            self._rounded.update((id(v), v) for v in fractions)
+        return made
 
     def with_reals(
         self,
@@ -282,6 +308,7 @@ class Evaluation:
         """Return results as arrays where they are small and computed from small constants only."""
         if not all(value is None or _is_small_constant(value) for value in inputs):
             return results
+        read_rounded = any(id(value) in self._rounded for value in inputs)
         found: list[Value] = []
         for t in results:
             if not isinstance(t, Tensor):
@@ -289,10 +316,15 @@ class Evaluation:
             sizes = [e for e in t.extents if isinstance(e, int)]
             if len(sizes) < t.rank or prod(sizes) > MAX_CONSTANT:
                 return results
+            rounded = self.same_bits and _has_fractions(t) and (read_rounded or _depends_on_runtime(t))
+            if rounded and prod(sizes) > 1:
+                return results
             try:
                 array = interpret(t)
             except SymlayoutError:  # a body without a function here, or one that is random
                 return results
+            if rounded:
+                self._rounded[id(array)] = array
             found.append(array)
         return found
 
@@ -322,6 +354,16 @@ def _one(results: list[Value] | None) -> Value | None:
 
 def _has_expressions(value: np.ndarray[Any, Any]) -> bool:
     return value.dtype == object and any(hasattr(e, "free_symbols") for e in value.flat)
+
+
+def _has_fractions(t: Tensor) -> bool:
+    return t.dtype is None or t.dtype.kind not in _WHOLE
+
+
+def _depends_on_runtime(t: Tensor) -> bool:
+    """Return whether runtimes may compute other last bits of a value than NumPy does."""
+    bodies = [x.body for x in t.graph() if x.body is not None and _has_fractions(x)]
+    return not all(body.function in _ROUNDED_ALIKE for body in bodies)
 
 
 def _is_small_constant(value: Value) -> bool:

@@ -45,11 +45,17 @@ def read_onnx(file: Path, known: KnownDims) -> Model:
     return model_of(onnx_model.read(file), file, known)
 
 
-def model_of(graph: OnnxGraph, file: Path, known: KnownDims) -> Model:
-    """Return the model with this graph; *file* is where it comes from."""
+def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool = False) -> Model:
+    """Return the model with this graph; *file* is where it comes from.
+
+    Parameters
+    ----------
+    same_bits : bool
+        See `Evaluation`.
+    """
     if (count := len(graph.nodes) + len(graph.inputs)) > MAX_NODES:
         raise FormatError(f"model has {count} nodes and inputs, at most {MAX_NODES} are read")
-    evaluation = settled(lambda exact: _evaluated(graph, exact, known))
+    evaluation = settled(lambda exact: _evaluated(graph, exact, known, same_bits))
     inputs = {x.name: evaluation.tensor(evaluation.values[x.name], x.name) for x in graph.inputs}
     outputs: dict[str, Tensor] = {}
     for name in graph.outputs:
@@ -63,12 +69,14 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims) -> Model:
     return Model(file, "ONNX", inputs, outputs, tensors, evaluation.nodes, graph.source, evaluation.demands)
 
 
-def _evaluated(graph: OnnxGraph, exact: Collection[Any], known: KnownDims) -> tuple[OnnxEvaluation, set[Any]]:
+def _evaluated(
+    graph: OnnxGraph, exact: Collection[Any], known: KnownDims, same_bits: bool
+) -> tuple[OnnxEvaluation, set[Any]]:
     """Return the values of the graph, and the rounded quotients that some node requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier nodes use them, too.
     """
-    evaluation = OnnxEvaluation(graph, exact)
+    evaluation = OnnxEvaluation(graph, exact, same_bits=same_bits)
     for x, leaf in zip(graph.inputs, _leaves(graph.inputs), strict=True):
         leaf = required(known.of_leaf(leaf), exact)
         evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
@@ -80,8 +88,8 @@ def _evaluated(graph: OnnxGraph, exact: Collection[Any], known: KnownDims) -> tu
 class OnnxEvaluation(Evaluation):
     """The values of an ONNX graph."""
 
-    def __init__(self, graph: OnnxGraph, exact: Collection[Any]) -> None:
-        super().__init__({}, exact, len(graph.nodes))
+    def __init__(self, graph: OnnxGraph, exact: Collection[Any], *, same_bits: bool = False) -> None:
+        super().__init__({}, exact, len(graph.nodes), same_bits=same_bits)
         self.graph = graph
         self.exact = set(exact)
         self.nodes: tuple[ModelNode, ...] = ()

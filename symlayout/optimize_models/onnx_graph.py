@@ -97,7 +97,7 @@ class EditedGraph:
     def evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
         """Return the outputs of a node, given its operands as tensors and arrays by their names."""
         opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in self.message.opset_import}
-        evaluation = OnnxEvaluation(OnnxGraph((), (), (), {}, opsets, {}, self.message, Path()), ())
+        evaluation = OnnxEvaluation(OnnxGraph((), (), (), {}, opsets, {}, self.message, Path()), (), same_bits=True)
         for name, value in values.items():
             evaluation.define(name, value)
         domain = "" if node.domain == "ai.onnx" else node.domain

@@ -272,13 +272,15 @@ def optimize(
 def _reread(model: Model, source: ModelProto, *, defaults: bool = True) -> Model:
     """Return the model with another source; external data is where it was.
 
-    Callers may give other values for initializers that are inputs, so that these are no constants here.
+    Callers may give other values for initializers that are inputs, so that these are no constants here.  Neither are
+    values whose last bits depend on the runtime, such as the cosines of a constant.
     """
     from symlayout.models.known_dims import KnownDims
     from symlayout.models.load_onnx import model_of
     from symlayout.models.onnx_model import graph_of
 
-    return model_of(graph_of(source, model.path.parent, defaults=defaults), model.path, KnownDims({}))
+    graph = graph_of(source, model.path.parent, defaults=defaults)
+    return model_of(graph, model.path, KnownDims({}), same_bits=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,16 @@ import symlayout as sl
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.permuted_nodes import PermutedNodes
-from tests.optimize_models.test_optimize_model import SHAPES, TO_NCHW, TO_NHWC, ops, optimized
+from tests.models.compare_shapes import FOLDER
+from tests.optimize_models.compare import compare
+from tests.optimize_models.test_optimize_model import (
+    SHAPES,
+    TO_NCHW,
+    TO_NHWC,
+    ops,
+    optimized,
+    same_in_onnxruntime,
+)
 from tests.support.onnx_writer import model, node, value_info
 
 
@@ -88,6 +97,58 @@ def test_an_operation_between_transposes_runs_without_them(tmp_path: Path, kind:
     nodes, constants = MOVED[name]
     shape = tuple(8 if e == "C" else e for e in SHAPES[kind])
     assert "Transpose" not in ops(optimized(tmp_path, nodes, shape, constants))
+
+
+ANGLES = np.linspace(0.1, 9, 8, dtype=np.float32)
+CONSTANTS = {  # nodes that compute a factor of each channel, and those of them that the result has
+    "cosines": ([node("Cos", "k", "r")], ["Cos"]),
+    "cosines of products": ([node("Mul", "k, k", "m"), node("Cos", "m", "r")], ["Mul", "Cos"]),
+    "sums": ([node("CumSum", "k, zero", "r")], ["CumSum"]),
+    "single roots": ([node("Sqrt", "two", "s"), node("Concat", "s, s, s, s, s, s, s, s", "r", axis=0)], ["Sqrt"]),
+    "products": ([node("Mul", "k, k", "r")], []),
+    "quotients of integers": (
+        [node("Range", "zero, eight, one", "i"), node("Cast", "i", "e", to=1), node("Div", "e, k", "r")],
+        [],
+    ),
+}
+
+
+def with_factors(folder: Path, name: str) -> Path:
+    """Return a model that multiplies the channels between transposes by constants that nodes compute."""
+    nodes, _ = between(*CONSTANTS[name][0], node("Unsqueeze", "r, n", "f"), node("Mul", "a, f", "b"))
+    values = {"k": ANGLES, "n": [0, 1, 2], "zero": 0, "one": 1, "eight": 8, "two": floats(2)}
+    read = {n for each in nodes for n in each.input}
+    constants = [numpy_helper.from_array(np.asarray(v), k) for k, v in values.items() if k in read]
+    path = folder / "before.onnx"
+    path.write_bytes(model(nodes, [value_info("x", ("N", 8, 4, 6))], constants=constants))
+    return path
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_constant_whose_last_bits_depend_on_the_runtime_stays_computed(tmp_path: Path, name: str) -> None:
+    o = sl.optimize(with_factors(tmp_path, name))
+    found = [n.op_type for n in o.source.graph.node]
+    assert "Transpose" not in found
+    assert [op for op in found if op in ("Cos", "CumSum", "Sqrt", "Mul", "Cast", "Div")] == [*CONSTANTS[name][1], "Mul"]
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_model_with_computed_constants_has_the_same_bits_in_onnxruntime(tmp_path: Path, name: str) -> None:
+    path, after = with_factors(tmp_path, name), tmp_path / "after.onnx"
+    sl.optimize(path).save(after)
+    same_in_onnxruntime(path, after, ("N", 8, 4, 6))
+
+
+@pytest.mark.slow
+def test_rotary_embeddings_have_the_same_bits_in_onnxruntime(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    path, after = FOLDER / "llama_batch.onnx", tmp_path / "after.onnx"
+    o = sl.optimize(path)
+    o.save(after)
+    assert o.report.laws == ()
+    assert o.report.after.transposes < o.report.before.transposes
+    sizes, equal = compare(path, after, 1)
+    assert sizes == equal > 0
 
 
 STAY = {
