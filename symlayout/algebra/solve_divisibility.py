@@ -57,7 +57,7 @@ class Divisions(Derived):
         if constant:
             rest[()] = constant
         # newest symbol first: more expressions mention the older ones
-        for name in reversed(self.low):
+        for name in [*reversed(self.low)]:  # a quotient that is of no use stays
             unit = rest.get((name,), 0) // common
             if not unit or gcd(unit, modulus) != 1 or any(name in m and len(m) > 1 for m in rest):
                 continue

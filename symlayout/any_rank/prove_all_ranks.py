@@ -126,7 +126,7 @@ def prove_all_ranks(left: Any, right: Any, *, budget: int) -> AnyRankProof:
         if plain.verdict is each.verdict is Verdict.PROVED:
             return AnyRankProof(left, right, Verdict.PROVED, plain, each)
         open_one = each if plain.verdict is Verdict.PROVED else plain
-        obligation = open_one.obligation or f"the factors of the maps are equal: {open_one}"
+        obligation = open_one.obligation or f"the factors of the maps are equal: {open_one.conclusion}"
     for count in RANKS:
         try:
             witness = _witness(left.at(count), right.at(count), budget)

@@ -179,7 +179,8 @@ class Verification:
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""
         lines = [f"{self.verdict.name}: {_SENTENCES[self.verdict]}"]
-        lines += [f"  {name}: {proof}" for name, proof in self.outputs.items() if proof.verdict is not Verdict.PROVED]
+        unproved = {name: proof for name, proof in self.outputs.items() if proof.verdict is not Verdict.PROVED}
+        lines += [f"  {name}: {proof.conclusion}" for name, proof in unproved.items()]
         if self.laws:
             lines.append(f"  under the laws: {', '.join(self.laws)}")
         if self.formulas:

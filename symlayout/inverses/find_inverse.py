@@ -144,7 +144,7 @@ def inverse(t: Tensor) -> Inverse:
             )
             section = candidate.picks and right.verdict is not Verdict.PROVED
             return Inverse(t, left, right, section, candidate)
-        tried += [str(left), str(right)]
+        tried += [left.conclusion, right.conclusion]
     why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
 

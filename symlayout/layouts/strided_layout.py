@@ -356,7 +356,7 @@ def _of_tensor(t: Tensor) -> Layout:
     found = layout(written.shape, written.stride)
     proof = prove_equal(found.view(source), t)
     if proof.verdict is not Verdict.PROVED:
-        raise InconclusiveError(f"the elements of {t!r} have the layout {found}", [str(proof)])
+        raise InconclusiveError(f"the elements of {t!r} have the layout {found}", [proof.conclusion])
     return found
 
 
@@ -461,7 +461,7 @@ def _demand_composed(outer: Layout, inner: Layout, found: Layout, facts: Facts) 
     proof = prove_equal(inner.view(longer.view(memory, start)), found.view(memory, start))
     if proof.verdict is Verdict.REFUTED:
         raise ShapeError(
-            f"the composition is no layout: {outer} of {inner} is not {found}\n  known: {proof}", "no_layout"
+            f"the composition is no layout: {outer} of {inner} is not {found}\n  known: {proof.conclusion}", "no_layout"
         )
     if proof.verdict is Verdict.UNKNOWN:
-        raise InconclusiveError(f"{outer} of {inner} is {found}", [str(proof)])
+        raise InconclusiveError(f"{outer} of {inner} is {found}", [proof.conclusion])

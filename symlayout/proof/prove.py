@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from symlayout import facade
+from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
@@ -20,6 +22,7 @@ from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import Tree, agree
+from symlayout.proof.natural_assumptions import assumed
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property
@@ -33,6 +36,9 @@ DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
 COMPUTED_POINTS = 400  # the same for values that are computed, where a point costs more and an attempt much more
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
+TRIED_ASSUMPTIONS = 12  # assumptions that the text of UNKNOWN tries
+TRIED_EFFORTS = (100, 400)  # goals of each such attempt: first all assumptions with few goals, then all with more
+TRIED_POINTS = 20  # points that each such attempt evaluates
 
 
 class Verdict(enum.Enum):
@@ -66,9 +72,12 @@ class Proof:
     witness : Witness or None
         With REFUTED, a point at which the sides differ; among the points searched, its dims have the least sum.
     obligation : str
-        With UNKNOWN, the statement that could not be decided.
+        With UNKNOWN, the statement that could not be decided.  Its digits are those of the normal form.
     searched : int
         The number of sizes that the search for a witness evaluated.
+    conclusion : str
+        The verdict in a sentence.  With UNKNOWN, ``str(proof)`` and `explain` also say what to try: they search for an
+        assumption that decides the claim.
     laws : tuple of str
         The granted laws that the proof needs.
 
@@ -137,36 +146,59 @@ class Proof:
         """Return the derivation as text: the sizes, both sides step by step, and the conclusion."""
         from symlayout.proof.proof_text import explain
 
-        return explain(*self._sides, self._facts, self._conclusion())
+        return explain(*self._sides, self._facts, str(self))
 
     def latex(self) -> str:
         """Return the derivation in LaTeX, as one ``aligned`` block."""
         from symlayout.proof.proof_text import explain_latex
 
-        return explain_latex(*self._sides, self._facts, self._conclusion())
+        return explain_latex(*self._sides, self._facts, self.conclusion)
 
     def _repr_html_(self) -> str:
         from symlayout.show.picture import of_claim
 
         dims = {} if self.witness is None else self.witness.dims
         coord = None if self.witness is None else self.witness.coord
-        return of_claim(*self._sides, self._conclusion(), self.explain(), dims, coord)
+        return of_claim(*self._sides, self.conclusion, self.explain(), dims, coord)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def _conclusion(self) -> str:
+    @property
+    def conclusion(self) -> str:
+        """The verdict in a sentence, with the witness if there is one."""
         if self.verdict is Verdict.PROVED:
             return "PROVED: both sides read the same element at every coordinate, for all such sizes."
         if self.verdict is Verdict.REFUTED:
             return f"REFUTED: {self.witness}"
-        return f"UNKNOWN: {self.obligation} ({self.searched} sizes searched, none differs)"
+        searched = f"({self.searched} sizes searched, none differs)"
+        return f"UNKNOWN: {'not decided' if DIGIT in self.obligation else self.obligation} {searched}"
+
+    @cached_property
+    def _help(self) -> str:
+        """What to try after UNKNOWN: an assumption that decides the claim, if a bounded search finds one."""
+        if self.verdict is not Verdict.UNKNOWN or self._known is None:
+            return ""
+        if not self._facts.dims:
+            return "\n  help: there is no dim to assume anything about; compare smaller sizes, or raise budget="
+        claims = list(islice(assumed(*self._sides, self._facts), TRIED_ASSUMPTIONS))
+        for goals in TRIED_EFFORTS:
+            for relation, call, left, right in claims:
+                found = _decided_briefly(left, right, goals, self._known.laws)
+                if found is not None and found.verdict is Verdict.PROVED:
+                    return f"\n  help: it is proved where {relation}: {call}"
+                if found is not None:
+                    return f"\n  help: the claim is false, since it is refuted where {relation}: {found.witness}"
+        return (
+            f"\n  help: none of the {len(claims)} assumptions about its dims that were tried decides it;"
+            " bind dims to numbers with subs, or raise budget="
+        )
 
     def __str__(self) -> str:
-        return self._conclusion()
+        return self.conclusion + self._help
 
     def __repr__(self) -> str:
-        return f"<Proof: {self._conclusion()}>"
+        return f"<Proof: {self.conclusion}>"
 
 
 def check_laws(laws: Sequence[str]) -> None:
@@ -247,7 +279,7 @@ def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
     known = pairs_known(facts, laws)
-    return decide(left, right, facts, known, budget=budget, judge=judge)
+    return decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
 
 
 def pairs_known(facts: Facts, laws: Sequence[str]) -> tuple[Congruence, Congruence]:
@@ -265,10 +297,12 @@ def decide(
     *,
     budget: int = DEFAULT_BUDGET,
     judge: str | None = None,
+    advised: bool = False,
 ) -> Proof:
     """Decide whether two tensors are equal wherever *facts*, which know the symbols of both, hold.
 
-    *known* is what was found out of pairs of computed values under these facts; it is added to.
+    *known* is what was found out of pairs of computed values under these facts; it is added to.  *advised* says whether
+    the text of UNKNOWN searches for an assumption.
     """
     first, last = known
     found = _attempt(left, right, facts, first, finite=False)
@@ -298,9 +332,8 @@ def decide(
             tree = None if isinstance(found, str) else found
             laws = tuple(sorted(last.used))
             return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last, tree=tree)
-    if judge is not None:
-        return _judged(search, found, searched)
-    return Proof(left, right, facts, Verdict.UNKNOWN, None, found, searched)
+    proof = Proof(left, right, facts, Verdict.UNKNOWN, None, found, searched, known=last if advised else None)
+    return proof if judge is None else _judged(search, proof)
 
 
 def _attempt(
@@ -315,18 +348,33 @@ def _attempt(
         return error.claim
 
 
-def _judged(search: WitnessSearch, obligation: str, searched: int) -> Proof:
+def _decided_briefly(left: Tensor, right: Tensor, goals: int, laws: frozenset[str]) -> Proof | None:
+    """Return the proof or the refutation that a short attempt finds; None for a proof about no element."""
+    facts = left.facts.fork()
+    try:
+        facts.merge(right.facts)
+        known = Congruence(facts, goals, laws), Congruence(facts, goals, laws)
+        proof = decide(left, right, facts, known, budget=TRIED_POINTS)
+        if proof.verdict is Verdict.PROVED and not WitnessSearch(left, right, facts, _dtype(left, right)).run(1)[1]:
+            return None
+    except (ShapeError, InconclusiveError):  # the assumption leaves no sizes
+        return None
+    return None if proof.verdict is Verdict.UNKNOWN else proof
+
+
+def _judged(search: WitnessSearch, unknown: Proof) -> Proof:
     """Return isl's proof or refutation of a claim that the normal form and the search leave open."""
     from symlayout.proof import isl_judge
 
     claim = search.left, search.right, search.facts
     found = isl_judge.decide(search.left, search.right)
     if found.equal:
-        return Proof(*claim, Verdict.PROVED, searched=searched)
+        return Proof(*claim, Verdict.PROVED, searched=unknown.searched)
     witness = search.differ(found.dims)[0] if found.dims is not None else None
     if witness is not None:
-        return Proof(*claim, Verdict.REFUTED, witness, searched=searched)
-    return Proof(*claim, Verdict.UNKNOWN, None, "; ".join(filter(None, (obligation, found.reason))), searched)
+        return Proof(*claim, Verdict.REFUTED, witness, searched=unknown.searched)
+    unknown.obligation = "; ".join(filter(None, (unknown.obligation, found.reason)))
+    return unknown
 
 
 def _dtype(left: Tensor, right: Tensor) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import sympy
 
+import symlayout as sl
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, Poly, evaluate, symbol
 from symlayout.algebra.solve_divisibility import Divisions, primitive_equation
@@ -38,3 +40,11 @@ def test_an_equation_is_divided_by_its_content() -> None:
     e, _ = primitive_equation(equation)
     for x, y in ((1, 2), (0, 0), (3, 5)):
         assert abs(evaluate(e, {"x": x, "y": y})) == abs(3 * x - 2 * y + 1)
+
+
+def test_a_minimum_of_which_an_even_number_is_required_is_divided() -> None:
+    """The quotient that is made for one symbol, and then not used, may be new while the symbols are tried."""
+    p = sl.dim("p")
+    x = sl.assume(sl.tensor((sympy.Min(27 - p, 53 - 2 * p),), name="x"), "p <= 26", "p % 3 == 1")
+    y = sl.reshape(sl.pad(x, [(1, 0)]), (-1, 2))
+    assert y.subs({"p": 4}).shape == (12, 2)
