@@ -49,7 +49,8 @@ def optimized(
     again = sl.optimize(after)
     assert again.source.SerializeToString() == after.read_bytes()
     assert not [c for c in again.report.changes if c.accepted]
-    same_in_onnxruntime(path, after, shape)
+    if unoptimized_onnxruntime.is_installed():  # the test goes on without it
+        same_in_onnxruntime(path, after, shape)
     return o
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+
+def is_installed() -> bool:
+    """Return whether onnxruntime can be imported."""
+    return find_spec("onnxruntime") is not None
 
 
 def outputs(path: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
