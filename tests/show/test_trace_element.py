@@ -73,7 +73,12 @@ def test_a_symbolic_walk_has_the_users_dims_in_its_formulas(shape: str, make: An
     check(t, {name: value for name, value in dims.items() if name in t.facts.dims})
 
 
-SEVERAL = {"onnx:TopK", "onnx:DynamicQuantizeLinear"}  # which give several tensors, and a step gives one
+SEVERAL = {  # which give several tensors, and a step gives one
+    "onnx:TopK",
+    "onnx:DynamicQuantizeLinear",
+    *(f"openvino:TopK-{k}" for k in (1, 3, 11)),
+    *(f"openvino:MaxPool-{k}" for k in (8, 14)),
+}
 OPERATIONS = {
     name: [shapes, attributes if name == ops_page.INDEX else f"{name}({attributes})"]
     for table in (ops_page.CORE_EXAMPLES, ops_page.FRAMEWORK_EXAMPLES)
