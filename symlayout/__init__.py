@@ -49,6 +49,7 @@ from symlayout.tensors.assumptions import assume
 from symlayout.tensors.chain import Tensor, operation, tensor
 from symlayout.tensors.computation import Computed, View, computation, compute, constant
 from symlayout.tensors.declaration import Body
+from symlayout_codegen.forks import held_off as _held_off
 
 if TYPE_CHECKING:
     from symlayout.equivalence.check import check
@@ -200,14 +201,15 @@ _moved.install()
 
 def __getattr__(name: str) -> Any:
     """Return a name of a module that is not imported yet."""
-    if name in _FRONTENDS:
-        value = import_module(f"{__name__}.frontends.{name}")
-    elif name == "op":
-        value = import_module(f"{__name__}.frontends").find
-    elif name in _LATER:
-        value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _held_off:
+        if name in _FRONTENDS:
+            value = import_module(f"{__name__}.frontends.{name}")
+        elif name == "op":
+            value = import_module(f"{__name__}.frontends").find
+        elif name in _LATER:
+            value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symlayout_codegen.forks import held_off
 from symlayout_codegen.moved import MOVED, find_moved
 
 if TYPE_CHECKING:
@@ -49,4 +50,5 @@ find_moved(__name__, MOVED)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    with held_off:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

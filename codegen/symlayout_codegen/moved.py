@@ -11,6 +11,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from symlayout_codegen.forks import held_off
+
 MOVED = {
     "budget": "ir.text_budget",
     "cir": "ir.integer_expressions",
@@ -94,7 +96,8 @@ class _LaterModule(ModuleType):
         self._new = new
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._new), name)
+        with held_off:
+            return getattr(import_module(self._new), name)
 
 
 def find_moved(package: str, moved: Mapping[str, str]) -> MovedModules:

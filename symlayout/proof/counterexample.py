@@ -174,7 +174,7 @@ class WitnessSearch:
             stirred = np.broadcast_to(evaluated([left], moved)[id(left)], shape)
             with np.errstate(invalid="ignore"):  # infinities explain no difference
                 noise = np.abs(stirred.astype(np.float64) - a)
-            differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
+                differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
         apart = np.flatnonzero(differs)
         if not apart.size:
             return None

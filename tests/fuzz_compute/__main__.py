@@ -24,19 +24,21 @@ def arrays_of(names: list[str], dims: Mapping[Any, int], seed: int) -> dict[str,
     return {name: rng.standard_normal(shape) for name, shape in shapes.items()}
 
 
-def _values(sides: tuple[Node, Node], dims: Mapping[Any, int], seed: int) -> list[Array] | None:
+def _values(sides: tuple[Node, Node], dims: Mapping[Any, int], seed: int, repeats: bool) -> list[Array] | None:
     """Return what both sides are; None if an expression has no value at these sizes."""
     names = list(dict.fromkeys([*sides[0].leaves(), *sides[1].leaves()]))
     arrays = arrays_of(names, dims, seed)
     try:
-        return [meaning(side, arrays) for side in sides]
+        return [meaning(side, arrays, repeats) for side in sides]
     except ValueError:  # shapes that do not fit
         return None
 
 
-def equal_at(sides: tuple[Node, Node], dims: Mapping[Any, int], seed: int, coord: Any = None) -> bool | None:
+def equal_at(
+    sides: tuple[Node, Node], dims: Mapping[Any, int], seed: int, coord: Any = None, repeats: bool = False
+) -> bool | None:
     """Return whether both sides are equal at some sizes, or at one coordinate; None if there is no value."""
-    made = _values(sides, dims, seed)
+    made = _values(sides, dims, seed, repeats)
     if made is None:
         return None
     left, right = made
@@ -71,7 +73,7 @@ def judged(seed: int) -> tuple[str, str]:
         witness = proof.witness
         assert witness is not None
         dims = {d: 1 for d in DIMS} | dict(witness.dims)
-        same = [equal_at(sides, dims, k, witness.coord) for k in range(5)]
+        same = [equal_at(sides, dims, k, witness.coord, repeats=True) for k in range(5)]
         if False not in same:
             return "wrong REFUTED", f"{text}: REFUTED at {witness.dims}, {witness.coord}, and the values agree"
         return "false: REFUTED", ""

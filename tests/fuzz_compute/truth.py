@@ -65,18 +65,18 @@ UNARY: dict[str, Callable[[Array], Array]] = {
 BINARY = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum}
 
 
-def meaning(node: Node, arrays: Mapping[str, Array]) -> Array:
-    """Return the elements of an expression, as doubles."""
+def meaning(node: Node, arrays: Mapping[str, Array], repeats: bool = False) -> Array:
+    """Return the elements of an expression, as doubles; *repeats* lets an operand of extent 1 be repeated."""
     if node.op == "leaf":
         return arrays[node.given[0]]
-    xs = [meaning(x, arrays) for x in node.inputs]
+    xs = [meaning(x, arrays, repeats) for x in node.inputs]
     x, g = xs[0], node.given
     if node.op in UNARY:
         return np.asarray(UNARY[node.op](x))
-    if len(xs) == 2 and node.op in (*BINARY, "matmul"):
+    if not repeats and len(xs) == 2 and node.op in (*BINARY, "matmul"):
         kept = x.ndim - 2 if node.op == "matmul" else x.ndim
         if x.shape[:kept] != xs[1].shape[:kept]:
-            raise ValueError(f"{x.shape} and {xs[1].shape} differ: nothing is repeated here")
+            raise ValueError(f"{x.shape} and {xs[1].shape} differ: one of them would be repeated")
     if node.op in BINARY:
         return np.asarray(BINARY[node.op](x, xs[1]))
     match node.op:
