@@ -7,12 +7,9 @@ onnxruntime lacks, or inputs that it refuses, are counted.
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import random
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +18,8 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
+from tests.onnx_nodes.random_nodes import FLOATS, INTEGERS, Array, Draw, count_outcomes, numbered
 
-Array = np.ndarray[Any, Any]
-FLOATS = ("float32", "float64", "float16")
-INTEGERS = ("int32", "int64", "int8", "uint8")
 NO_VALUE = ("NonMaxSuppression",)  # in models: how many boxes there are depends on data
 
 
@@ -43,47 +38,6 @@ class Case:
         shapes = ", ".join("-" if a is None else f"{a.dtype}{list(a.shape)}" for a in self.inputs)
         fixed = {k: a.tolist() for k, a in enumerate(self.inputs) if a is not None and k in self.constants}
         return f"{self.op}-{self.version}({shapes}; {self.attributes}; constants {fixed})"
-
-
-class Draw:
-    """Random choices of one case."""
-
-    def __init__(self, seed: int) -> None:
-        self.r = random.Random(seed)
-        self.rng = np.random.default_rng(seed)
-
-    def extent(self) -> int:
-        """Return a small extent, now and then 0 or 1."""
-        return self.r.choice((0, 1, 1, 2, 3, 3, 4, 5))
-
-    def shape(self, low: int = 0, high: int = 4) -> list[int]:
-        """Return extents."""
-        return [self.extent() for _ in range(self.r.randint(low, high))]
-
-    def array(self, shape: Any, dtype: str) -> Array:
-        """Return elements of small size."""
-        made: Any = self.rng.integers(-16, 17, shape) / 8
-        if dtype == "bool":
-            made = self.rng.integers(0, 2, shape)
-        elif dtype.startswith("u"):
-            made = self.rng.integers(0, 9, shape)
-        elif dtype.startswith("int"):
-            made = self.rng.integers(-6, 7, shape)
-        return np.asarray(made, np.dtype(dtype))
-
-    def broadcast(self, shape: list[int]) -> list[int]:
-        """Return a shape that broadcasts with *shape*."""
-        cut = shape[self.r.randint(0, len(shape)) :]
-        return [1 if self.r.random() < 0.3 else n for n in cut]
-
-    def some(self, axes: int) -> list[int]:
-        """Return distinct axes, negative ones too."""
-        chosen = self.r.sample(range(axes), self.r.randint(0, axes))
-        return [a - axes if self.r.random() < 0.4 else a for a in chosen]
-
-    def axis(self, rank: int) -> int:
-        """Return an axis."""
-        return self.r.randrange(-rank, rank)
 
 
 def _elementwise(d: Draw) -> Case:
@@ -669,37 +623,20 @@ def difference(case: Case, expected: list[Array], model: Any) -> str:
 
 def cases(count: int, first: int = 0, op: str | None = None) -> Iterator[tuple[int, Case]]:
     """Yield numbered cases, from each drawer in turn."""
-    for seed in range(first, first + count):
-        case = DRAWS[seed % len(DRAWS)](Draw(seed))
-        if op in (None, case.op):
-            yield seed, case
+    return numbered(DRAWS, count, first, op)
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command line; return 1 if an answer differs, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m tests.onnx_nodes.against_onnxruntime")
-    parser.add_argument("--cases", type=int, default=2000, help="how many cases (2000)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case (0)")
-    parser.add_argument("--op", help="only this operator")
-    options = parser.parse_args(arguments)
-    counts: Counter[str] = Counter()
-    for seed, case in cases(options.cases, options.first, options.op):
-        model = model_of(case)
-        expected = theirs(model, case)
-        if expected is None:
-            counts["refused by onnxruntime"] += 1
-            continue
-        found = difference(case, expected, model)
-        if found == "no value" and case.op in NO_VALUE:
-            counts["shape only"] += 1
-            continue
-        counts["different" if found else "equal"] += 1
-        if found:
-            print(f"{seed}: {case}: {found}", flush=True)
-    for what, number in sorted(counts.items()):
-        print(f"{number:9} {what}")
-    return 1 if counts["different"] else 0
+def outcome(case: Case) -> tuple[str, str]:
+    """Return the outcome of a case, and a text if the sides differ."""
+    model = model_of(case)
+    expected = theirs(model, case)
+    if expected is None:
+        return "refused by onnxruntime", ""
+    found = difference(case, expected, model)
+    if found == "no value" and case.op in NO_VALUE:
+        return "shape only", ""
+    return "different" if found else "equal", found
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(count_outcomes("tests.onnx_nodes.against_onnxruntime", sys.argv[1:], cases, outcome))

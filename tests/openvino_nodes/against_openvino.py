@@ -6,11 +6,9 @@ model, and saves it as IR.  The IR that we read has the same shapes, element typ
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import symlayout as sl
-from tests.onnx_nodes.against_onnxruntime import INTEGERS, Array, Draw
+from tests.onnx_nodes.random_nodes import INTEGERS, Array, Draw, count_outcomes, numbered
 
 OPAQUE = ("AdaptiveMaxPool",)  # operations of the cases that may have no value
 
@@ -391,7 +389,7 @@ def theirs(model: Any, case: Case) -> list[Array] | None:
     """Return what openvino computes; None if it refuses."""
     ov = importlib.import_module("openvino")
     given = {f"x{k}": a for k, a in enumerate(case.inputs) if k not in case.constants}
-    exact = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
+    exact = {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
     try:
         made = ov.Core().compile_model(model, "CPU", exact)(given)
     except Exception:  # each of its errors is a refusal
@@ -431,34 +429,18 @@ def difference(case: Case, expected: list[Array], model: Any) -> str:
 
 def cases(count: int, first: int = 0, op: str | None = None) -> Iterator[tuple[int, Case]]:
     """Yield numbered cases, from each drawer in turn."""
-    for seed in range(first, first + count):
-        case = DRAWS[seed % len(DRAWS)](Draw(seed))
-        if op in (None, case.op):
-            yield seed, case
+    return numbered(DRAWS, count, first, op)
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command line; return 1 if an answer differs, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m tests.openvino_nodes.against_openvino")
-    parser.add_argument("--cases", type=int, default=2000, help="how many cases (2000)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case (0)")
-    parser.add_argument("--op", help="only this operation")
-    options = parser.parse_args(arguments)
-    counts: Counter[str] = Counter()
-    for seed, case in cases(options.cases, options.first, options.op):
-        model = model_of(case)
-        expected = None if model is None else theirs(model, case)
-        if expected is None:
-            counts["refused by openvino"] += 1
-            continue
-        found = difference(case, expected, model)
-        counts["different" if found else "equal"] += 1
-        if found:
-            print(f"{seed}: {case}: {found}", flush=True)
-    for what, number in sorted(counts.items()):
-        print(f"{number:9} {what}")
-    return 1 if counts["different"] else 0
+def outcome(case: Case) -> tuple[str, str]:
+    """Return the outcome of a case, and a text if the sides differ."""
+    model = model_of(case)
+    expected = None if model is None else theirs(model, case)
+    if expected is None:
+        return "refused by openvino", ""
+    found = difference(case, expected, model)
+    return "different" if found else "equal", found
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(count_outcomes("tests.openvino_nodes.against_openvino", sys.argv[1:], cases, outcome))

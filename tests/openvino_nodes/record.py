@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.onnx_nodes.against_onnxruntime import Array
+from tests.onnx_nodes.random_nodes import Array
 from tests.openvino_nodes.against_openvino import Case, cases, model_of, theirs
 
 FILE = Path(__file__).with_name("recorded.json")

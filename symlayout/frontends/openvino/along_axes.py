@@ -137,7 +137,7 @@ def batch_norm_inference_1(
     gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor, epsilon: float
 ) -> Tensor:
     """Return *data* minus a mean for each channel, divided by the deviation; *gamma* and *beta* are applied after."""
-    return normalization.batch_norm(data, gamma, beta, mean, variance, float(epsilon))
+    return batch_norm_inference(data, gamma, beta, mean, variance, epsilon)
 
 
 @operator(

@@ -126,10 +126,10 @@ def interpolate(
     cube_coeff: float = -0.75,
 ) -> Tensor:
     """Return *data* with other extents, by nearest elements or by linear or cubic interpolation."""
-    given = {"mode": mode, "coordinates": coordinate_transformation_mode, "nearest_mode": nearest_mode,
-             "antialias": antialias, "cube_coeff": cube_coeff}  # fmt: skip
-    kind = _chosen(shape_calculation_mode, scales_or_sizes, scales_or_sizes)
-    return _interpolated(data, kind["sizes"], kind["scales"], axes, given, pads_begin, pads_end)
+    return interpolate_4(
+        data, scales_or_sizes, scales_or_sizes, axes, mode, shape_calculation_mode, coordinate_transformation_mode,
+        nearest_mode, antialias, pads_begin, pads_end, cube_coeff,
+    )  # fmt: skip
 
 
 @operator(
