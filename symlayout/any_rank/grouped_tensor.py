@@ -188,21 +188,16 @@ class AnyRankTensor(Applicable):
             given = {name: size for name, size in sizes.items() if stars[name] == star}
             return rearrange(t, groups[0], groups[1], given)
 
-        known = dict(sizes)
-        for star, t in ((False, self.plain), (True, self.each)):
-            runs = [(item.joined, run) for item in left for run in _runs(item, star)]
-            for (joined, run), extent in zip(runs, t.shape, strict=True):
-                if joined and len(run) == 1:  # the shape at a rank has only the product of all digits
-                    known[run[0]] = extent
+        apart = [Item(tuple(run), (star,) * len(run), False) for item in left for run, star in _digits(item)]
 
         def at(count: int) -> Tensor:
-            groups = [[_expanded(digits, count) for digits in _axes(side, count)] for side in (left, right)]
+            groups = [[_expanded(digits, count) for digits in _axes(side, count)] for side in (apart, right)]
             given = {
                 numbered: _of_axis(size, k)
-                for name, size in known.items()
+                for name, size in sizes.items()
                 for numbered, k in (_numbers(name, count) if stars[name] else [(name, 0)])
             }
-            return rearrange(self.at(count), groups[0], groups[1], given)
+            return rearrange(self._split_at(count), groups[0], groups[1], given)
 
         return AnyRankTensor(
             half(self.plain, False), half(self.each, True), [_slot(item) for item in right], at, self.leaf
@@ -223,6 +218,17 @@ class AnyRankTensor(Applicable):
                     size = sympy_bridge.to_extent(sizes[run[0]], facts, run[0])
                     if facts.reduce(size - extent) != 0:
                         raise ShapeError(f"the size of {STAR}{run[0]} is not shown to be that in {self}", KIND)
+
+    def _split_at(self, count: int) -> Tensor:
+        """Return the tensor at a rank, with each joined axis split into its digits, which have their own extents."""
+        t = self.at(count)
+        if not any(slot.joined for slot in self.slots):
+            return t
+        groups, sizes = list[list[str]](), dict[str, Any]()
+        for axis in _extents_at(self.slots, self.plain, self.each, count):
+            groups.append([f"d{len(sizes) + k}" for k in range(len(axis))])
+            sizes |= zip(groups[-1], axis, strict=True)
+        return rearrange(t, groups, [[name] for name in sizes], sizes)
 
     def _slot_number(self, value: Any) -> int:
         if type(value) is not int or not -len(self.slots) <= value < len(self.slots):
@@ -381,17 +387,8 @@ def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> AnyRankTensor:
     slots = [Slot(e.stars, e.joined) for e in entries]
 
     def at(count: int) -> Tensor:
-        extents: list[Any] = []
-        axes = iter(plain.shape), iter(each.shape)
-        for slot in slots:
-            digits = [[_of_axis(next(axes[1]), 0)] if e else [next(axes[0])] for e in slot.each]
-            whole = [
-                [_of_axis(d[0], k + 1) for k in range(count)] if e else d
-                for d, e in zip(digits, slot.each, strict=True)
-            ]
-            flat = [e for part in whole for e in part]
-            extents += [_product(flat)] if slot.joined else flat
-        return tensor(tuple(extents), dtype, name)
+        extents = tuple(_product(axis) for axis in _extents_at(slots, plain, each, count))
+        return tensor(extents, dtype, name)
 
     return AnyRankTensor(plain, each, slots, at)
 
@@ -413,6 +410,19 @@ def _of_axis(value: Any, k: int) -> Any:
     return value.xreplace(own)
 
 
+def _extents_at(slots: Sequence[Slot], plain: Tensor, each: Tensor, count: int) -> list[list[Any]]:
+    """Return the extents of the digits of each axis for *count* axes of the group."""
+    outside, inside = iter(plain.shape), iter(each.shape)
+    found: list[list[Any]] = []
+    for slot in slots:
+        digits: list[Any] = []
+        for is_each in slot.each:
+            extent = next(inside if is_each else outside)
+            digits += [_of_axis(extent, k) for k in range(1, count + 1)] if is_each else [extent]
+        found += [digits] if slot.joined else [[extent] for extent in digits]
+    return found
+
+
 def _product(extents: Sequence[Any]) -> Any:
     found: Any = 1
     for e in extents:
@@ -425,13 +435,16 @@ def _numbers(name: str, count: int) -> list[tuple[str, int]]:
 
 
 def _slot(item: Item) -> Slot:
-    if item.joined:
-        return Slot(tuple(run[1] for run in _joined_runs(item)), True)
-    return Slot(item.stars[:1])
+    return Slot(tuple(star for _, star in _digits(item)), item.joined)
 
 
-def _joined_runs(item: Item) -> list[tuple[list[str], bool]]:
-    """Return the digits of a joined axis; names outside of the group that follow each other are one digit."""
+def _digits(item: Item) -> list[tuple[list[str], bool]]:
+    """Return the digits of the slot of an item: their names, and whether they are axes of the group.
+
+    Names outside of the group that follow each other are one digit.
+    """
+    if not item.joined:
+        return [([*item.names], item.stars[0])]
     found: list[tuple[list[str], bool]] = []
     for name, star in zip(item.names, item.stars, strict=True):
         if found and not star and not found[-1][1]:
@@ -443,9 +456,7 @@ def _joined_runs(item: Item) -> list[tuple[list[str], bool]]:
 
 def _runs(item: Item, star: bool) -> list[list[str]]:
     """Return the names on each axis that an item has of the group's tensor, or of the other one."""
-    if item.joined:
-        return [names for names, starred in _joined_runs(item) if starred == star]
-    return [list(item.names)] if item.stars[0] == star else []
+    return [names for names, starred in _digits(item) if starred == star]
 
 
 def _axes(side: Sequence[Item], count: int) -> list[list[tuple[str, int]]]:
