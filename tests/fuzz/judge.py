@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ VARIANTS = 8  # types and layouts at each of them
 ALONE = 100  # where there is but one
 REFUSALS = 6  # points without a meaning that are tried
 FILLS = ("constant_values", "constant_value", "pad_value", "value")
+PORTABLE = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "armv8-a"}.get(platform.machine(), NATIVE)
+"""What compilers compile for where nobody names an instruction set: what users of the generated C get."""
 ITEM_SIZES = {1: 5, 2: 4, 4: 6, 8: 4, 16: 2, 3: 1, 5: 1, 6: 1, 12: 1}  # and how often each is drawn
 
 
@@ -37,7 +40,7 @@ class Plan:
     declared: str  # "", "tensor" or "kernel"
     fixed: Point
     optimise: str
-    march: str = NATIVE
+    march: str = NATIVE  # or `PORTABLE`
 
 
 @dataclass(slots=True)
@@ -73,8 +76,8 @@ def plan(rnd: random.Random, drawn: Drawn) -> Plan:
             name: point[name] for name in rnd.sample(list(point), rnd.choice((1, 1, 1, len(point))) if point else 0)
         }
     optimise = rnd.choice(("-O1", "-O1", "-O1", "-O3"))
-    march = rnd.choice((NATIVE, *LEVELS))  # the same draw on every machine
-    return Plan(tuple(dtypes), declared, fixed, optimise, march if march in available() else NATIVE)
+    march = rnd.choice((NATIVE, PORTABLE, *LEVELS))  # the same draw on every machine
+    return Plan(tuple(dtypes), declared, fixed, optimise, march if march in (PORTABLE, *available()) else NATIVE)
 
 
 def judge(drawn: Drawn, how: Plan, seed: int) -> Findings:
@@ -91,7 +94,7 @@ def judge(drawn: Drawn, how: Plan, seed: int) -> Findings:
         found.state = "not decided when built"
         return found
     try:
-        with flags(how.optimise):
+        with flags(f"-march={PORTABLE} {how.optimise}" if how.march == PORTABLE != NATIVE else how.optimise):
             _judge(drawn, how, t, random.Random(seed), found)
     except Exception as error:
         found.failure = f"{type(error).__name__}: {error}"
@@ -161,7 +164,8 @@ def filled(step: brute.Step, fill: float) -> brute.Step:
 def compiled(t: sl.Tensor, how: Plan) -> sl.Kernel:
     """Return the kernel of *t*."""
     # `sl.compile` compiles for float32 too where no type is named, which takes as long again
-    return sl.Kernel(t, how.dtypes[0] if how.declared else None, WHOLE, True, 1, False, how.march)
+    march = NATIVE if how.march == PORTABLE else how.march  # `flags` names the portable one
+    return sl.Kernel(t, how.dtypes[0] if how.declared else None, WHOLE, True, 1, False, march)
 
 
 @contextmanager

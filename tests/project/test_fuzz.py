@@ -15,6 +15,7 @@ import pytest
 import symlayout as sl
 from symlayout.frontends import names
 from symlayout.frontends.onnx.operator import EXAMPLES
+from symlayout_codegen.jit.instruction_set import NATIVE, available
 from tests.fuzz import __main__ as command
 from tests.fuzz import judge
 from tests.fuzz.chains import PROPOSALS, Chain, Drawn, Link, at_points, draw, run
@@ -86,6 +87,11 @@ def test_layouts_lie_inside_their_memory_and_guards_are_beside_it(name: str) -> 
 
 def test_element_types_are_of_many_sizes() -> None:
     assert {1, 2, 3, 4, 8, 16} <= set(by_size())
+
+
+def test_every_instruction_set_of_the_processor_is_drawn_and_the_portable_one(all_drawn: list[Drawn]) -> None:
+    drawn = {judge.plan(random.Random(seed), all_drawn[0]).march for seed in range(100)}
+    assert drawn == {NATIVE, judge.PORTABLE, *available()}
 
 
 @pytest.mark.slow
