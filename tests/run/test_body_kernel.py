@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,7 @@ from symlayout.run.standalone_c import Unit, emit
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.ir.nest import simulate
 from symlayout_codegen.jit.compiler import find_compiler
+from symlayout_codegen.jit.instruction_set import LEVELS, available
 
 Array = np.ndarray[Any, Any]
 N, H, W, C = sl.dims("N H W C")
@@ -241,6 +246,38 @@ def test_emitted_c_says_its_types_and_what_c_cannot_compute_is_refused() -> None
     assert "src : x, uint8" in files["preprocess.c"]
     with pytest.raises(sl.InconclusiveError, match="C computes each value of Exp"):
         emit([Unit(sl.onnx.exp(x("float32", H)), "exp", 4, "")])
+
+
+@pytest.mark.skipif(not available(), reason="levels of x86-64")
+@pytest.mark.parametrize("level", available())
+def test_halves_are_converted_alike_at_every_instruction_set(level: str) -> None:
+    """All halves; and all floats between them that are rounded in another way than their neighbours."""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    floats = halves[np.isfinite(halves)].astype(np.float32)
+    nearer = np.nextafter(floats.astype(np.float16), np.float16(0)).astype(np.float32)
+    ties = (floats + nearer) / 2
+    beside = np.concatenate([ties, *(np.nextafter(ties, np.float32(end)) for end in (-np.inf, np.inf)), floats])
+    beside = np.concatenate([beside, np.array([65519.9, 65520, 1e38, 1e-45, np.inf, -np.inf], np.float32)])
+    widened = sl.compile(sl.onnx.cast(x("float16", N), to=1), march=level)(halves)
+    numbers = ~np.isnan(halves)
+    assert widened[numbers].tobytes() == halves[numbers].astype(np.float32).tobytes()
+    assert (widened[~numbers].view(np.uint32) == (halves[~numbers].view(np.uint16) & 0x3FF).astype(np.uint32) << 13
+            | (halves[~numbers].view(np.uint16) & 0x8000).astype(np.uint32) << 16 | 0x7FC00000).all()  # fmt: skip
+    narrow = sl.compile(sl.onnx.cast(x("float32", N), to=10), march=level)
+    with np.errstate(over="ignore"):
+        assert narrow(beside).tobytes() == beside.astype(np.float16).tobytes()
+    assert np.array_equal(narrow(widened).view(np.uint16)[~numbers], halves[~numbers].view(np.uint16) | 0x200)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None or not available(), reason="needs gcc, and levels of x86-64")
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_max_pool_is_compiled_to_vectors(level: str, tmp_path: Path) -> None:
+    """A jump for each element takes thirty times as long."""
+    for name, text in emit([Unit(CHAINS["max pool"](), "pool", 4, "")]).items():
+        (tmp_path / name).write_text(text)
+    words = ["gcc", "-std=c11", "-O3", f"-march={level}", "-S", "pool.c", "-o", "-"]
+    assembly = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^\tv?cmp\w*ps\t", assembly, re.MULTILINE)
 
 
 def test_benchmarks_compare_what_is_equal() -> None:

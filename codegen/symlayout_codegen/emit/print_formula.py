@@ -179,11 +179,22 @@ def _applied(function: str, type: str, types: list[str], operands: list[str]) ->
     if function == "cast":
         return _cast(types[0], type, operands[0])
     if function == "where":
-        return f"{operands[0]} ? {operands[1]} : {operands[2]}"
+        return _chosen(type, *operands)
     of = types[0]
     text = _truth(function, operands) if of == "bool" else _number(function, of, operands)
     rounds = type == HALF and function in ("add", "subtract", "multiply", "divide")
     return f"sl_round_to_half({text})" if rounds else text
+
+
+def _chosen(type: str, first: str, a: str, b: str) -> str:
+    """Return the C of *a* where *first* holds, else *b*; all have been computed.
+
+    Floats are chosen by their bits, and truth values by operators: gcc makes jumps of ``?:`` between them, and then no
+    vectors.
+    """
+    if is_float(type):
+        return f"sl_choose_{'float32' if type == HALF else type}({first}, {a}, {b})"
+    return f"({first} & {a}) | (!{first} & {b})" if type == "bool" else f"{first} ? {a} : {b}"
 
 
 def _truth(function: str, operands: list[str]) -> str:
@@ -201,10 +212,10 @@ def _number(function: str, type: str, operands: list[str]) -> str:
             return f"{a} {_OPERATORS[function]} {b}"
         case "maximum" | "minimum":
             better = f"{a} {'>' if function == 'maximum' else '<'} {b}"
-            return f"({better}) | ({a} != {a}) ? {a} : {b}" if is_float(type) else f"{better} ? {a} : {b}"
+            return _chosen(type, f"({better}) | ({a} != {a})" if is_float(type) else better, a, b)
         case "clip":
             low, high = operands[1], operands[2]
-            return f"{a} < {low} ? {low} : {high} < {a} ? {high} : {a}"
+            return _chosen(type, f"{a} < {low}", low, _chosen(type, f"{high} < {a}", high, a))
     if is_float(type):
         if function in _OPERATORS:
             return f"{a} {_OPERATORS[function]} {b}"

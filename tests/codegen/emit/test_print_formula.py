@@ -52,6 +52,19 @@ def test_each_step_is_a_local_and_a_guarded_load_is_a_condition() -> None:
     ]
 
 
+@pytest.mark.parametrize("type", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("function", ["where", "maximum", "clip"])
+def test_what_is_chosen_among_computed_values_takes_no_jump(function: str, type: str) -> None:
+    names = {"where": ("bool", type, type), "maximum": (type, type), "clip": (type, type, type)}[function]
+    loads = tuple(Step("load", name, (), k) for k, name in enumerate(names))
+    formula = Formula((*loads, Step(function, type, tuple(range(len(names))))))
+    at = tuple(LoadAt(k, NamedInt("at")) for k in range(len(names)))
+    if function != "clip" or type != "bool":
+        assert not any(
+            "?" in line for line in formula_statement(Compute(NamedInt("o"), "", formula, at), names, type, show)
+        )
+
+
 def test_folds_have_a_variable_that_terms_change() -> None:
     formula = Formula((Step("load", "float64", (), 0), Step("fold_add", "float64", (0,), 0)))
     load = (LoadAt(0, NamedInt("at")),)

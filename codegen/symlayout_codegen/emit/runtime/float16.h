@@ -11,7 +11,30 @@
 __extension__ typedef _Float16 sl_half;
 typedef uint16_t __attribute__((may_alias, aligned(1))) sl_float16;
 
-/* The float that the half with these bits is, and the bits of the half next to a float. */
+/* The float that the half with these bits is, and the bits of the half next to a float.  A NaN is quiet. */
+#if defined __x86_64__ && !defined __F16C__ /* else a call of the compiler's library for each element */
+SL_VALUE float sl_float32_of_half(uint16_t bits)
+{
+    const uint32_t sign = (bits & UINT32_C(0x8000)) << 16, rest = (bits & UINT32_C(0x7fff)) << 13;
+    const float below_normal = sl_float32_of_bits(rest + UINT32_C(0x38800000)) - 0x1p-14F;
+    const uint32_t quiet = rest > UINT32_C(0x0f800000) ? UINT32_C(0x400000) : 0;
+    const uint32_t normal = rest + (rest >= UINT32_C(0x0f800000) ? UINT32_C(0x70000000) : UINT32_C(0x38000000));
+    const float y = sl_choose_float32(rest < UINT32_C(0x00800000), below_normal, sl_float32_of_bits(normal | quiet));
+    return sl_float32_of_bits(sl_bits_of_float32(y) | sign);
+}
+SL_VALUE uint16_t sl_half_of_float32(float y)
+{
+    const uint32_t bits = sl_bits_of_float32(y), rest = bits & UINT32_C(0x7fffffff);
+    /* 0.5 has its last bit where that of the halves below the normal ones is. */
+    const uint32_t below_normal = sl_bits_of_float32(sl_float32_of_bits(rest) + 0.5F) - UINT32_C(0x3f000000);
+    const uint32_t normal = (rest - UINT32_C(0x38000000) + UINT32_C(0xfff) + (rest >> 13 & 1)) >> 13;
+    const uint32_t nan = UINT32_C(0x7e00) | (rest >> 13 & UINT32_C(0x3ff));
+    const uint32_t large = rest > UINT32_C(0x7f800000) ? nan : UINT32_C(0x7c00);
+    const uint32_t mask = 0U - (uint32_t)(rest < UINT32_C(0x38800000));
+    const uint32_t half = (below_normal & mask) | ((rest >= UINT32_C(0x47800000) ? large : normal) & ~mask);
+    return (uint16_t)(half | (bits >> 16 & UINT32_C(0x8000)));
+}
+#else
 SL_VALUE float sl_float32_of_half(uint16_t bits)
 {
     sl_half x;
@@ -25,6 +48,7 @@ SL_VALUE uint16_t sl_half_of_float32(float y)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
+#endif
 SL_VALUE uint16_t sl_half_of_float64(double y)
 {
     const sl_half x = (sl_half)y;

@@ -54,6 +54,18 @@ SL_VALUE uint64_t sl_bits_of_float64(double x)
     return bits;
 }
 
+/* a where *first* holds, else b; without a jump, so that loops become vectors. */
+SL_VALUE float sl_choose_float32(int first, float a, float b)
+{
+    const uint32_t mask = 0U - (uint32_t)(first != 0);
+    return sl_float32_of_bits((sl_bits_of_float32(a) & mask) | (sl_bits_of_float32(b) & ~mask));
+}
+SL_VALUE double sl_choose_float64(int first, double a, double b)
+{
+    const uint64_t mask = 0U - (uint64_t)(first != 0);
+    return sl_float64_of_bits((sl_bits_of_float64(a) & mask) | (sl_bits_of_float64(b) & ~mask));
+}
+
 /* The magnitude of x: its sign bit is cleared. */
 SL_VALUE float sl_absolute_float32(float x)
 {
