@@ -280,6 +280,21 @@ def test_a_max_pool_is_compiled_to_vectors(level: str, tmp_path: Path) -> None:
     assert re.search(r"^\tv?cmp\w*ps\t", assembly, re.MULTILINE)
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_compilers_have_no_warning_about_what_kernels_compute(compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    for k, name in enumerate(CHAINS):
+        if "exp" in name or (("half" in name or "halves" in name) and compiler == "clang"):
+            continue  # C computes no exponential; clang has halves from version 15 on
+        for file, text in emit([Unit(CHAINS[name](), f"kernel_{k}", 4, "")]).items():
+            (tmp_path / file).write_text(text)
+        words = [compiler, *flags, f"kernel_{k}.c"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stdout + done.stderr == "", name
+
+
 def test_benchmarks_compare_what_is_equal() -> None:
     for chain in (bodies.preprocess(40), bodies.unpack()):
         expected = sl.interpret(chain.tensor, chain.array)

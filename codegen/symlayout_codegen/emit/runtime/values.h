@@ -119,13 +119,13 @@ SL_ROUNDINGS(double, float64)
     SL_VALUE int32_t sl_int32_of_##name(type x)                                                                      \
     {                                                                                                                \
         const type least = (type)-0x1p31;                                                                            \
-        const type y = (x >= least) & (x < -least) ? x : least;                                                      \
+        const type y = sl_choose_##name((x >= least) & (x < -least), x, least);                                      \
         return (int32_t)y;                                                                                           \
     }                                                                                                                \
     SL_VALUE int64_t sl_int64_of_##name(type x)                                                                      \
     {                                                                                                                \
         const type least = (type)-0x1p63;                                                                            \
-        const type y = (x >= least) & (x < -least) ? x : least;                                                      \
+        const type y = sl_choose_##name((x >= least) & (x < -least), x, least);                                      \
         return (int64_t)y;                                                                                           \
     }                                                                                                                \
     SL_VALUE uint64_t sl_uint64_of_##name(type x)                                                                    \
