@@ -283,7 +283,7 @@ class _Decision:
                 digits = self._meet(facts)
             return self._end(facts, digits, inside)
         except _Open as question:
-            if isinstance(plan, Split):
+            if isinstance(plan, Split) and _has_symbols(plan.value, facts):
                 return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
             if self.one_fill and inside is None:
                 plans = (plan.left, plan.right) if isinstance(plan, Masked) else (None, None)
@@ -291,7 +291,7 @@ class _Decision:
                 return Masked(facts, left, right)
             return self._split(_question(facts, question.value, taken), facts, digits, taken, inside)
         except _Stuck as stuck:
-            if isinstance(plan, Split):
+            if isinstance(plan, Split) and _has_symbols(plan.value, facts):
                 return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
             for value in reversed(taken):
                 if facts.excludes(value):
@@ -738,6 +738,11 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
             if between is not None:
                 return between
     return value
+
+
+def _has_symbols(value: Extent, facts: Facts) -> bool:
+    """Return whether *facts* have the symbols of a split of an earlier proof, which may have met others before it."""
+    return names_of(value) <= facts.low.keys() | facts.solved.keys()
 
 
 def _halved(facts: Facts, name: str) -> Extent | None:

@@ -214,7 +214,7 @@ _BLOCKS: list[Row] = [
 _READINGS: list[Row] = [
     ("an axis without elements is shown to have none", "known.need(-extent)", "known.need(1 - extent)"),
     ("fills are one where they mask", "len(fills) > 1 or any(", "any("),
-    ("the sides' coordinates are equal", "        known.need_zero(known.reduce(a - b))\n", "        pass\n"),
+    ("the sides' coordinates are equal", "        known.need_zero(a - b)\n", "        pass\n"),
     ("no coordinate is introduced before the maps", "    if known.point is not None:\n", "    if False:\n"),
     ("every name of the claim has a meaning", "    if missing := {", "    if False and {"),
     (

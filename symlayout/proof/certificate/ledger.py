@@ -41,8 +41,13 @@ class Ledger:
     def take(self, step: Sequence[Any]) -> None:
         """Check a step, given as data, and add its conclusion; `Refused` if the checker refuses the step."""
         take(self.known, step)
-        if step[0] in ("max", "divide", "solve", "rewrite"):
-            known = self.known
+        known = self.known
+        if step[0] == "max":
+            self.maxima[step[1]] = collapse(known.maxima[step[1]].terms)
+        elif step[0] == "divide":
+            e, k, q = (known.read(part) for part in step[1:])
+            self.floors[collapse(e.terms), collapse(k.terms)] = collapse(q.terms)
+        elif step[0] in ("solve", "rewrite"):
             self.maxima = {name: collapse(e.terms) for name, e in known.maxima.items()}
             floors = ((e.terms, k.terms, q.terms) for (e, k), q in known.floors.items())
             self.floors = {(collapse(e), collapse(k)): collapse(q) for e, k, q in floors}

@@ -12,9 +12,12 @@ from symlayout.algebra.polynomial import encode
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 from symlayout.proof.certificate.checker import Refused, refusal, seal
+from symlayout.proof.certificate.checker.blocks import budget, check_end
+from symlayout.proof.certificate.checker.readings import check_given, suppositions
+from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_facts import Recorder, data_of
-from symlayout.proof.decide_equal import Absurd, Agreed, Chosen, Masked, Tree, agree, show_map
+from symlayout.proof.decide_equal import Agreed, Chosen, Masked, Split, Tree, agree, show_map
 from symlayout.tensors.chain import Tensor
 
 _MORE = 4  # times the goals that a proof may visit: more than that proof took, which did not write
@@ -33,18 +36,17 @@ def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any, tree: Tree | 
     """
     claim = Claim(left, right, facts, dtype)
     try:
-        certificate = _certify(claim, tree)
+        return _certify(claim, tree)
     except Refused as error:
         raise InconclusiveError(f"the proof has a certificate: {error}") from error
-    if reason := refusal(certificate):
-        raise InconclusiveError(f"the proof has a certificate: {reason}")
-    return certificate
 
 
 def _certify(claim: Claim, plan: Tree | None) -> dict[str, Any]:
+    """Return the certificate, all of whose steps and ends the checker has accepted while they were written."""
     recorder = Recorder()
     recorder.begin(claim.data)
     recorder.introduce(claim)
+    check_given(recorder.context.known)
     maps = [_map(claim, recorder, number) for number in claim.operations]
     tree = agree(
         claim.left,
@@ -55,8 +57,14 @@ def _certify(claim: Claim, plan: Tree | None) -> dict[str, Any]:
         effort=_MORE * limits.decision_goals,
         plan=plan,
     )
-    certificate = {"claim": claim.data, "proof": {"given": recorder.steps, "maps": maps, "sides": _block(tree)}}
-    return {**certificate, "seal": seal(certificate)}
+    certificate: dict[str, Any] = {
+        "claim": claim.data,
+        "proof": {"given": recorder.steps, "maps": maps, "sides": _block(tree)},
+    }
+    certificate["seal"] = seal(certificate)
+    if recorder.context.known.work.done > budget(size(certificate)) and (reason := refusal(certificate)):
+        raise Refused(reason)
+    return certificate
 
 
 def _map(claim: Claim, recorder: Recorder, number: int) -> dict[str, Any]:
@@ -76,14 +84,27 @@ def _map(claim: Claim, recorder: Recorder, number: int) -> dict[str, Any]:
 
 
 def _block(tree: Tree) -> dict[str, Any]:
-    """Return a tree of cases as data; its facts are recorders."""
-    steps = tree.facts.steps if isinstance(tree.facts, Recorder) else []
-    if isinstance(tree, Agreed):
-        return {"steps": steps, "agree": [data_of(path) for path in tree.paths]}
-    if isinstance(tree, Chosen):
-        return {"steps": steps, "case": [tree.number, [list(window) for window in tree.others]]}
+    """Return a tree of cases as data; its facts are recorders.
+
+    Raises
+    ------
+    Refused
+        The checker does not accept the end of a block.
+    """
+    assert isinstance(tree.facts, Recorder)
+    steps, known = tree.facts.steps, tree.facts.context.known
+    if isinstance(tree, Split):
+        known.read(encode(tree.value))
+        return {"steps": steps, "split": [encode(tree.value), _block(tree.yes), _block(tree.no)]}
     if isinstance(tree, Masked):
+        list(suppositions(known))
         return {"steps": steps, "masked": [_block(tree.left), _block(tree.right)]}
-    if isinstance(tree, Absurd):
-        return {"steps": steps, "absurd": []}
-    return {"steps": steps, "split": [encode(tree.value), _block(tree.yes), _block(tree.no)]}
+    block: dict[str, Any] = {"steps": steps}
+    if isinstance(tree, Agreed):
+        block["agree"] = [data_of(path) for path in tree.paths]
+    elif isinstance(tree, Chosen):
+        block["case"] = [tree.number, [list(window) for window in tree.others]]
+    else:
+        block["absurd"] = []
+    check_end(known, block)
+    return block

@@ -18,13 +18,15 @@ import pytest
 
 import symlayout as sl
 from symlayout.algebra.polynomial import encode
+from symlayout.proof.certificate import write
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
-from symlayout.proof.decide_equal import Split, agree
+from symlayout.proof.decide_equal import Agreed, Split, agree
 from tests.fuzz_check import alterations, at, certificate, few, run, sealed, sites, words_of
 from tests.fuzz_prove import build as build_chain
 from tests.fuzz_prove import random_claim
+from tests.fuzz_prove.claims import random_family
 from tests.proof.test_claims import CLAIMS, build
 from tests.support.brute import Invalid
 from tests.support.certificates.certified import EndlessError, Meaning, falsity
@@ -416,6 +418,20 @@ def test_random_claims_that_had_no_certificate_have_one(seed: int) -> None:
     pair = random_claim(random.Random(seed))
     symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in pair.dims}
     confirm(build_chain(pair.left, symbols), build_chain(pair.right, symbols))
+
+
+def test_a_case_of_the_proof_whose_symbols_the_certificate_has_not_met_is_not_taken() -> None:
+    family = random_family(random.Random(1017))
+    symbols = {d.name: sl.dim(d.name, d.min, d.max, d.multiple_of) for d in family.dims}
+    left, right = (build_chain(chain, symbols) for chain in family.chains[:2])
+    assert sl.check(sl.prove_equal(left, right).certificate)
+
+
+def test_a_block_whose_end_the_checker_refuses_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = sl.tensor("N, C", name="x")
+    monkeypatch.setattr(write, "agree", lambda left, right, facts, dtype, **_: Agreed(facts, ((), ())))
+    with pytest.raises(sl.InconclusiveError, match="has a certificate: no coordinate is introduced"):
+        _ = sl.prove_equal(sl.flip(sl.flip(x)), x).certificate
 
 
 def test_a_certificate_takes_the_cases_of_the_proof_that_gave_the_verdict() -> None:

@@ -110,13 +110,19 @@ def check_block(known: Known, block: dict[str, Any]) -> None:
             supposed = known.fork()
             supposed.nonnegative.add(bound)
             check_block(supposed, branch)
-    elif "agree" in block:
-        readings.check_agreement(known, *block["agree"])
-    elif "case" in block:
-        readings.check_case(known, *block["case"])
     elif "masked" in block:
         for supposed, branch in zip(readings.suppositions(known), block["masked"], strict=True):
             check_block(supposed, branch)
+    else:
+        check_end(known, block)
+
+
+def check_end(known: Known, block: dict[str, Any]) -> None:
+    """Check the end of a block that has no branches, after its steps."""
+    if "agree" in block:
+        readings.check_agreement(known, *block["agree"])
+    elif "case" in block:
+        readings.check_case(known, *block["case"])
     elif not known.is_absurd():
         raise Refused("a block ends as absurd, but no known fact is false")
 

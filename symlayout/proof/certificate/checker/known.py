@@ -39,6 +39,7 @@ class Known:
         self.meaning: dict[str, Polynomial] = {}
         self.point: list[Polynomial] | None = None
         self.inside: str | None = None
+        self._claimed: dict[int, Polynomial] = {}  # parts of the claim that were read, by their ids
 
     def fork(self) -> Known:
         """Return an independent copy."""
@@ -48,6 +49,7 @@ class Known:
         copy.solved, copy.rewrites, copy.maxima = dict(self.solved), list(self.rewrites), dict(self.maxima)
         copy.floors, copy.meaning = dict(self.floors), dict(self.meaning)
         copy.place, copy.point, copy.inside = self.place, self.point, self.inside
+        copy._claimed = dict(self._claimed)
         return copy
 
     # ------------------------------------------------------------------ polynomials
@@ -68,7 +70,10 @@ class Known:
         return self.symbol(name)
 
     def reduce(self, e: Polynomial) -> Polynomial:
-        """Return *e* with solved symbols and rewritten monomials replaced by their values."""
+        """Return *e* with solved symbols and rewritten monomials replaced by their values.
+
+        A sum of reduced polynomials is reduced.
+        """
         e = e.substitute(self.solved)
         for _ in range(_REWRITES if self.rewrites else 0):
             before = e
@@ -81,16 +86,27 @@ class Known:
     def read(self, data: Any) -> Polynomial:
         """Return a polynomial of the proof, reduced."""
         e = decode(data, self.work)
+        if not e.names:
+            return e
         if not e.names <= self.symbols:
             raise Refused(f"{e} has symbols that nothing introduced")
         return self.reduce(e)
 
     def claimed(self, data: Any) -> Polynomial:
-        """Return a polynomial of the claim in the symbols of the proof, reduced."""
-        e = decode(data, self.work)
-        if not e.names <= self.meaning.keys():
-            raise Refused(f"{e} has names without a meaning")
-        return self.reduce(e.substitute(self.meaning))
+        """Return a polynomial of the claim in the symbols of the proof, reduced; *data* is a part of the claim."""
+        found = self._claimed.get(id(data))
+        if found is None:
+            e = decode(data, self.work)
+            if not e.names <= self.meaning.keys():
+                raise Refused(f"{e} has names without a meaning")
+            found = self._claimed[id(data)] = self.reduce(e.substitute(self.meaning))
+        self.work.spend(1)
+        return found
+
+    def mean(self, name: str, value: Polynomial) -> None:
+        """Give a name of the claim its value."""
+        self.meaning[name] = value
+        self._claimed = {}
 
     # ------------------------------------------------------------------ what is known
 
@@ -119,7 +135,7 @@ class Known:
     def need_inside(self, value: Polynomial, extent: Polynomial) -> None:
         """Refuse the certificate unless ``0 <= value < extent`` is known."""
         self.need(value)
-        self.need(self.reduce(extent - 1 - value))
+        self.need(extent - 1 - value)
 
     def need_floor(self, e: Polynomial, k: Polynomial, q: Polynomial) -> None:
         """Refuse the certificate unless ``q = floor(e/k)`` and ``k >= 1`` are known."""
@@ -138,17 +154,22 @@ class Known:
         """Replace a symbol by *value* everywhere; *value* mentions no solved symbol."""
         self.solved = {k: e.substitute({name: value}) for k, e in self.solved.items()} | {name: value}
         self.rewrites = [(m, self.reduce(e)) for m, e in self.rewrites if name not in m]
-        self._renew()
+        self._renew(None if self.rewrites else name)
 
     def rewrite(self, monomial: Monomial, value: Polynomial) -> None:
         """Replace a monomial by *value* everywhere."""
         self.rewrites.append((monomial, value))
         self._renew()
 
-    def _renew(self) -> None:
-        """Reduce all known facts."""
-        self.nonnegative = {self.reduce(e) for e in self.nonnegative}
-        self.zero = {self.reduce(e) for e in self.zero}
-        self.maxima = {name: self.reduce(e) for name, e in self.maxima.items()}
-        self.floors = {(self.reduce(e), self.reduce(k)): self.reduce(q) for (e, k), q in self.floors.items()}
-        self.meaning = {name: self.reduce(e) for name, e in self.meaning.items()}
+    def _renew(self, name: str | None = None) -> None:
+        """Reduce all known facts; with *name*, only those that mention it."""
+
+        def renewed(e: Polynomial) -> Polynomial:
+            return self.reduce(e) if name is None or name in e.names else e
+
+        self.nonnegative = {renewed(e) for e in self.nonnegative}
+        self.zero = {renewed(e) for e in self.zero}
+        self.maxima = {m: renewed(e) for m, e in self.maxima.items()}
+        self.floors = {(renewed(e), renewed(k)): renewed(q) for (e, k), q in self.floors.items()}
+        self.meaning = {n: renewed(e) for n, e in self.meaning.items()}
+        self._claimed = {key: renewed(e) for key, e in self._claimed.items()}

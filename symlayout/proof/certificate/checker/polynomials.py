@@ -14,6 +14,7 @@ Terms = dict[Monomial, int]
 
 MAX_DEGREE = 200  # most factors of a monomial; repeated substitution could double it without end
 MAX_BITS = 2000  # most bits of a coefficient
+_ONE: Terms = {(): 1}
 _SHOWN = 12  # most terms of a polynomial in a message
 
 
@@ -66,32 +67,47 @@ class Polynomial:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
 
-    def _coerce(self, other: Polynomial | int) -> Polynomial:
-        return constant(other, self.work) if isinstance(other, int) else other
-
     def __add__(self, other: Polynomial | int) -> Polynomial:
-        total = dict(self.terms)
-        self.work.spend(len(total))
-        _add(total, self._coerce(other).terms, self.work)
-        return Polynomial(total, self.work)
+        return self._plus(other, 1)
 
     def __neg__(self) -> Polynomial:
         self.work.spend(len(self.terms))
         return Polynomial({monomial: -c for monomial, c in self.terms.items()}, self.work)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
-        return self + -self._coerce(other)
+        return self._plus(other, -1)
 
     def __rsub__(self, other: int) -> Polynomial:
         return -self + other
 
+    def _plus(self, other: Polynomial | int, sign: int) -> Polynomial:
+        """Return this polynomial plus *sign* times the other."""
+        other = constant(other, self.work) if isinstance(other, int) else other
+        if not other.terms:
+            return self
+        total = dict(self.terms)
+        self.work.spend(len(total))
+        _add(total, other.terms, self.work, sign)
+        return Polynomial(total, self.work)
+
     def __mul__(self, other: Polynomial | int) -> Polynomial:
+        factor = constant(other, self.work) if isinstance(other, int) else other
+        if factor.terms == _ONE:
+            return self
+        if self.terms == _ONE:
+            return factor
         total: Terms = {}
-        factor = self._coerce(other)
         for left, a in self.terms.items():
+            spent = 0
             for right, b in factor.terms.items():
                 _check_size(left, right, a, b)
-                _add(total, {tuple(sorted(left + right)): a * b}, self.work)
+                monomial = tuple(sorted(left + right)) if left and right else left or right
+                spent += 1 + len(monomial)
+                if c := total.get(monomial, 0) + a * b:
+                    total[monomial] = c
+                else:
+                    del total[monomial]
+            self.work.spend(spent)
         return Polynomial(total, self.work)
 
     def substitute(self, values: Mapping[str, Polynomial]) -> Polynomial:
@@ -102,6 +118,9 @@ class Polynomial:
         total: Terms = {}
         for monomial, coefficient in self.terms.items():
             kept = tuple([name for name in monomial if name not in values])
+            if len(kept) == len(monomial):
+                _add(total, {monomial: coefficient}, self.work)
+                continue
             term = Polynomial({kept: coefficient}, self.work)
             for name in monomial:
                 if name in values:
@@ -155,11 +174,11 @@ def written(terms: Mapping[Monomial, int]) -> str:
     return text.removeprefix("+ ") if text[0] == "+" else "-" + text[2:]
 
 
-def _add(total: Terms, terms: Terms, work: Work) -> None:
-    """Add *terms* to *total*."""
+def _add(total: Terms, terms: Terms, work: Work, sign: int = 1) -> None:
+    """Add *terms*, times *sign*, to *total*."""
     work.spend(len(terms) + sum(map(len, terms)))
     for monomial, coefficient in terms.items():
-        if c := total.get(monomial, 0) + coefficient:
+        if c := total.get(monomial, 0) + sign * coefficient:
             total[monomial] = c
         else:
             del total[monomial]

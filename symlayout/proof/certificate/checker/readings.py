@@ -44,7 +44,7 @@ def _need_same(known: Known, left: Sequence[Polynomial], right: Sequence[Polynom
     if len(left) != len(right):
         raise Refused(f"{what} differ in rank")
     for a, b in zip(left, right, strict=True):
-        known.need_zero(known.reduce(a - b))
+        known.need_zero(a - b)
 
 
 # ---------------------------------------------------------------------- one map
@@ -94,9 +94,9 @@ def _need_outside(known: Known, expression: Any, extent: Polynomial, at: list[Po
     if end == "empty":
         known.need(-extent)
     elif end == "below":
-        known.need(known.reduce(-1 - evaluate(known, expression, at)))
+        known.need(-1 - evaluate(known, expression, at))
     else:
-        known.need(known.reduce(evaluate(known, expression, at) - extent))
+        known.need(evaluate(known, expression, at) - extent)
 
 
 def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
@@ -109,8 +109,10 @@ def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
     if operator == "extent":
         return known.claimed(operands[0])
     a, b = evaluate(known, operands[0], at), evaluate(known, operands[1], at)
-    if operator in ("+", "-", "*"):
-        return known.reduce(a + b if operator == "+" else a - b if operator == "-" else a * b)
+    if operator in ("+", "-"):
+        return a + b if operator == "+" else a - b
+    if operator == "*":
+        return known.reduce(a * b)
     if (a, b) not in known.floors:
         raise Refused(f"floor(({a}) / ({b})) is not shown")
     quotient = known.floors[a, b]
@@ -177,7 +179,7 @@ def inside(known: Known, side: str, path: Sequence[Any]) -> None:
         raise Refused("this case is not assumed to read inside its source")
     for expression, extent in zip(case["coords"], extents, strict=True):
         c = evaluate(known, expression, at)
-        known.nonnegative |= {c, known.reduce(extent - 1 - c)}
+        known.nonnegative |= {c, extent - 1 - c}
 
 
 def suppositions(known: Known) -> Iterator[Known]:

@@ -17,7 +17,8 @@ from symlayout.proof.certificate.checker.polynomials import Polynomial, Refused
 def dim(known: Known, name: str) -> None:
     """``min <= d <= max``; and ``d = k*t`` for a new ``t`` if the claim says that ``d`` is a multiple of ``k``."""
     _, low, high, multiple = _row(known, "dims", name)
-    d = known.meaning[name] = known.introduce(name)
+    d = known.introduce(name)
+    known.mean(name, d)
     if low is not None:
         known.nonnegative.add(d - low)
     if high is not None:
@@ -63,7 +64,7 @@ def mean(known: Known, name: str, value: Any) -> None:
         known.need(known.reduce(v - b))
         if not any(_is_maximum(known, known.reduce(v - x), y - x) for x, y in ((a, b), (b, a))):
             raise Refused(f"{v} is not shown to be max({a}, {b})")
-    known.meaning[name] = v
+    known.mean(name, v)
 
 
 def _is_maximum(known: Known, excess: Polynomial, e: Polynomial) -> bool:
