@@ -88,3 +88,22 @@ def test_pads_that_are_computed_count_where_they_are_asked_to() -> None:
         ceil_mode=1,
     )
     assert sl.interpret(y, x).tolist() == [[[0.5, 1.0, 1.0]]]
+
+
+def test_computed_pads_are_never_negative_where_windows_lie_apart() -> None:
+    x = np.arange(1, 9, dtype=np.float32).reshape(1, 1, 8)
+    for mode in ("SAME_UPPER", "SAME_LOWER"):
+        y = sl.onnx.average_pool(sl.tensor("N, C, H", "float32", name="x"), (1,), auto_pad=mode, strides=(4,))
+        assert sl.interpret(y, x).tolist() == [[[1.0, 5.0]]]
+
+
+def test_products_of_int32_wrap_as_in_the_reference() -> None:
+    y = sl.onnx.reduce_prod(sl.tensor("N, C", "int32", name="x"), axes=[1])
+    assert sl.interpret(y, np.full((1, 21), 3, np.int32)).tolist() == [[3**21 - 2 * 2**32]]
+
+
+def test_a_pool_requires_that_its_window_fits() -> None:
+    y = sl.onnx.lp_pool(sl.tensor("N, C, H", name="x"), (3,), dilations=(3,))
+    assert [str(r) for r in y.requires] == ["H >= 7"]
+    with pytest.raises(sl.ShapeError, match="a window of 7 does not fit 6 elements"):
+        y.subs({"H": 6})

@@ -9,6 +9,7 @@ from collections import Counter
 from importlib.metadata import version
 
 from tests import onnx_nodes
+from tests.onnx_nodes.against_onnxruntime import DIFFERENCES
 
 
 def page() -> str:
@@ -31,6 +32,15 @@ def page() -> str:
         f"| shape right in the whole model, whose subgraphs have no value | {counts.pop('model')} |",
     ]
     lines += [f"| not run: {reason} | {count} |" for reason, count in counts.most_common()]
+    lines += [
+        "",
+        "`python -m tests.onnx_nodes.against_onnxruntime` compares random nodes with onnxruntime. It differs from ours",
+        "in:",
+        "",
+        "| case | symlayout | onnxruntime | others |",
+        "|---|---|---|---|",
+        *(f"| {what} | {' | '.join(answers)} |" for what, (_, *answers) in DIFFERENCES.items()),
+    ]
     return "\n".join(lines)
 
 
