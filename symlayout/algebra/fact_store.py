@@ -324,6 +324,13 @@ class System:
                 if (value := d.value(found)) is not None:
                     found[name] = value
 
+    def failing(self, known: Mapping[str, int]) -> Requirement | None:
+        """Return a requirement that fails where the symbols have these values (see `values`); others are left out."""
+        for r in self.requirements:
+            if names_of(r.value) | names_of(r.modulus) <= known.keys() and not r.holds(known):
+                return r
+        return None
+
     def spell(self, e: Extent) -> str:
         """Return *e* as text in the user's dims."""
         top, bottom = self.to_user(e)

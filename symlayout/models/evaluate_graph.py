@@ -215,11 +215,15 @@ class Evaluation:
         chosen = self.choices_of(ends)
         if not isinstance(data, Tensor) or chosen is None:
             return ends
-        along = range(chosen.size) if axes is None else self.reals_of(axes)
-        if along is None or len(along) != chosen.size or any(not -data.rank <= axis < data.rank for axis in along):
+        along = np.arange(chosen.size) if axes is None else self.reals_of(axes)
+        if chosen.ndim != 1 or along is None or along.shape != chosen.shape:
+            return ends
+        if any(not isinstance(axis, int) or not -data.rank <= axis < data.rank for axis in along.tolist()):
             return ends
         try:
-            found = [self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(chosen.tolist(), along, strict=True)]
+            found = [
+                self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(chosen.tolist(), along.tolist(), strict=True)
+            ]
         except InconclusiveError:
             return ends
         return ends if is_open(found) or found == chosen.tolist() else np.array(found, object)

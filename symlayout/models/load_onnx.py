@@ -384,7 +384,7 @@ def _stem(op: str) -> str:
 
 def _is_range_of_dims(op: str, inputs: Sequence[Value | None]) -> bool:
     """Return whether a node counts up to an expression in dims: then its length is known, and its elements are not."""
-    arrays = [v for v in inputs if isinstance(v, np.ndarray)]
+    arrays = [v for v in inputs if isinstance(v, np.ndarray) and v.size == 1]
     return op == "Range" and len(arrays) == 3 and any(hasattr(n, "free_symbols") for v in arrays for n in v.flat)
 
 
@@ -567,7 +567,7 @@ def _split_to_sequence(self: OnnxEvaluation, node: ModelNode, inputs: list[Value
         return None
     elif split is None:
         sizes = [1] * extent
-    elif isinstance(split, np.ndarray) and isinstance(split.item(), int) and split.item() > 0:
+    elif isinstance(split, np.ndarray) and split.size == 1 and isinstance(split.item(), int) and split.item() > 0:
         step = split.item()
         sizes = [min(step, extent - start) for start in range(0, extent, step)]
     else:

@@ -88,11 +88,13 @@ class EditedGraph:
         return None if found is None else helper.get_attribute_value(found)
 
     def permutation(self, node: NodeProto, rank: int) -> tuple[int, ...] | None:
-        """Return the permutation of a Transpose; None for another node."""
+        """Return the permutation of a Transpose; None for another node, and for a Transpose without a meaning."""
         if not self.is_standard(node, "Transpose"):
             return None
         given = self.attribute(node, "perm")
-        return tuple(reversed(range(rank))) if given is None else tuple(given)
+        if given is None:
+            return tuple(reversed(range(rank)))
+        return tuple(given) if isinstance(given, list) and sorted(given) == list(range(rank)) else None
 
     def evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
         """Return the outputs of a node, given its operands as tensors and arrays by their names."""

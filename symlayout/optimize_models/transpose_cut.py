@@ -68,9 +68,9 @@ def crossings_of(model: Model, *, reorder: bool = False) -> list[Crossing]:
     for node in graph.nodes:
         if graph.is_standard(node, "Transpose") and node.output[0] in model.tensors:
             perm = graph.permutation(node, model.tensors[node.output[0]].rank)
-            assert perm is not None
-            found[perm] = None
-            found[inverse(perm)] = None
+            if perm is not None:
+                found[perm] = None
+                found[inverse(perm)] = None
     return [
         Crossing(perm, flipped, counted, reorder=reorder)
         for counted in (False, True)

@@ -119,6 +119,8 @@ def candidates(t: Tensor, preferred: Sequence[int]) -> Iterator[dict[str, int]]:
 
 
 def _bound(t: Tensor, values: Mapping[str, int]) -> Tensor | None:
+    if t.facts.failing(t.facts.values(values)) is not None:  # cheaper than running the declarations again
+        return None
     try:
         return t.subs(values)
     except ShapeError:

@@ -285,9 +285,8 @@ class Tensor:
         a declaration may state other requirements when it knows more.
         """
         known = self.facts.values({name: v for name, v in values.items() if isinstance(v, int)})
-        for r in self.facts.requirements:
-            if names_of(r.value) | names_of(r.modulus) <= known.keys() and not r.holds(known):
-                raise ShapeError(f"{r.where}: {r} fails for {_assignment(r, known)}", r.kind)
+        if (r := self.facts.failing(known)) is not None:
+            raise ShapeError(f"{r.where}: {r} fails for {_assignment(r, known)}", r.kind)
 
     def remade(self, inputs: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
         """Return the last step of the chain again, on other inputs and with the dims of *values* bound.

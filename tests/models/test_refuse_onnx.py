@@ -224,6 +224,26 @@ def test_an_operation_that_nobody_knows_is_opaque(tmp_path: Path, made: NodeProt
     assert sl.prove_equal(y, z).verdict is sl.Verdict.PROVED
 
 
+LIST = [*extent_nodes(n=0), *joined("listed", "n")]
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [*LIST, node("Slice", "x, zero, listed, none", "y")],
+        [*LIST, node("Slice", "x, zero, n, zero", "y")],
+        [*LIST, *joined("two", "n", "n"), node("Range", "none, two, one", "y")],
+        [node("SplitToSequence", "x, pair", "s", axis=3), node("SequenceAt", "s, none", "y")],
+    ],
+    ids=["axes without an axis", "ends without an axis", "a range to two numbers", "parts with two axes"],
+)
+def test_arguments_of_a_wrong_rank_are_an_error_or_an_opaque_value(tmp_path: Path, nodes: list[NodeProto]) -> None:
+    given = (*ZERO, *constants(none=0, one=1), tensor([2, 2, 2, 2], [2, 2], "pair"))
+    with contextlib.suppress(SymlayoutError):
+        x = value_info("x", ("N", "C", "H", 8))
+        assert loaded(tmp_path, *nodes, constants=given, x=x).shape is not None
+
+
 def test_passes_over_a_model_are_few() -> None:
     assert MAX_PASSES < 10
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,3 +114,13 @@ def test_what_nobody_read_before_stays(tmp_path: Path) -> None:
     graph = EditedGraph(ModelProto.FromString(path.read_bytes()))
     assert graph.uses()["x"] == 2
     assert graph.new_name("a") == "a_2"
+
+
+@pytest.mark.parametrize("perm", [[3, -(2**31)], [0.5, 1.0], 7], ids=str)
+def test_a_transpose_without_a_meaning_stays(tmp_path: Path, perm: Any) -> None:
+    """Two operands make it opaque, so that reading the model does not refuse its permutation."""
+    made = ModelProto.FromString(model([node("Transpose", "x, x", "y", perm=perm)], [value_info("x", (4, 4))]))
+    made.graph.output[0].CopyFrom(value_info("y", (4, 4)))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(made.SerializeToString())
+    assert sl.optimize(path).report.changes == ()

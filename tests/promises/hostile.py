@@ -4,7 +4,8 @@ Shapes, steps, relations, names, attributes, OpenVINO IR and ONNX models, certif
 the cache of kernels: known bombs, and N random changes of valid ones for each.  Every outcome is a result or a
 `SymlayoutError`, after at most 3 million calls of functions, about a second, and with at most 256 MiB more memory than
 the process had.  What can be said of a result (shape, requirements, map, LaTeX) is said too, within the same calls.
-Each reader runs in a process with these limits.
+Each reader runs in a process with these limits.  What is done with whole models, to optimize them for example, may
+take seven times as many calls.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import symlayout as sl
 from symlayout.any_rank.grouped_tensor import AnyRankTensor
 from symlayout.commands import subject
 from symlayout.errors import SymlayoutError
-from tests.promises import hostile_data
+from tests.promises import hostile_data, hostile_models
 from tests.promises.alter import Item, changed, mutated
 from tests.promises.forked import forked
 from tests.promises.seeds import BOMBS, RELATIONS, SHAPES, STEP_BOMBS, STEPS, TOKENS
@@ -35,6 +36,7 @@ from tests.support.steps import STEPS as FEW
 from tests.support.steps import counted
 
 BYTES = 256 << 20
+MOST = 7 * FEW  # calls for whole models
 BATCH = 20  # items in one process
 LONGEST = 70_000  # characters of an error: it may show a text of 64 KiB
 MODELS = ROOT / "examples" / "models"
@@ -201,17 +203,18 @@ def onnx(count: int, rnd: random.Random, folder: Path) -> Iterator[Item]:
 READERS: dict[str, Callable[[int, random.Random, Path], Iterator[Item]]] = {
     "shapes": shapes, "steps": steps, "relations": relations, "names": names, "openvino": openvino, "onnx": onnx,
     "certificates": hostile_data.certificates, "arguments": hostile_data.arguments, "notes": hostile_data.notes,
+    "onnx-models": hostile_models.onnx_models, "openvino-models": hostile_models.openvino_models,
 }  # fmt: skip
 
 
-def attack(items: Sequence[Item], folder: Path) -> Counter[str]:
-    """Try each item, within the limits, a few in each process; return how often what came of them."""
+def attack(items: Sequence[Item], folder: Path, most: int = FEW) -> Counter[str]:
+    """Try each item, within *most* calls, a few in each process; return how often what came of them."""
     counts: Counter[str] = Counter()
     notes = folder / "notes"
     todo = list(items)
     while todo:
         notes.write_text("", encoding="ascii")
-        status = forked(partial(_try, todo[:BATCH], notes), 1e6)
+        status = forked(partial(_try, todo[:BATCH], notes, most), 1e6)
         lines = notes.read_text("ascii").splitlines()
         text = "nothing"
         for line in lines:
@@ -231,7 +234,7 @@ def attack(items: Sequence[Item], folder: Path) -> Counter[str]:
     return counts
 
 
-def _try(items: Sequence[Item], notes: Path) -> None:
+def _try(items: Sequence[Item], notes: Path, most: int) -> None:
     limit = _virtual() + BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with notes.open("a", encoding="ascii", buffering=1) as file:
@@ -239,7 +242,7 @@ def _try(items: Sequence[Item], notes: Path) -> None:
             file.write(f"begin {text[:200]!a} ({len(text)} characters)\n")
             signal.setitimer(signal.ITIMER_PROF, 600)  # ends the process
             try:
-                with counted(FEW):
+                with counted(most):
                     work()
                 outcome = "result"
             except SymlayoutError as error:
@@ -270,7 +273,8 @@ def main(arguments: list[str]) -> int:
     broken = []
     with tempfile.TemporaryDirectory(prefix="symlayout-promise-") as name:
         for reader in options.only:
-            counts = attack(list(READERS[reader](options.count, random.Random(options.seed), Path(name))), Path(name))
+            items = list(READERS[reader](options.count, random.Random(options.seed), Path(name)))
+            counts = attack(items, Path(name), MOST if reader.endswith("-models") else FEW)
             print(f"{reader}:", ", ".join(f"{number} {what}" for what, number in counts.most_common()), flush=True)
             if any(what.startswith("BROKEN") for what in counts):
                 broken.append(reader)
