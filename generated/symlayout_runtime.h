@@ -20,6 +20,8 @@
 #else
 #define SL_OUT_OF_LINE static __attribute__((noinline, noclone, unused))
 #endif
+/* Runs once in a process: the compiler takes little time for it. */
+#define SL_ONCE SL_OUT_OF_LINE __attribute__((cold))
 #define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
 /* Before a loop over vectors that must stay in registers. */
 #ifdef __clang__
@@ -28,7 +30,7 @@
 #define SL_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* In a loop that copies: the compiler does not make it a call of memcpy, which costs more than a short loop. */
+/* In a short loop: the compiler makes neither vectors of it nor, if it copies, a call of memcpy, which cost more. */
 #define SL_KEEP_LOOP() __asm__ volatile("" ::: "memory")
 
 /* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */
@@ -405,7 +407,7 @@ SL_INLINE void sl_cpuid(uint32_t leaf, uint32_t part, uint32_t word[4])
 }
 
 /* Bytes of the data cache of *level*; 0 if the processor does not state them.  Intel's and AMD's leaves are alike. */
-SL_OUT_OF_LINE int64_t sl_stated_cache_bytes(uint32_t level)
+SL_ONCE int64_t sl_stated_cache_bytes(uint32_t level)
 {
     static const uint32_t leaves[2] = {4, 0x8000001D};
     for (int vendor = 0; vendor < 2; ++vendor) {
@@ -583,8 +585,10 @@ SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint
 SL_INLINE uint64_t sl_rows_mask(int64_t step, int64_t bytes, int64_t each)
 {
     uint64_t kept = 0;
-    for (int64_t k = 0; k < each; ++k)
+    for (int64_t k = 0; k < each; ++k) {
+        SL_KEEP_LOOP(); /* else the few steps become vectors, which take longer to compile */
         kept |= (~UINT64_C(0) >> (64 - bytes)) << (k * step);
+    }
     return kept;
 }
 

@@ -15,6 +15,8 @@
 #else
 #define SL_OUT_OF_LINE static __attribute__((noinline, noclone, unused))
 #endif
+/* Runs once in a process: the compiler takes little time for it. */
+#define SL_ONCE SL_OUT_OF_LINE __attribute__((cold))
 #define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
 /* Before a loop over vectors that must stay in registers. */
 #ifdef __clang__
@@ -23,7 +25,7 @@
 #define SL_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* In a loop that copies: the compiler does not make it a call of memcpy, which costs more than a short loop. */
+/* In a short loop: the compiler makes neither vectors of it nor, if it copies, a call of memcpy, which cost more. */
 #define SL_KEEP_LOOP() __asm__ volatile("" ::: "memory")
 
 /* Whether vectors of elements can be shuffled: gcc 12 and later, clang. */

@@ -17,7 +17,7 @@ SL_INLINE void sl_cpuid(uint32_t leaf, uint32_t part, uint32_t word[4])
 }
 
 /* Bytes of the data cache of *level*; 0 if the processor does not state them.  Intel's and AMD's leaves are alike. */
-SL_OUT_OF_LINE int64_t sl_stated_cache_bytes(uint32_t level)
+SL_ONCE int64_t sl_stated_cache_bytes(uint32_t level)
 {
     static const uint32_t leaves[2] = {4, 0x8000001D};
     for (int vendor = 0; vendor < 2; ++vendor) {

@@ -62,8 +62,10 @@ SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint
 SL_INLINE uint64_t sl_rows_mask(int64_t step, int64_t bytes, int64_t each)
 {
     uint64_t kept = 0;
-    for (int64_t k = 0; k < each; ++k)
+    for (int64_t k = 0; k < each; ++k) {
+        SL_KEEP_LOOP(); /* else the few steps become vectors, which take longer to compile */
         kept |= (~UINT64_C(0) >> (64 - bytes)) << (k * step);
+    }
     return kept;
 }
 
