@@ -26,7 +26,8 @@ class Limits(CheckedLimits):
     decision_goals : goals that one decision of a claim may visit.
     decision_splits : cases that one decision of a claim may tell apart.
     points : of a box of digits with constant extents, which one goal may look at one by one.
-    take_pieces : pieces of the map of one `symlayout.take`.
+    take_runs : pieces of the map of one `symlayout.take` of constant indices; more indices become a table.
+    take_pieces : pieces of the map of one `symlayout.take` with dims among its indices.
     isl_operations : operations of isl in one decision.
     kernel_characters : length of the C of one kernel; a longer one runs in NumPy.
     compiler_seconds : time that one run of the compiler may take, in seconds.
@@ -50,6 +51,7 @@ class Limits(CheckedLimits):
     decision_goals: int = 40_000
     decision_splits: int = 150
     points: int = 1_000_000
+    take_runs: int = 16
     take_pieces: int = 1_000
     isl_operations: int = 20_000_000
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from symlayout.errors import InconclusiveError
+
 
 class Arithmetic:
     """A base class for coordinates: it derives the other operators of arrays from ``+ - * // %``."""
@@ -33,6 +35,10 @@ class Arithmetic:
 
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
+
+    def entry_of(self, table: Any) -> Any:
+        """Return the entry of a `Table` at this coordinate; ``InconclusiveError`` where the evaluator has no tables."""
+        raise InconclusiveError(f"a coordinate is made of sums, products and quotients, without the table {table!r}")
 
     def _of(self, other: Any) -> Any:
         """Return a number or an extent as a coordinate of this class."""

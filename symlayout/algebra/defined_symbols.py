@@ -16,12 +16,13 @@ from symlayout.algebra.polynomial import (
     terms_of,
     text,
 )
+from symlayout.algebra.table import Table
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
 
 
 class Derived(Inequalities):
-    """A system with symbols for digits, floors and maxima."""
+    """A system with symbols for digits, floors, entries of tables and maxima."""
 
     __slots__ = ()
 
@@ -95,6 +96,33 @@ class Derived(Inequalities):
             low = 0
         self.low[name], self.high[name] = low, self._floor_high(numerator, denominator) if high is None else high
         self.floors[name] = (numerator, denominator)
+        self.bounded.append(name)
+        self._extend_samples(name)
+
+    def add_entry(self, table: Table, at: Extent) -> Extent:
+        """Return the entry of *table* at *at*: a number if *at* is one, else a symbol between the ends of the table.
+
+        Raises
+        ------
+        InconclusiveError
+            Entries and floors are nested deeper than ``limits.nesting``.
+        """
+        at = self.reduce(at)
+        if isinstance(at, int) or table.low == table.high:
+            return int(table[at]) if isinstance(at, int) else table.low
+        for name, (other, place) in self.entries.items():
+            if other == table and self.reduce(place) == at:
+                return self.reduce(symbol(name))
+        name = short(f"{table.key}[{text(at)}]")
+        if name not in self.low:
+            self._nest(name, at)
+            self.take_entry(name, table, at)
+        return symbol(name)
+
+    def take_entry(self, name: str, table: Table, at: Extent) -> None:
+        """Add the symbol *name* for the entry of *table* at *at*, with the bounds of the table."""
+        self.entries[name] = table, at
+        self.low[name], self.high[name] = table.low, table.high
         self.bounded.append(name)
         self._extend_samples(name)
 

@@ -25,6 +25,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
     text,
 )
+from symlayout.algebra.table import Table
 
 INT64_MAX = 2**63 - 1
 DIGIT = "#"  # the first character of a digit's name; no dim's name contains it
@@ -138,7 +139,8 @@ class System:
     quotients : symbols for exact quotients, with numerator and denominator in the user's dims.
     definitions : symbols for floors, maxima and minima that shapes may mention.
     floors : symbols for all floors, with numerator and denominator.
-    bounded : digits and floors, oldest first.
+    entries : symbols for the entries of tables, with the table and the place in it.
+    bounded : digits, floors and entries of tables, oldest first.
     known : polynomials that are >= 0, as keys.
     requirements : the requirements, in the order of the steps that state them.
     splits : for each digit that has been split: the shift, the radix, and the names of the high and the low digit (see
@@ -153,6 +155,7 @@ class System:
     quotients: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
     definitions: dict[str, Definition] = field(default_factory=dict)
     floors: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
+    entries: dict[str, tuple[Table, Extent]] = field(default_factory=dict)
     bounded: list[str] = field(default_factory=list)
     known: dict[Poly, None] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
@@ -198,6 +201,7 @@ class System:
             quotients=dict(self.quotients),
             definitions=dict(self.definitions),
             floors=dict(self.floors),
+            entries=dict(self.entries),
             bounded=list(self.bounded),
             known=dict(self.known),
             requirements=list(self.requirements),
@@ -231,19 +235,24 @@ class System:
             return tuple(extents)
         return tuple([self.reduce(e) for e in extents])
 
+    def terms_within(self, name: str) -> tuple[Extent, ...]:
+        """Return what a floor or an entry of a table is a function of, in the symbols that remain; else nothing."""
+        if name in self.entries:
+            return (self.reduce(self.entries[name][1]),)
+        return self.floors.get(name, ())
+
     def is_made_of(self, e: Extent, name: str) -> bool:
-        """Return whether *e* depends on *name*, also through floors and maxima: then *e* cannot replace *name*."""
-        if not self.floors and not self.definitions:
+        """Return whether *e* depends on *name*, also through floors, tables and maxima: then *name* cannot be *e*."""
+        if not self.floors and not self.definitions and not self.entries:
             return name in names_of(e)
         todo, seen = set(names_of(e)), set[str]()
         while todo:
             derived = todo.pop()
             seen.add(derived)
-            parts = self.floors.get(derived)
-            if parts is None and (d := self.definitions.get(derived)) is not None:
+            parts = self.terms_within(derived)
+            if not parts and (d := self.definitions.get(derived)) is not None:
                 parts = self.reduce(d.left), self.reduce(d.right)
-            if parts is not None:
-                todo |= (names_of(parts[0]) | names_of(parts[1])) - seen
+            todo |= {part for each in parts for part in names_of(each)} - seen
         return name in seen
 
     def to_user(self, e: Extent) -> tuple[Extent, Extent]:

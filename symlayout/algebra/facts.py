@@ -411,8 +411,10 @@ class Facts(Divisions):
         return self.maximum(left, right)
 
     def adopt(self, other: Facts) -> None:
-        """Add the floors and maxima that a fork of this system has defined, without the fork's assumptions."""
+        """Add the floors, entries and maxima that a fork of this system has defined, without the fork's assumptions."""
         for name in other.bounded:
+            if name not in self.low and name in other.entries and name in other.low:
+                self.take_entry(name, *other.entries[name])
             if name not in self.low and name in other.floors and name in other.low:  # the fork has not solved it
                 self.take_floor(name, *other.floors[name])
                 if name in other.definitions:

@@ -30,6 +30,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
     without,
 )
+from symlayout.algebra.table import Table
 from symlayout.errors import InconclusiveError
 
 
@@ -177,15 +178,17 @@ def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
 
 
 def is_digital(name: str, facts: Facts) -> bool:
-    """Return whether a symbol is a digit or a floor of digits."""
+    """Return whether a symbol is a digit, a floor of digits, or the entry of a table at a place that digits give."""
+    if name in facts.entries:
+        return any(is_digital(n, facts) for n in names_of(facts.entries[name][1]))
     return name[0] == DIGIT or (
         name in facts.floors and any(is_digital(n, facts) for n in names_of(facts.floors[name][0]))
     )
 
 
 def _variables(facts: Facts, e: Extent) -> set[str]:
-    """Return the digits of *e* and its floors of digits: the symbols that vary between elements."""
-    return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors}
+    """Return the digits, floors and entries of tables in *e*: the symbols that vary between elements."""
+    return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors or name in facts.entries}
 
 
 def _factors(facts: Facts, e: Extent, k: Extent) -> tuple[Extent, Extent] | None:
@@ -292,6 +295,10 @@ class Coordinate(Arithmetic):
 
     def __mod__(self, other: Any) -> Coordinate:
         return Coordinate(floor_mod(self.facts, self.e, extent_of(other)), self.facts)
+
+    def entry_of(self, table: Table) -> Coordinate:
+        """Return the entry of *table* at this coordinate."""
+        return Coordinate(self.facts.add_entry(table, self.e), self.facts)
 
     def __repr__(self) -> str:
         return repr(self.e)

@@ -225,7 +225,7 @@ class Intervals(System):
 
         def place(name: str) -> None:
             if name in self.low and name not in order:
-                for e in self.floors.get(name, ()):
+                for e in self.terms_within(name):
                     for part in sorted(names_of(e)):
                         place(part)
                 order[name] = None

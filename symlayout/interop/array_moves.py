@@ -161,7 +161,7 @@ def moves_of(t: Tensor, read: Read) -> Moves | None:
     box, read = refine(t, read.path, lambda box, read: [*box.coords, *read.coords], start=start)
     facts, leaf = read.facts, read.leaf
     coords = [facts.reduce(e) for e in read.coords]
-    if leaf is None or box.windows or any(names_of(e) & facts.floors.keys() for e in (*coords, *box.coords)):
+    if leaf is None or box.windows or any(facts.terms_within(n) for e in (*coords, *box.coords) for n in names_of(e)):
         return None
     extents = {name: facts.reduce(n) for name, n in box.extents.items()}
     sources = [facts.reduce(n) for n in leaf.extents]

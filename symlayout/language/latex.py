@@ -77,6 +77,9 @@ def _factor(f: Factor) -> str:
     if isinstance(f, str):
         return name(f)
     parts = [_sum(part) for part in f.parts]
+    if f.table is not None:
+        entries = repr(f.table).replace("...", r"\ldots")
+        return rf"{entries}_{{{parts[0]}}}"
     if f.form == "%":
         left, right = (_grouped(part) for part in f.parts)
         return rf"{left} \bmod {right}"

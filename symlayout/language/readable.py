@@ -24,6 +24,7 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
 )
+from symlayout.algebra.table import Table
 
 # First characters of symbols that exist only while a sum is folded.
 _REMAINDER = "%"
@@ -32,10 +33,14 @@ _CEILING = "^"
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operation on sums: *form* is ``//`` (floor), ``%``, ``/`` (exact), ``ceil_div``, ``min`` or ``max``."""
+    """An operation on sums: *form* is ``//`` (floor), ``%``, ``/`` (exact), ``ceil_div``, ``min``, ``max`` or ``[]``.
+
+    The form ``[]`` is the entry of *table* at the one part.
+    """
 
     form: str
     parts: tuple[Sum, ...]
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def canonical(e: Sum) -> Sum:
     """Return a sum with terms and factors in a canonical order, so that equal sums compare equal."""
 
     def within(f: Factor) -> Factor:
-        return f if isinstance(f, str) else Apply(f.form, tuple(map(canonical, f.parts)))
+        return f if isinstance(f, str) else Apply(f.form, tuple(map(canonical, f.parts)), f.table)
 
     return Sum(tuple(sorted(((c, tuple(sorted(map(within, factors), key=repr))) for c, factors in e.terms), key=repr)))
 
@@ -115,6 +120,9 @@ def _varying(
     if name in facts.floors:
         n, d = facts.floors[name]
         return Apply("//", (fold(n, facts, names), fold(d, facts, names)))
+    if name in facts.entries:
+        table, at = facts.entries[name]
+        return Apply("[]", (fold(at, facts, names),), table)
     if (part := _part(name, facts)) is not None:
         form, n, d = part
         return Apply(form, (fold(_nearest(n, d) if form == _REMAINDER else n, facts, names), fold(d, facts, names)))

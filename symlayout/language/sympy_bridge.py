@@ -530,6 +530,8 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
         parts = [written(part, value) for part in f.parts]
         if f.form in ("min", "max"):
             return (sympy.Max if f.form == "max" else sympy.Min)(*parts)
+        if f.table is not None:
+            return sympy.Indexed(sympy.Tuple(*f.table.values), *parts)
         left, right = parts
         if f.form == "%":
             # An unevaluated Mod keeps the user's form, but Max and Min refuse one of numbers.

@@ -70,6 +70,8 @@ def _operand(factor: Factor) -> str:
 def _factor(factor: Factor) -> str:
     if isinstance(factor, str):
         return factor
+    if factor.table is not None:
+        return f"{factor.table!r}[{_spelled(factor.parts[0])}]"
     if factor.form not in ("//", "%", "/"):
         return f"{factor.form}({', '.join(map(_spelled, factor.parts))})"
     left, right = factor.parts

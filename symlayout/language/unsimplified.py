@@ -45,6 +45,10 @@ class Literal(Arithmetic):
         divisor = self._sum_of(other)
         return Literal(Sum(()) if divisor == number(1) else atom(Apply("%", (self.e, divisor))), self.facts)
 
+    def entry_of(self, table: Any) -> Literal:
+        """Return the entry of a `Table` at this coordinate."""
+        return Literal(atom(Apply("[]", (self.e,), table)), self.facts)
+
 
 def literal(value: Any, facts: Facts) -> Literal:
     """Return *value*, a `Literal` or an extent of *facts*, as a `Literal`."""

@@ -345,7 +345,7 @@ def _of_tensor(t: Tensor) -> Layout:
 
     box, read = refine(t, reads[0].path, lambda box, read: [*box.coords, *offsets(box, read)])
     facts, (offset,) = read.facts, offsets(box, read)
-    if box.windows or names_in(offset) & facts.floors.keys():
+    if box.windows or any(facts.terms_within(name) for name in names_in(offset)):
         raise InconclusiveError(f"the offset {facts.spell(offset)} is that of a layout")
     first = substitute(offset, dict.fromkeys(box.digits(), 0))
     if facts.reduce(first) != 0:

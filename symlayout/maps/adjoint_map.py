@@ -237,5 +237,8 @@ def _is_lowest(digit: str, steps: Mapping[str, Extent], reach: Extent, above: Ex
 
 
 def _varies(e: Extent, box: Box, facts: Facts) -> bool:
-    """Return whether *e* mentions a digit, or a floor that may depend on one."""
-    return any(n in box.extents or (n in facts.floors and n not in facts.definitions) for n in names_of(e))
+    """Return whether *e* mentions a digit, or a floor or an entry of a table that may depend on one."""
+    return any(
+        n in box.extents or n in facts.entries or (n in facts.floors and n not in facts.definitions)
+        for n in names_of(e)
+    )

@@ -149,8 +149,8 @@ def _axes_in(e: Extent, facts: Facts) -> set[int]:
     for name in names_of(facts.reduce(e)):
         if name[0] == DIGIT:
             found.add(int(name[1:].split("_")[0]))  # a split digit is called #0_1
-        elif (parts := facts.floors.get(name)) is not None:
-            found |= _axes_in(parts[0], facts) | _axes_in(parts[1], facts)
+        else:
+            found = found.union(*(_axes_in(part, facts) for part in facts.terms_within(name)))
     return found
 
 
@@ -340,6 +340,8 @@ class _ReadImage:
     def _of_symbol(self, name: str) -> _Ends | None:
         if name in self.ends:
             return self.ends[name]
+        if name in self.facts.entries:
+            return self._of_entry(name)
         numerator, denominator = self.facts.floors[name]
         inner = None if self._digits(denominator) else self._ends_of(self.facts.reduce(numerator))
         if inner is None:
@@ -349,6 +351,15 @@ class _ReadImage:
         except InconclusiveError:
             return None
         return _Ends(low, high, inner.exact, inner.dense)
+
+    def _of_entry(self, name: str) -> _Ends:
+        """Return the least and the greatest of the entries that are read, or of all entries if the places are dims."""
+        table, at = self.facts.entries[name]
+        places = self._ends_of(self.facts.reduce(at))
+        if places is None or not isinstance(places.low, int) or not isinstance(places.high, int):
+            return _Ends(table.low, table.high, False, False)
+        entries = [table[place] for place in range(places.low, places.high + 1)]
+        return _Ends(min(entries), max(entries), places.exact and places.dense, False)
 
     def _remainder(self, numerator: Extent, denominator: Extent) -> _Ends | None:
         if self._digits(denominator):
@@ -373,8 +384,8 @@ class _ReadImage:
         """Return the digits that a symbol depends on."""
         if name[0] == DIGIT:
             return {name}
-        parts = (remainders or {}).get(name) or self.facts.floors.get(name)
-        return set() if parts is None else self._digits(parts[0]) | self._digits(parts[1])
+        parts = (remainders or {}).get(name) or self.facts.terms_within(name)
+        return set().union(*map(self._digits, parts))
 
     def _variables(self, e: Extent) -> list[str]:
         return sorted(n for n in names_of(e) if self._digits_of(n))

@@ -144,9 +144,11 @@ def _join(a: Piece, b: Piece, everywhere: Facts, t: Tensor) -> Piece | None:
 
 
 def _same_floors(a: Piece, b: Piece) -> bool:
-    """Return whether floors with the same name have the same definition in both pieces."""
-    left, right = a.reads[0].facts.floors, b.reads[0].facts.floors
-    return all(left[name] == right[name] for name in left.keys() & right.keys())
+    """Return whether floors and entries of tables with the same name have the same definition in both pieces."""
+    left, right = a.reads[0].facts, b.reads[0].facts
+    return all(left.floors[name] == right.floors[name] for name in left.floors.keys() & right.floors.keys()) and all(
+        left.terms_within(name) == right.terms_within(name) for name in left.entries.keys() & right.entries.keys()
+    )
 
 
 def _coordinates(a: Piece, b: Piece, axis: int, first: Window, second: Window) -> Iterator[Written]:

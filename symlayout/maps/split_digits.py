@@ -133,6 +133,7 @@ def _told_apart(expressions: list[Extent], facts: Facts) -> tuple[dict[str, Spli
     The second value is the expressions, with the numerators of their floors, written in the digits after these splits.
     """
     expressions = [facts.reduce(e) for e in expressions]
+    expressions += _places(expressions, facts)
     expressions += [facts.reduce(e) for name in _floors(expressions, facts) for e in facts.floors[name]]
     apart: dict[str, Split] = {}
     for digit, split in reversed((facts.splits or {}).items()):
@@ -211,11 +212,23 @@ def _floors(expressions: list[Extent], facts: Facts) -> list[str]:
     todo = [name for e in expressions for name in sorted(names_of(e))]
     while todo:
         name = todo.pop()
-        if name in facts.floors and name not in found and is_digital(name, facts):
+        if name not in found and is_digital(name, facts):
             found[name] = None
-            numerator, denominator = facts.floors[name]
-            todo += sorted(names_of(numerator) | names_of(denominator))
-    return [name for name in facts.bounded if name in found]
+            todo += sorted({part for each in facts.terms_within(name) for part in names_of(each)})
+    return [name for name in facts.bounded if name in found and name in facts.floors]
+
+
+def _places(expressions: list[Extent], facts: Facts) -> list[Extent]:
+    """Return the places in tables whose entries the expressions mention, directly or inside floors and tables."""
+    found: dict[str, Extent] = {}
+    todo = [name for e in expressions for name in sorted(names_of(e))]
+    while todo:
+        name = todo.pop()
+        within = facts.terms_within(name)
+        if name in facts.entries and name not in found:
+            (found[name],) = within
+        todo += sorted({part for each in within for part in names_of(each)})
+    return list(found.values())
 
 
 def _progress(before: list[str], facts: Facts, after: list[str], new: Facts) -> bool:
@@ -240,7 +253,7 @@ def _candidates(box: Box, read: Read, floors: list[str], row_major: bool) -> Ite
         if (
             len(digits) != 1
             or digits[0] not in box.extents
-            or any(n in facts.floors and is_digital(n, facts) for n in names_of(numerator))
+            or any(n[0] != DIGIT and is_digital(n, facts) for n in names_of(numerator))
         ):
             continue
         split = coefficient_of(numerator, digits[0]) if isinstance(numerator, Poly) else None

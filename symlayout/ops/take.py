@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from symlayout.algebra.polynomial import Extent, product
+from symlayout.algebra.table import Table
 from symlayout.budgets import limits
 from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import mixed_radix
 from symlayout.tensors.chain import core_operation
-from symlayout.tensors.declaration import Case, Declared, Operand, as_list, is_list
+from symlayout.tensors.declaration import Case, Declared, Operand, as_list, index_map, is_list
 
 
 @core_operation
@@ -20,7 +22,8 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Declared:
 
     The positions ``u`` in *indices* are cut into boxes.  In each box the index rises or falls by a constant step along
     each axis, ``i = start + step_0 * (u_0 - begin_0) + ...`` where ``0 <= u_k - begin_k < count_k``, and each box is
-    one piece of the map.
+    one piece of the map.  Where that makes more than `limits.take_runs` pieces of ints, the map is one piece instead,
+    which reads its indices from a table.
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Declared:
     ------
     ShapeError
         ``bad_axis`` for an index out of range, ``attr_dtype`` for one that is no integer, ``length_mismatch`` if
-        *indices* is ragged, ``overflow`` for more pieces than `limits.take_pieces`.
+        *indices* is ragged, ``overflow`` if they have dims and make more pieces than `limits.take_pieces`.
 
     References
     ----------
@@ -53,7 +56,10 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Declared:
     n = product(x.shape) if at is None else x.shape[at]
     shape, values = _flattened(x, indices)
     before, after = ([], []) if at is None else (list(x.shape[:at]), list(x.shape[at + 1 :]))
-    boxes = list(_boxes(_in_range(x, values, n), shape)) if values else []
+    inside = _in_range(x, values, n)
+    if (table := _table(inside, values, shape, n)) is not None:
+        return _by_table(x, at, shape, table)
+    boxes = list(_boxes(inside, shape)) if values else []
     if len(boxes) > limits.take_pieces:
         raise ShapeError(
             f"{x.where}: the indices make {len(boxes)} pieces, more than {limits.take_pieces}\n"
@@ -79,6 +85,48 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Declared:
 
     nothing = _Box((0,) * len(shape), tuple(shape), 0, (0,) * len(shape))
     return Declared((*before, *shape, *after), tuple(case(box) for box in boxes or [nothing]))
+
+
+def _by_table(x: Operand, at: int | None, shape: Sequence[int], index: Callable[[Any], Any]) -> Declared:
+    """Return the map that reads at ``index(u)`` on axis *at*; *u* is the row-major number of the position."""
+    before, after = ([], []) if at is None else (list(x.shape[:at]), list(x.shape[at + 1 :]))
+    first, last = len(before), len(before) + len(shape)
+
+    def coords(*o: Any) -> list[Any]:
+        number: Any = 0
+        for place, count in zip(o[first:last], shape, strict=True):
+            number = place + number * count
+        return mixed_radix(index(number), x.shape) if at is None else [*o[:first], index(number), *o[last:]]
+
+    return index_map((*before, *shape, *after), coords)
+
+
+def _table(
+    inside: Sequence[Extent], given: Sequence[Any], shape: Sequence[int], n: Extent
+) -> Callable[[Any], Any] | None:
+    """Return the index at a position as a table of *given* indices; None where a few pieces, or dims, make it.
+
+    *inside* are the indices counted from the start of an axis of extent *n*.
+    """
+    if len(given) <= limits.take_runs or not all(isinstance(i, int) for i in given):
+        return None
+    if _pieces_at_least(given, shape) <= limits.take_runs and len(list(_boxes(inside, shape))) <= limits.take_runs:
+        return None
+    if all(isinstance(i, int) for i in inside):
+        counted = Table([i for i in inside if isinstance(i, int)])
+        return lambda u: counted[u]
+    table = Table(given)  # some indices count from the end of an axis whose extent is not known
+    if table.high < 0:
+        return lambda u: table[u] + n
+    return lambda u: table[u] % n
+
+
+def _pieces_at_least(values: Sequence[int], shape: Sequence[int]) -> int:
+    """Return how many pieces a list of indices makes at least: a piece ends at most two steps of one length."""
+    if len(shape) != 1:
+        return 0
+    steps = [b - a for a, b in pairwise(values)]
+    return sum(a != b for a, b in pairwise(steps)) // 2
 
 
 def _constant_coordinate(x: Operand, number: Extent) -> list[Extent]:
@@ -121,11 +169,15 @@ def _boxes(values: Sequence[Extent], shape: Sequence[int]) -> Iterator[_Box]:
 
 
 def _shift(one: Sequence[_Box], other: Sequence[_Box]) -> Extent | None:
-    """Return by what the indices of one row exceed those of another with the same boxes; None if that varies."""
+    """Return by what the indices of one row exceed those of another with the same boxes; None if that varies.
+
+    A number and an index that depends on dims have no step between them: the algebra knows no bound of its multiples.
+    """
     if [replace(b, start=0) for b in one] != [replace(b, start=0) for b in other]:
         return None
     shifts = {b.start - a.start for a, b in zip(one, other, strict=True)}
-    return shifts.pop() if len(shifts) == 1 else None
+    mixed = any(isinstance(a.start, int) != isinstance(b.start, int) for a, b in zip(one, other, strict=True))
+    return shifts.pop() if len(shifts) == 1 and not mixed else None
 
 
 def _flattened(x: Operand, indices: Any) -> tuple[list[int], list[Any]]:

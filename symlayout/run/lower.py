@@ -15,6 +15,7 @@ from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, product, symbol, text
+from symlayout.algebra.table import Table
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.maps.adjoint_map import Adjoint
 from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
@@ -273,7 +274,10 @@ class Lowering:
         carried: list[Carried] = []
         for name, (numerator, denominator) in part.carried().items():
             value = self._affine(numerator, numbers)
-            carried.append(Carried(f"q{len(carried)}", value, self.prelude.divisor(denominator)))
+            if isinstance(denominator, Table):
+                carried.append(Carried(f"q{len(carried)}", value, IntLiteral(1), denominator.values))
+            else:
+                carried.append(Carried(f"q{len(carried)}", value, self.prelude.divisor(denominator)))
             numbers[name] = len(numbers)
         windows = [self._window(w, numbers) for w in part.windows]
         guards = [NestGuard(self._window(g.window, numbers), self._fill(g.fill)) for g in part.guards]

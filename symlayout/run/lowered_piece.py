@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of
+from symlayout.algebra.table import Table
 from symlayout.maps.compose_chain import Guard, Window
 
 
@@ -41,27 +42,33 @@ class Part:
         """Return the offsets and the values of windows and guards."""
         return [self.output, self.offset, *(w.value for w in self.windows), *(g.window.value for g in self.guards)]
 
-    def carried(self) -> dict[str, tuple[Extent, Extent]]:
-        """Return the floors of digits in the expressions, as ``(numerator, denominator)``, in order of evaluation.
+    def carried(self) -> dict[str, tuple[Extent, Extent | Table]]:
+        """Return what the expressions mention beside digits and sizes, in order of evaluation.
 
-        A floor has the definition of the first of the part's facts that have it.
+        A floor of digits is ``(numerator, denominator)``, an entry of a table is ``(place, table)``.  Each has the
+        definition of the first of the part's facts that have it.
         """
         known = (self.box, *(w.facts for w in self.windows), *(g.window.facts for g in self.guards), self.facts)
-        floors: dict[str, tuple[Extent, Extent]] = {}
+        found: dict[str, tuple[Extent, Extent | Table]] = {}
 
         def visit(e: Extent) -> bool:
             varies = False
             for name in sorted(names_of(e)):
-                if name not in floors:
-                    floor = next((facts.floors[name] for facts in known if name in facts.floors), None)
-                    if floor is not None and visit(floor[0]):
-                        floors[name] = floor
-                varies |= name[0] == DIGIT or name in floors
+                if name not in found:
+                    facts = next((f for f in known if name in f.floors or name in f.entries), None)
+                    if facts is not None and name in facts.entries:
+                        table, _ = facts.entries[name]
+                        (place,) = facts.terms_within(name)
+                        visit(place)
+                        found[name] = place, table
+                    elif facts is not None and visit(facts.floors[name][0]):
+                        found[name] = facts.floors[name]
+                varies |= name[0] == DIGIT or name in found
             return varies
 
         for e in self.expressions():
             visit(e)
-        return floors
+        return found
 
 
 def part_in_bytes(part: Part, half: str) -> Part | None:

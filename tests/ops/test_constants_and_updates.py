@@ -84,6 +84,10 @@ INDICES: dict[str, Any] = {
     "from the end": [-1, -2, 0],
     "affine in two axes": [[0, 1, 2], [2, 3, 4]],
     "a row that differs": [[0, 1], [3, 3], [1, 2], [2, 3]],
+    "from both ends": [0, 1, 2, 1, -1, 0],
+    "a table": [k * k % 11 % 6 - 3 * (k % 2) for k in range(20)],
+    "a table from the end": [k * k % 11 % 3 - 3 for k in range(20)],
+    "a table of two axes": [[k * k % 11 % 6, k % 5, k * k * k % 7 % 6] for k in range(9)],
     "three axes": [[[0, 5], [1, 4]], [[1, 5], [2, 4]]],
 }
 
@@ -130,7 +134,7 @@ def test_indices_are_required_to_be_inside() -> None:
         assert caught.value.kind == kind
     most = sl.limits.take_pieces
     with pytest.raises(sl.ShapeError, match=f"{most + 1} pieces, more than {most}"):
-        sl.take(sl.tensor((9,)), [k % 3 // 2 for k in range(2 * most + 1)], 0)
+        sl.take(sl.tensor((9,)), [P, *(k % 3 // 2 for k in range(2 * most))], 0)
 
 
 # ---------------------------------------------------------------------- update_slice

@@ -16,6 +16,7 @@ from symlayout_codegen.ir.statements import (
     CopyRows,
     CopyRun,
     Deal,
+    Entry,
     FillRows,
     FillRun,
     If,
@@ -75,6 +76,9 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
     match statement:
         case Let(name, expr):
             values[name] = value(expr)
+        case Entry(name, table, place):
+            assert 0 <= value(place) < len(table), "an entry outside of its table is read"
+            values[name] = table[value(place)]
         case Interval(first, last, base, coefficient, extent, count):
             inside = [d for d in range(value(count)) if 0 <= value(base) + value(coefficient) * d < value(extent)]
             values[first] = inside[0] if inside else 0

@@ -267,6 +267,15 @@ def repeat(x: Grid, repeats: int, axis: int | None = None) -> Grid:
     )
 
 
+def take(x: Grid, indices: Sequence[Any], axis: int) -> Grid:
+    at, n = axis % len(x.shape), x.shape[axis]
+    if indices and not isinstance(indices[0], int):  # rows of indices
+        made = take(x, [i for row in indices for i in row], at)
+        return reshape(made, [*x.shape[:at], len(indices), len(indices[0]), *x.shape[at + 1 :]])
+    taken = [i if i >= 0 else n + i for i in indices]
+    return _pulled(x, [taken if k == at else list(range(m)) for k, m in enumerate(x.shape)])
+
+
 def broadcast_to(x: Grid, shape: Sequence[int]) -> Grid:
     whole = reshape(x, [1] * (len(shape) - len(x.shape)) + list(x.shape))
     return _pulled(whole, [[0] * m if n == 1 else list(range(n)) for n, m in zip(whole.shape, shape, strict=True)])
@@ -376,7 +385,7 @@ OPS: Mapping[str, Callable[..., Grid]] = {
     f.__name__: f
     for f in (
         transpose, moveaxis, swapaxes, reshape, ravel, squeeze, expand_dims, getitem,
-        pad, flip, roll, tile, repeat, broadcast_to, window, resize_nearest,
+        pad, flip, roll, tile, repeat, take, broadcast_to, window, resize_nearest,
         space_to_batch, batch_to_space, space_to_depth, depth_to_space, pack, unpack, channel_shuffle,
     )
 }  # fmt: skip

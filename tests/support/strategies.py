@@ -232,6 +232,18 @@ def _repeat(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> di
 
 
 @st.composite
+def _take(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    n = shape[axis]
+    count = draw(st.sampled_from((3, 60))) if n else 0  # pieces, and mostly a table
+    rows = draw(st.sampled_from((1, 2)))
+    indices = draw(st.lists(st.integers(-n, n - 1), min_size=count, max_size=count)) if n else []
+    if rows == 2 and count and len(shape) < MOST_AXES:
+        return {"indices": [indices, indices[::-1]], "axis": axis}
+    return {"indices": indices, "axis": axis}
+
+
+@st.composite
 def _broadcast_to(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
     new = draw(st.lists(st.integers(0, 3), max_size=max(0, min(2, 5 - len(shape)))))
     return {"shape": [*new, *(draw(st.integers(0, 4)) if n == 1 else n for n in shape)]}
@@ -329,6 +341,7 @@ STEPS: dict[str, tuple[int, Any]] = {
     "roll": (0, _roll),
     "tile": (0, _tile),
     "repeat": (0, _repeat),
+    "take": (1, _take),
     "broadcast_to": (0, _broadcast_to),
     "window": (0, _window),
     "resize_nearest": (0, _resize_nearest),

@@ -14,6 +14,7 @@ from symlayout_codegen.ir.statements import (
     CopyRows,
     CopyRun,
     Deal,
+    Entry,
     FillRows,
     FillRun,
     FoldTerms,
@@ -55,7 +56,7 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
             faces = f"to, {show(to)}, {_axis(rows, show)}, from{source}, {show(start)}, {_axis(columns, show)}"
             turns = f"sl_turns_{len(statement.turns) // 3}({', '.join(map(show, statement.turns))})"
             return f"sl_nibble_transpose({faces}, {turns});"
-        case Let() | Interval() | Share() | Loop() | If():
+        case Let() | Entry() | Interval() | Share() | Loop() | If():
             return None
         case AccumulateRun() | AccumulateRows() | Deal() | StartFolds() | FoldTerms() | Compute() | Stage():
             raise TypeError("elements of half a byte are not computed, and are not dealt out")

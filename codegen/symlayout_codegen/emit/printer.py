@@ -6,7 +6,7 @@ are not printed; they live in `emit/runtime/`, whose parts make the header that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
 from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
@@ -39,6 +39,7 @@ from symlayout_codegen.ir.statements import (
     CopyRows,
     CopyRun,
     Deal,
+    Entry,
     FillRows,
     FillRun,
     FoldTerms,
@@ -103,7 +104,7 @@ def print_packed(nest: Nest) -> str:
 
 def describe(program: Program) -> str:
     """Return the loops of *program* as indented lines, for people."""
-    show = _Printer(program.facts, program.nest.halves, program.nest.types)
+    show = _Printer(program.facts, program.nest.halves, program.nest.types, _tables(program))
     return "\n".join(_statements((*program.steps, *program.body), show, 0))
 
 
@@ -166,7 +167,11 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
         yield ""
     else:
         yield "    (void)dst;"
-    show = _Printer(program.facts, nest.halves, nest.types)
+    tables = _tables(program)
+    for table, k in tables.items():
+        declared = f"    static const {_integer(table)} table{k}[{len(table)}]"
+        yield wrapped(f"{declared} = {{", list(map(_literal, table)), "};")
+    show = _Printer(program.facts, nest.halves, nest.types, tables)
     far = any(isinstance(statement, CopyRows | Transpose) for statement in walk(program.body)) and not nest.halves
     if far:
         yield f"    const int far = {'0' if nest.output_size is None else f'sl_is_far({show(nest.output_size)})'};"
@@ -182,6 +187,18 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
     arguments = ["0", "1", *nest.parameters, *nest.sources, "dst", *(["fill"] if nest.fills else [])]
     yield wrapped(f"    return {nest.name}{PARTED}(", arguments, ");")
     yield "}"
+
+
+def _tables(program: Program) -> dict[tuple[int, ...], int]:
+    """Return the tables of the statements with their numbers, in order of first use."""
+    tables = dict.fromkeys(s.table for s in walk(program.body) if isinstance(s, Entry))
+    return {table: k for k, table in enumerate(tables)}
+
+
+def _integer(table: tuple[int, ...]) -> str:
+    """Return the type in C of the entries of a table."""
+    least, most = min(table), max(table)
+    return next(f"int{bits}_t" for bits in (16, 32, 64) if -(1 << bits - 1) <= least and most < 1 << bits - 1)
 
 
 def _chosen(program: Program) -> Iterator[str]:
@@ -274,6 +291,8 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
                 yield f"{helper}(&{name}, {show(extent)}, &{begin}, &{end});"
         case Let(name, value):
             yield f"const int64_t {name} = {show(value)};"
+        case Entry(name, table, place):
+            yield f"const int64_t {name} = table{show.tables[table]}[{show(place)}];"
         case Interval(first, last, base, step, extent, count):
             arguments = ", ".join(map(show, (base, step, extent, count)))
             yield f"int64_t {first}, {last};"
@@ -370,8 +389,14 @@ def _literal(value: int) -> str:
 class _Printer:
     """Prints an expression whose values are in range; `/` and `%` only where both signs are proved."""
 
-    def __init__(self, facts: SignFacts, halves: bool = False, types: tuple[str, ...] = ()) -> None:
-        self.facts, self.halves, self.types = facts, halves, types
+    def __init__(
+        self,
+        facts: SignFacts,
+        halves: bool = False,
+        types: tuple[str, ...] = (),
+        tables: Mapping[tuple[int, ...], int] | None = None,
+    ) -> None:
+        self.facts, self.halves, self.types, self.tables = facts, halves, types, tables or {}
 
     def __call__(self, expr: Expr) -> str:
         return self.text(expr)[0]

@@ -28,7 +28,7 @@ _KEYWORDS = frozenset(  # of C and C++, which both include the header, then name
     dst fill far to part parts element overflow main memcpy memmove memset memcmp linux unix""".split()  # noqa: SIM905 - a list of strings is no easier to read
 )
 # Macros and types of the standard headers, and names that the runtime defines.
-_TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|\w*_t$)")
+_TAKEN = re.compile(r"(sl_|SL_|U?INT|NULL$|SIZE_MAX$|PTRDIFF_|WCHAR_|WINT_|SIG_ATOMIC_|from\d|fill\d|table\d|\w*_t$)")
 
 
 def identifier(name: str, taken: set[str]) -> str:

@@ -5,8 +5,9 @@ no proof.  It consists of pieces.  A piece is a box of integer digits:
 
 * Each *digit* ``d`` runs over ``0 <= d < extent``, independently of the other digits.  The extent is non-negative
   wherever the preconditions hold.
-* A *carried* digit is ``floor(value / divisor)`` of the digits before it.  Carried digits are numbered after the
-  digits, in order.  They stand for radices that have no common refinement.
+* A *carried* digit is ``floor(value / divisor)`` of the digits before it, or an entry of a table at a place that they
+  give.  Carried digits are numbered after the digits, in order.  They stand for radices that have no common
+  refinement, and for lists of indices.
 * A point of the box belongs to the piece if every *window* holds: ``0 <= value < extent``.  Where a window without
   digits fails, the piece is empty, and its other expressions need not have a meaning.
 * Each point of the piece writes the output element at offset ``output``.
@@ -80,11 +81,22 @@ class Digit:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """``name = floor(value / divisor)``; the divisor is positive."""
+    """``name = floor(value / divisor)``, for a positive divisor; or ``name = table[value]`` if there is a *table*.
+
+    A place before the first entry has the first, one after the last has the last.
+    """
 
     name: str
     value: AffineForm
     divisor: Expr
+    table: tuple[int, ...] = ()
+
+    def at(self, digits: list[int], values: Mapping[str, int]) -> int:
+        """Return the value where the digits before it have the values *digits*."""
+        value = self.value.at(digits, values)
+        if self.table:
+            return self.table[min(max(value, 0), len(self.table) - 1)]
+        return value // evaluate(self.divisor, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +183,7 @@ class NestPiece:
 
         return replace(
             self,
-            carried=tuple(Carried(c.name, form(c.value), c.divisor) for c in self.carried),
+            carried=tuple(replace(c, value=form(c.value)) for c in self.carried),
             output=form(self.output),
             offset=form(self.offset) if self.offset is not None else None,
             windows=tuple(map(window, self.windows)),
@@ -193,7 +205,7 @@ class NestPiece:
         return replace(
             self,
             digits=tuple(Digit(d.name, change(d.extent), d.comment) for d in self.digits),
-            carried=tuple(Carried(c.name, c.value.mapped(change), change(c.divisor)) for c in self.carried),
+            carried=tuple(replace(c, value=c.value.mapped(change), divisor=change(c.divisor)) for c in self.carried),
             output=self.output.mapped(change),
             offset=self.offset.mapped(change) if self.offset is not None else None,
             windows=tuple(map(window, self.windows)),
@@ -339,8 +351,7 @@ def points(piece: NestPiece, values: Mapping[str, int]) -> Iterator[list[int]]:
     for box in itertools.product(*boxes):
         digits = list(box)
         for carried in piece.carried:
-            divisor = evaluate(carried.divisor, values)
-            digits.append(carried.value.at(digits, values) // divisor)
+            digits.append(carried.at(digits, values))
         if all(holds(window, digits, values) for window in piece.windows):
             yield digits
 

@@ -24,6 +24,15 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """The local ``name = table[at]``, computed where it stands; *at* is inside the table."""
+
+    name: str
+    table: tuple[int, ...]
+    at: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Interval:
     """The locals *first* and *last*: in ``0 <= d < count``, ``first <= d < last`` is ``0 <= base + step*d < extent``.
 
@@ -347,7 +356,7 @@ PART = NamedInt("part")
 Leaf = CopyRun | AccumulateRun | FillRun
 Rows = CopyRows | CopyGrid | AccumulateRows | FillRows | Transpose | Deal
 Computing = StartFolds | FoldTerms | Compute
-Statement = Let | Interval | Share | Loop | If | Leaf | Rows | Computing | Stage
+Statement = Let | Entry | Interval | Share | Loop | If | Leaf | Rows | Computing | Stage
 Body = tuple[Statement, ...]
 
 

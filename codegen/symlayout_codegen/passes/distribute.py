@@ -18,7 +18,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symlayout_codegen.ir.queries import names
-from symlayout_codegen.ir.statements import Body, Deal, If, Interval, Let, Loop, Statement, Transpose, expressions
+from symlayout_codegen.ir.statements import (
+    Body,
+    Deal,
+    Entry,
+    If,
+    Interval,
+    Let,
+    Loop,
+    Statement,
+    Transpose,
+    expressions,
+)
 
 
 def distribute(body: Body) -> Body:
@@ -40,13 +51,13 @@ def distribute(body: Body) -> Body:
 
 def _are_independent(body: Body) -> bool:
     """Return whether no statement of *body* computes what another one needs."""
-    return not any(isinstance(statement, Let | Interval | If) for statement in body)
+    return not any(isinstance(statement, Let | Entry | Interval | If) for statement in body)
 
 
 def _around(loop: Loop, inner: Statement) -> Iterator[Statement]:
     """Yield *inner* inside of *loop*, with *loop* moved as far inside as it may go."""
     if isinstance(inner, Loop) and loop.name not in names(inner.start) | names(inner.stop):
-        lets = tuple(each for each in inner.body if isinstance(each, Let | Interval))
+        lets = tuple(each for each in inner.body if isinstance(each, Let | Entry | Interval))
         rest = inner.body[len(lets) :]
         fixed = not any(loop.name in names(e) for each in lets for e in expressions(each))
         if fixed and inner.body[: len(lets)] == lets and _are_independent(rest):

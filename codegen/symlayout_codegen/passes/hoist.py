@@ -19,7 +19,7 @@ from symlayout_codegen.ir.factor_polynomial import factored
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, Product, Summation, add, mul
 from symlayout_codegen.ir.queries import ZERO, expanded, is_polynomial, names
-from symlayout_codegen.ir.statements import Body, If, Interval, Let, Loop, Share, Statement, mapped
+from symlayout_codegen.ir.statements import Body, Entry, If, Interval, Let, Loop, Share, Statement, mapped
 
 CHEAP = 2
 """An expression of at most this many operations stays where it is."""
@@ -132,7 +132,7 @@ class _Hoister:
 
 def _defined(statement: Statement) -> tuple[str, ...]:
     match statement:
-        case Let(name):
+        case Let(name) | Entry(name):
             return (name,)
         case Interval(first, last):
             return first, last

@@ -29,7 +29,7 @@ from math import prod
 from symlayout_codegen.ir.formula import Formula, literal
 from symlayout_codegen.ir.identifiers import identifier
 from symlayout_codegen.ir.integer_expressions import Expr, IntLiteral, NamedInt, add, mul
-from symlayout_codegen.ir.nest import AffineForm, Nest, NestLoad, NestPiece, NestWindow
+from symlayout_codegen.ir.nest import AffineForm, Carried, Nest, NestLoad, NestPiece, NestWindow
 from symlayout_codegen.ir.pending_windows import Enforcement, PendingGuard, PendingWindows, Target
 from symlayout_codegen.ir.queries import (
     ONE,
@@ -39,6 +39,8 @@ from symlayout_codegen.ir.queries import (
     floor_div,
     is_polynomial,
     magnitude,
+    maximum,
+    minimum,
     negate,
     substitute,
     subtract,
@@ -51,6 +53,7 @@ from symlayout_codegen.ir.statements import (
     Compute,
     CopyRun,
     Deal,
+    Entry,
     FillRun,
     FoldTerms,
     If,
@@ -182,9 +185,7 @@ class _LoopWriter:
     def enter(self, depth: int, state: PendingWindows) -> Body:
         """Return the statements inside of the loops up to *depth*."""
         lets: list[Statement] = [
-            Let(carried.name, floor_div(self.value(carried.value), carried.divisor))
-            for k, carried in enumerate(self.piece.carried, self.inmost)
-            if self.known[k] == depth
+            self.carried(carried) for k, carried in enumerate(self.piece.carried, self.inmost) if self.known[k] == depth
         ]
         for enforced in state.enforced:
             for each in (enforced, enforced.whole):
@@ -195,6 +196,32 @@ class _LoopWriter:
             if enforced.depth == depth and enforced.tested:
                 body = (If(self.value(enforced.window.value), enforced.window.extent, body, ()),)
         return (*lets, *body)
+
+    def carried(self, carried: Carried) -> Let | Entry:
+        """Return the local that is a carried digit.  Where its place in a table may be outside, it is moved inside."""
+        value = self.value(carried.value)
+        if not carried.table:
+            return Let(carried.name, floor_div(value, carried.divisor))
+        last = len(carried.table) - 1
+        low, high = self.ends_of(carried.value)
+        if low is None or low < 0:
+            value = maximum(value, ZERO)
+        if high is None or high > last:
+            value = minimum(value, IntLiteral(last))
+        return Entry(carried.name, carried.table, value)
+
+    def ends_of(self, form: AffineForm) -> tuple[int | None, int | None]:
+        """Return bounds of *form* over all values of the digits; None where sizes decide them."""
+        if not isinstance(form.constant, IntLiteral):
+            return None, None
+        low = high = form.constant.value
+        for k, step in form.coefficients().items():
+            extent = self.piece.digits[k].extent if k < len(self.piece.digits) else None
+            if not isinstance(step, IntLiteral) or not isinstance(extent, IntLiteral):
+                return None, None
+            reach = step.value * max(extent.value - 1, 0)
+            low, high = low + min(reach, 0), high + max(reach, 0)
+        return low, high
 
     def decide(self, depth: int, state: PendingWindows) -> Body:
         """Return the tests of the guards that only a test decides at *depth*, around the next loop."""

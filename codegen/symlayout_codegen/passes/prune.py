@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symlayout_codegen.ir.queries import names
-from symlayout_codegen.ir.statements import Body, If, Interval, Let, Loop, Share, Statement, expressions
+from symlayout_codegen.ir.statements import Body, Entry, If, Interval, Let, Loop, Share, Statement, expressions
 
 
 def prune(body: Body) -> Body:
@@ -25,7 +25,7 @@ def _pruned(body: Body) -> tuple[Body, set[str]]:
     used: set[str] = set()
     for statement in reversed(body):
         match statement:
-            case Let(name) if name not in used:
+            case Let(name) | Entry(name) if name not in used:
                 continue
             case Interval(first, last) if not used & {first, last}:
                 continue

@@ -96,6 +96,8 @@ class Claim:
             return data
         if data[0] == "extent":
             return ["extent", self._extent(data[1], facts)]
+        if data[0] == "entry":
+            return ["entry", data[1], self._expression(data[2], facts)]
         return [data[0], *(self._expression(part, facts) for part in data[1:])]
 
     def _extent(self, e: Extent, facts: Facts) -> Any:
@@ -152,3 +154,7 @@ class _Traced(Arithmetic):
 
     def __mod__(self, other: Any) -> _Traced:
         return self._with("%", other)
+
+    def entry_of(self, table: Any) -> _Traced:
+        """Return the entry of a `Table` at this coordinate."""
+        return _Traced(["entry", list(table.values), self.data])

@@ -21,6 +21,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
 )
 from symlayout.algebra.solve_divisibility import Fraction
+from symlayout.algebra.table import Table
 from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.logged_inequalities import Notes, Solving
 
@@ -151,6 +152,11 @@ class SolvingNotes(Notes):
             self.show(right - 1)
             self.note("floor", name, encode(left), encode(right))
         super()._define(name, form, left, right)
+
+    def take_entry(self, name: str, table: Table, at: Extent) -> None:
+        """Add an entry of a table, as `Derived.take_entry` does, and log it."""
+        self.note("entry", name, list(table.values), encode(at))
+        super().take_entry(name, table, at)
 
     def _quotient(self, numerator: Extent, denominator: Extent, asked: Fraction | None = None) -> Extent:
         before = len(self.quotients)

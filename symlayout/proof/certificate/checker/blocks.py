@@ -23,6 +23,7 @@ from symlayout.proof.certificate.checker.schema import (
     row,
     seal,
     size,
+    table,
 )
 
 LEAST_WORK = 100_000  # operations on terms that the check of any certificate may take
@@ -213,6 +214,7 @@ RULES: dict[str, tuple[Any, ...]] = {  # the function that checks a step, and th
     "resolve": (rules.resolve, name),
     "solve": (rules.solve, name, polynomial),
     "rewrite": (rules.rewrite, items(name), polynomial),
+    "entry": (rules.entry, name, table, polynomial),
     "divide": (rules.divide, polynomial, polynomial, polynomial),
 }
 PROOF = members(given=STEPS, maps=items(_map), sides=_block)

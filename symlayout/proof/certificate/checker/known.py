@@ -21,6 +21,7 @@ class Known:
     solved, rewrites : the values of solved symbols, and the replacements of monomials.
     maxima : symbols that are ``max(0, e)``, with their *e*.
     floors : ``floor(e/k)`` for each ``(e, k)`` whose floor has been proved.
+    entries : the symbol for the entry of each table, as a tuple, at each place that a step has named.
     meaning : the value of each name of the claim.
     point : an arbitrary coordinate of the output, or of the operation at *place*; None until a step introduces it.
     inside : the side that is assumed to read no fill.
@@ -36,6 +37,7 @@ class Known:
         self.rewrites: list[tuple[Monomial, Polynomial]] = []
         self.maxima: dict[str, Polynomial] = {}
         self.floors: dict[tuple[Polynomial, Polynomial], Polynomial] = {}
+        self.entries: dict[tuple[tuple[int, ...], Polynomial], Polynomial] = {}
         self.meaning: dict[str, Polynomial] = {}
         self.point: list[Polynomial] | None = None
         self.inside: str | None = None
@@ -47,7 +49,7 @@ class Known:
         copy = type(self)(self.claim, self.work)
         copy.nonnegative, copy.zero, copy.symbols = set(self.nonnegative), set(self.zero), set(self.symbols)
         copy.solved, copy.rewrites, copy.maxima = dict(self.solved), list(self.rewrites), dict(self.maxima)
-        copy.floors, copy.meaning = dict(self.floors), dict(self.meaning)
+        copy.floors, copy.entries, copy.meaning = dict(self.floors), dict(self.entries), dict(self.meaning)
         copy.place, copy.point, copy.inside = self.place, self.point, self.inside
         copy._claimed = dict(self._claimed)
         return copy
@@ -171,5 +173,6 @@ class Known:
         self.zero = {renewed(e) for e in self.zero}
         self.maxima = {m: renewed(e) for m, e in self.maxima.items()}
         self.floors = {(renewed(e), renewed(k)): renewed(q) for (e, k), q in self.floors.items()}
+        self.entries = {(table, renewed(at)): renewed(q) for (table, at), q in self.entries.items()}
         self.meaning = {n: renewed(e) for n, e in self.meaning.items()}
         self._claimed = {key: renewed(e) for key, e in self._claimed.items()}

@@ -108,6 +108,8 @@ def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
         return coordinate
     if operator == "extent":
         return known.claimed(operands[0])
+    if operator == "entry":
+        return _entry(known, tuple(operands[0]), evaluate(known, operands[1], at))
     a, b = evaluate(known, operands[0], at), evaluate(known, operands[1], at)
     if operator in ("+", "-"):
         return a + b if operator == "+" else a - b
@@ -117,6 +119,18 @@ def evaluate(known: Known, expression: Any, at: list[Polynomial]) -> Polynomial:
         raise Refused(f"floor(({a}) / ({b})) is not shown")
     quotient = known.floors[a, b]
     return quotient if operator == "//" else known.reduce(a - b * quotient)
+
+
+def _entry(known: Known, table: tuple[int, ...], place: Polynomial) -> Polynomial:
+    """Return the entry of a table; before the first entry it is the first, and after the last it is the last."""
+    known.work.spend(len(table))
+    if (number := place.constant) is not None:
+        return known.number(table[min(max(number, 0), len(table) - 1)])
+    if min(table) == max(table):
+        return known.number(table[0])
+    if (table, place) not in known.entries:
+        raise Refused(f"no step names the entry of a table at {place}")
+    return known.entries[table, place]
 
 
 # ---------------------------------------------------------------------- the two sides

@@ -189,6 +189,14 @@ def rewrite(known: Known, monomial: list[str], value: Any) -> None:
     known.rewrite(tuple(sorted(monomial)), v)
 
 
+def entry(known: Known, name: str, table: list[int], at: Any) -> None:
+    """``min(table) <= t <= max(table)`` for a new ``t``, the entry of a table of the claim at a place."""
+    place = known.read(at)
+    known.work.spend(len(table))
+    t = known.entries[tuple(table), place] = known.introduce(name)
+    known.nonnegative |= {t - min(table), known.number(max(table)) - t}
+
+
 def divide(known: Known, numerator: Any, denominator: Any, quotient: Any) -> None:
     """``q = floor(e/k)``: ``0 <= e - k*q <= k - 1``."""
     e, k, q = (known.read(part) for part in (numerator, denominator, quotient))

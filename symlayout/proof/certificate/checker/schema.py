@@ -152,13 +152,25 @@ def _term(value: Any, place: str) -> None:
         name(factor, place)
 
 
+def table(value: Any, place: str) -> None:
+    """Accept a list of one integer or more."""
+    items(integer)(value, place)
+    if not value:
+        raise Refused(f"{place}: a table has an entry")
+
+
 def expression(value: Any, place: str) -> None:
-    """Accept a coordinate: ``["axis", k]``, ``["extent", polynomial]``, or an operator and two expressions."""
+    """Accept a coordinate: ``["axis", k]``, ``["extent", polynomial]``, an entry, or an operator and two expressions.
+
+    ``["entry", [v0, v1, ...], expression]`` is the entry of a table at a place.
+    """
     operator = value[0] if type(value) is list and value else None
     if operator == "axis":
         row(name, index)(value, place)
     elif operator == "extent":
         row(name, polynomial)(value, place)
+    elif operator == "entry":
+        row(name, table, expression)(value, place)
     else:
         row(one_of("+", "-", "*", "//", "%"), expression, expression)(value, place)
 
@@ -249,6 +261,8 @@ def _leaves(expressions: list[Any]) -> Iterator[Any]:
     while waiting:
         if len(found := waiting.pop()) == 2:
             yield found
+        elif found[0] == "entry":
+            waiting.append(found[2])
         else:
             waiting += found[1:]
 
