@@ -427,6 +427,13 @@ def test_a_case_of_the_proof_whose_symbols_the_certificate_has_not_met_is_not_ta
     assert sl.check(sl.prove_equal(left, right).certificate)
 
 
+def test_a_quotient_that_is_twice_another_one_has_its_value() -> None:
+    c = sl.dim("c", min=1)
+    y = sl.batch_to_space(sl.tensor((4, 8), name="x"), [c], [[0, 0]])
+    twice = sl.broadcast_to(sl.reshape(y, (1, 4 / c, 8 * c)), (2, 4 / c, 8 * c))
+    confirm(sl.reshape(twice, (8 / c, 8 * c))[: 4 / c], y)
+
+
 def test_a_block_whose_end_the_checker_refuses_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     x = sl.tensor("N, C", name="x")
     monkeypatch.setattr(write, "agree", lambda left, right, facts, dtype, **_: Agreed(facts, ((), ())))
