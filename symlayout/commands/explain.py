@@ -89,7 +89,10 @@ def requirements(stages: list[tuple[str, sl.Tensor]]) -> Report:
     texts, tensors = zip(*stages, strict=True)
     blocks, data = [], []
     for reason in sl.reasons(tensors[-1], tensors):
-        steps = [f"step {k}, {_step_name(texts[k], reason.operation)}" if k else "the input" for k in reason.stages]
+        steps = [
+            f"step {k}, {_step_name(texts[k], reason.operation)}" if k else subject.name_of_start(tensors[0])
+            for k in reason.stages
+        ]
         rows = [("asked by", "; ".join(steps)), ("because", reason.rule)]
         if reason.breaks:
             rows.append(("else", f"{assignments(reason.breaks)}: {reason.message}"))

@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> Report:
     t = tensors[-1]
     bounds = t.bounds()
     asked_by = [
-        [name_of_step(k, texts[k]) for k in numbers] for numbers in origins(t.facts, [x.facts for x in tensors])
+        [name_of_step(k, texts[k]) if k else subject.name_of_start(tensors[0]) for k in numbers]
+        for numbers in origins(t.facts, [x.facts for x in tensors])
     ]
     requires = [f"{wording.words(r)}  [{'; '.join(steps)}]" for r, steps in zip(t.requires, asked_by, strict=True)]
     intervals = [f"axis {k}: {wording.interval(low, high)}" for k, (low, high) in enumerate(bounds)]
@@ -89,7 +90,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
 
 def name_of_step(number: int, text: str) -> str:
     """Return the name of a step in answers: its number in the chain, and its text without the arguments."""
-    return f"step {number}: {text.partition('(')[0].partition('[')[0] or 'index'}" if number else "the input"
+    return f"step {number}: {text.partition('(')[0].partition('[')[0] or 'index'}"
 
 
 def solution_rows(solution: sl.Solution) -> list[tuple[str, str]]:

@@ -95,6 +95,11 @@ def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
     return found
 
 
+def name_of_start(start: sl.Tensor) -> str:
+    """Return how answers call the tensor before the steps: an input, or what a model computes."""
+    return "the model" if start.inputs else "the input"
+
+
 def _begin(
     words: Sequence[str],
     chains: Sequence[Sequence[str]],

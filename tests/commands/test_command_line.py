@@ -56,6 +56,12 @@ def test_a_requirement_names_every_step_that_asks_for_a_part_of_it(symlayout: Co
     assert "[step 3: space_to_batch]" in again.out
 
 
+def test_what_a_model_requires_is_not_said_to_be_of_its_input(symlayout: Command) -> None:
+    model = str(MODELS / "round_trip_dynamic.xml")
+    assert symlayout("infer", model, "--json").data["asked_by"] == [["the model"]] * 2
+    assert symlayout("explain", model).out.count("  asked by  the model\n") == 2
+
+
 def test_infer_solves_for_the_inputs_of_an_output_shape(symlayout: Command) -> None:
     done = symlayout("infer", "N,H,W,C", PAD, "--solve", "4*n, 5, ?, 3")
     assert done.status == 0
