@@ -10,6 +10,8 @@ from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
 
 _INT64 = 2**63
+PAST_THE_END = _INT64 - 1
+"""From this bound on a slice ends with its axis, whatever the extent: extents fit int64."""
 
 
 def sliced(x: Tensor, start: Any, stop: Any, step: Any, axes: Any) -> Tensor:
@@ -59,4 +61,4 @@ def _unless_outside(bound: Any, side: int) -> Any:
     """
     if not isinstance(bound, int):
         return bound
-    return None if (bound < -_INT64 + 2 and side < 0) or (bound >= _INT64 - 1 and side > 0) else bound
+    return None if (bound < -_INT64 + 2 and side < 0) or (bound >= PAST_THE_END and side > 0) else bound

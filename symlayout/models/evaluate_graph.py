@@ -19,6 +19,7 @@ from symlayout.algebra.facts import Requirement
 from symlayout.compute import quantization, scalars
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
 from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
+from symlayout.frontends.slices import PAST_THE_END
 from symlayout.maps.interpreter import interpret
 from symlayout.models.choices import is_open
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
@@ -211,7 +212,10 @@ class Evaluation:
         return self._choices[id(value)][1] if id(value) in self._choices else self.reals_of(value)
 
     def ends_of(self, data: Value | None, ends: Value | None, axes: Value | None) -> Value | None:
-        """Return the ends of a slice of *data*, as expressions where the model chooses them by comparing dims."""
+        """Return the ends of a slice of *data*, as expressions where the model chooses them by comparing dims.
+
+        A number beyond the axis stays one: a start may lie beyond the axis too.
+        """
         chosen = self.choices_of(ends)
         if not isinstance(data, Tensor) or chosen is None:
             return ends
@@ -220,13 +224,13 @@ class Evaluation:
             return ends
         if any(not isinstance(axis, int) or not -data.rank <= axis < data.rank for axis in along.tolist()):
             return ends
+        wanted = chosen.tolist()
         try:
-            found = [
-                self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(chosen.tolist(), along.tolist(), strict=True)
-            ]
+            found = [self.shapes.end_of(n, data.shape[axis]) for n, axis in zip(wanted, along.tolist(), strict=True)]
         except InconclusiveError:
             return ends
-        return ends if is_open(found) or found == chosen.tolist() else np.array(found, object)
+        found = [PAST_THE_END if isinstance(n, int) and e != n else e for n, e in zip(wanted, found, strict=True)]
+        return ends if is_open(found) or found == wanted else np.array(found, object)
 
     def declared(
         self,

@@ -20,6 +20,7 @@ import numpy as np
 from symlayout import frontends
 from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shown
+from symlayout.frontends.slices import PAST_THE_END
 from symlayout.language.sympy_bridge import (
     exact_quotients,
     exact_ratio,
@@ -158,6 +159,8 @@ class ShapeNodes:
             return Choice(end.zero, then, other) if is_open((then, other)) else joined(end.zero, then, other)
         if not isinstance(end, int) or end < _INT32 or isinstance(extent, int):
             return end
+        if end >= PAST_THE_END:
+            return extent
         if not self.at_least(end - extent, 0) and not (self._state(end - extent) and self._guesses):
             raise InconclusiveError(f"{extent} <= {end}, which a slice depends on")
         return extent

@@ -70,6 +70,16 @@ def test_a_slice_to_a_very_large_end_keeps_the_extent_and_requires_that_it_is_le
     assert [str(r) for r in y.requires] == ["N <= 2147483647"]
 
 
+@pytest.mark.parametrize(("end", "required"), [(2147483647, ["N <= 2147483647"]), (9223372036854775807, [])])
+def test_a_slice_to_a_very_large_end_may_start_beyond_the_axis(tmp_path: Path, end: int, required: list[str]) -> None:
+    """A start of 2 required N >= 2, and an end that no axis reaches required that N is less."""
+    cut = node("Slice", "x, two_, ends, zero", "y")
+    y = loaded(tmp_path, cut, constants=(*ZERO, *constants(two_=[2], ends=[end])), x=value_info("x", ("N",)))
+    assert str(y.shape) == "(Max(0, N - 2),)"
+    assert [str(r) for r in y.requires] == required
+    assert sl.interpret(y, np.arange(1, dtype=np.float32)).size == 0
+
+
 def test_a_guess_that_no_evaluation_follows_is_not_made() -> None:
     last = ShapeNodes({LAST})
     last.leaf_dims.append({"N"})
