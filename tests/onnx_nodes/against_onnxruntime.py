@@ -642,13 +642,13 @@ def _is_beyond_int32(case: Case, found: str) -> bool:
 
 DIFFERENCES: dict[str, tuple[Callable[[Case, str], bool], str, str, str]] = {
     "a pool whose window is larger than the input with its pads": (
-        _is_too_wide, "refused, as by torch; for symbolic extents a requirement",
+        _is_too_wide, "refused; for symbolic extents a requirement",
         "an extent of 0, or of 1 where the division of negative numbers rounds toward zero",
         "the reference evaluator: 0",
     ),
     "`auto_pad` SAME where the stride is greater than the window": (
         _is_cropped, "no pads", "some operators drop elements before the first window",
-        "onnx's shape inference, OpenVINO and TensorFlow: no pads",
+        "-",
     ),
     "`ReduceProd` of int32 whose product needs more bits": (
         _is_beyond_int32, "the product modulo 2^32", "-2147483648", "the reference evaluator: modulo 2^32",
