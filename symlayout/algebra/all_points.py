@@ -1,8 +1,8 @@
 """Proofs by evaluation at all points, for goals whose digits have integers as bounds.
 
-The points are all values of the digits; they determine the values of the floors.  A goal is a sum of products: one
-factor is made of other symbols, which are >= 0; the other is a polynomial in the digits and floors.  The goal is >= 0
-if each of those polynomials is >= 0 at all points that the facts allow.
+The points are all values of the digits; they determine the values of the floors and the entries of tables.  A goal is
+a sum of products: one factor is made of other symbols, which are >= 0; the other is a polynomial in the digits, floors
+and entries.  The goal is >= 0 if each of those polynomials is >= 0 at all points that the facts allow.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from symlayout.algebra.fact_store import DIGIT, System
 from symlayout.algebra.polynomial import Extent, Monomial, Poly, names_of, terms_of
+from symlayout.algebra.table import Table
 from symlayout.budgets import limits
 
 _LARGEST = 1 << 62  # larger sums might overflow 64 bits
@@ -25,17 +26,18 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """All values of some digits at which the facts hold, with the values of floors of these digits.
+    """All values of some digits at which the facts hold, with the values of functions of these digits.
 
     Attributes
     ----------
     digits : name, least and greatest value of each digit.
-    floors : name, numerator and denominator of each floor; a floor comes after those that it mentions.
-    facts : polynomials in the digits and floors that are >= 0.
+    functions : name, argument, and the denominator of a floor or the table of an entry; a function comes after those
+        that its argument mentions.
+    facts : polynomials in the digits and functions that are >= 0.
     """
 
     digits: tuple[tuple[str, int, int], ...]
-    floors: tuple[tuple[str, Extent, int], ...]
+    functions: tuple[tuple[str, Extent, int | Table], ...]
     facts: tuple[Poly, ...]
 
     @property
@@ -48,11 +50,11 @@ class Points:
         values: dict[str, Array] = {}
         for axis, (name, low, high) in enumerate(self.digits):
             values[name] = np.arange(low, high + 1).reshape([-1 if k == axis else 1 for k in range(len(self.digits))])
-        for name, numerator, denominator in self.floors:
-            n = _evaluated(dict(terms_of(numerator)), values)
+        for name, argument, function in self.functions:
+            n = _evaluated(dict(terms_of(argument)), values)
             if n is None:
                 return False
-            values[name] = n // denominator
+            values[name] = function[n] if isinstance(function, Table) else n // function
         apart: dict[Monomial, dict[Monomial, int]] = {}
         for monomial, c in e.terms.items():
             outside = tuple(name for name in monomial if name not in values)
@@ -66,11 +68,11 @@ class Points:
 def points_of(system: System, e: Poly) -> Points | None:
     """Return the points that decide ``e >= 0``, or None.
 
-    None is returned if *e* has no floor, if a digit has a symbolic bound, if another symbol may be negative, or if
-    there are more than ``limits.points`` points.
+    None is returned if *e* has no floor and no entry of a table, if a digit has a symbolic bound, if another symbol may
+    be negative, or if there are more than ``limits.points`` points.
     """
-    inside: set[str] = set()
-    todo = [name for name in e.names if name in system.floors or name[0] == DIGIT]
+    inside: dict[str, tuple[Extent, int | Table] | None] = {}
+    todo = [name for name in e.names if name in system.floors or name in system.entries or name[0] == DIGIT]
     while todo:
         name = todo.pop()
         if name in inside:
@@ -79,22 +81,28 @@ def points_of(system: System, e: Poly) -> Points | None:
             numerator, denominator = system.floors[name]
             if not isinstance(denominator, int):
                 return None
+            inside[name] = numerator, denominator
             todo += names_of(numerator)
+        elif name in system.entries:
+            (place,) = system.terms_within(name)
+            inside[name] = place, system.entries[name][0]
+            todo += names_of(place)
         elif name[0] != DIGIT or not (isinstance(system.low[name], int) and isinstance(system.high[name], int)):
             return None
-        inside.add(name)
-    outside = e.names - inside
-    if not inside & system.floors.keys() or any((system.low.get(name) or -1) < 0 for name in outside):
+        else:
+            inside[name] = None
+    outside = e.names - inside.keys()
+    if not any(inside.values()) or any((system.low.get(name) or -1) < 0 for name in outside):
         return None
     digits: list[tuple[str, int, int]] = []
-    floors: list[tuple[str, Extent, int]] = []
+    functions: list[tuple[str, Extent, int | Table]] = []
     for name in (name for name in system.bounded if name in inside):
-        if name in system.floors:
-            floors.append((name, *system.floors[name]))  # type: ignore[arg-type]
+        if (function := inside[name]) is not None:
+            functions.append((name, *function))
         else:
             digits.append((name, system.low[name], system.high[name]))  # type: ignore[arg-type]
-    facts = tuple(fact for fact in system.known if fact.names <= inside)
-    points = Points(tuple(digits), tuple(floors), facts)
+    facts = tuple(fact for fact in system.known if fact.names <= inside.keys())
+    points = Points(tuple(digits), tuple(functions), facts)
     return points if points.count <= limits.points else None
 
 

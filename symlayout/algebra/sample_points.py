@@ -100,6 +100,9 @@ class Samples(Intervals):
             if name in self.floors:
                 numerator, denominator = (evaluate(e, values) for e in self.floors[name])
                 return [numerator // denominator] if denominator > 0 else []
+            if name in self.entries:
+                (entry_at,) = self.terms_within(name)
+                return [int(self.entries[name][0][evaluate(entry_at, values)])]
             if (d := self.definitions.get(name)) is not None:
                 return [max(0, evaluate(self.reduce(d.right), values))]
             low, top = self.low[name], self.high[name]

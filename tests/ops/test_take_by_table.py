@@ -18,6 +18,7 @@ from tests.support.loop_interpreter import run
 
 RANDOM = np.random.default_rng(5)
 X = sl.tensor("N, C", name="x")
+SIXTY, BITS = sl.tensor("N, 60", name="x"), sl.tensor("N, 64", name="x")
 DATA = np.arange(40 * 6, dtype="f4").reshape(40, 6)
 ROWS: list[int] = RANDOM.integers(0, 40, 60).tolist()
 BOTH_ENDS: list[int] = RANDOM.integers(-40, 40, 60).tolist()
@@ -102,7 +103,16 @@ CLAIMS: dict[str, tuple[sl.Tensor, sl.Tensor]] = {
         sl.reshape(sl.take(X, ROWS, 0), (5, 12, -1)),
         sl.take(X, np.reshape(ROWS, (5, 12)).tolist(), 0),
     ),
-    "take of take": (sl.take(sl.take(X, ROWS, 0), ORDER, 0), sl.take(sl.take(X, ROWS, 0), ORDER, 0)),
+    "take of take": (sl.take(sl.take(X, ROWS, 0), ORDER, 0), sl.take(X, [ROWS[k] for k in ORDER], 0)),
+    "back again": (sl.take(sl.take(SIXTY, ORDER, 1), np.argsort(ORDER).tolist(), 1), SIXTY),
+    "reversed": (sl.flip(sl.take(X, ROWS, 0), 0), sl.take(X, ROWS[::-1], 0)),
+    "joined": (sl.concatenate([sl.take(X, ROWS[:30], 0), sl.take(X, ROWS[30:], 0)], 0), sl.take(X, ROWS, 0)),
+    "each twice": (sl.take(X, np.repeat(ROWS, 2).tolist(), 0), sl.repeat(sl.take(X, ROWS, 0), 2, 0)),
+    "from the end": (sl.take(SIXTY, [k - 60 for k in ORDER], 1), sl.take(SIXTY, ORDER, 1)),
+    "bits in reverse": (
+        sl.take(BITS, [int(f"{k:06b}"[::-1], 2) for k in range(64)], 1),
+        sl.reshape(sl.transpose(sl.reshape(BITS, (-1, *[2] * 6)), (0, 6, 5, 4, 3, 2, 1)), (-1, 64)),
+    ),
 }
 
 

@@ -21,6 +21,7 @@ from symlayout.algebra.polynomial import (
     names_of,
     symbol,
 )
+from symlayout.algebra.table import Table
 from symlayout.proof.certificate.checker import Refused
 from symlayout.proof.certificate.ledger import Ledger
 
@@ -116,14 +117,15 @@ class Notes(Facts):
 
     def _write_points(self, goal: Extent, points: Points) -> None:
         """Log that ``goal >= 0`` at all points."""
-        inside = {name for name, *_ in (*points.digits, *points.floors)}
+        inside = {name for name, *_ in (*points.digits, *points.functions)}
         for name, low, high in points.digits:
             self._write_fact(self.reduce(symbol(name) - low))
             self._write_fact(self.reduce(high - symbol(name)))
         for name in sorted(names_of(goal) - inside):
             self._write_fact(symbol(name))
-        floors = [[name, encode(n), d] for name, n, d in points.floors]
-        self.note("points", encode(goal), [list(d) for d in points.digits], floors, [encode(f) for f in points.facts])
+        functions = [[n, encode(e), list(f.values) if isinstance(f, Table) else f] for n, e, f in points.functions]
+        digits, facts = [list(d) for d in points.digits], [encode(f) for f in points.facts]
+        self.note("points", encode(goal), digits, functions, facts)
 
     def _combine(self, goal: Extent, scale: Extent, products: list[Any], equations: Sequence[Any] = ()) -> None:
         scale = self.reduce(scale)

@@ -15,6 +15,8 @@ from tests.support.certificates.handmade import OPEN, Q, T, X, Y, Z, claim, know
 BOX = [["y", 2, 9]]
 HILL = (Y - 2) * (9 - Y)
 THIRD = ["floor", "q", Y, 3]
+TABLE = [5, 0, 7]
+ENTRY = ["entry", "t", TABLE, Y - 4]
 
 SHOWN: dict[str, Sequence[Any]] = {
     "a polynomial": [["points", HILL, BOX, [], []]],
@@ -25,6 +27,8 @@ SHOWN: dict[str, Sequence[Any]] = {
         ["floor", "t", Q + 1, 2],
         ["points", T * (2 - T), BOX, [["q", Y, 3], ["t", Q + 1, 2]], []],
     ],
+    "an entry of a table, beyond its ends too": [ENTRY, ["points", T * (T - 5), BOX, [["t", Y - 4, TABLE]], []]],
+    "an entry and its place": [ENTRY, ["points", (Y - 5) * (T - 6), BOX, [["t", Y - 4, TABLE]], []]],
     "a fact about the box": [["points", Y - 5, BOX, [], [Y - 5]]],
 }
 
@@ -34,10 +38,10 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     "a box that is too small above": ([["points", HILL, [["y", 2, 8]], [], []]], "-y + 8 >= 0 is not shown"),
     "a box that is too small below": ([["points", HILL, [["y", 3, 9]], [], []]], "y - 3 >= 0 is not shown"),
     "an end that is not known": ([["points", 9 - X, [["x", 0, 9]], [], []]], "-x + 9 >= 0 is not shown"),
-    "a box without a point": ([["points", -1, [["y", 3, 2]], [], []]], "a box has 0 points, and 0 floors of them"),
+    "a box without a point": ([["points", -1, [["y", 3, 2]], [], []]], "a box has 0 points, and 0 functions of them"),
     "a box with too many": (
         [["points", HILL, [["y", 2, 10**9]], [], []]],
-        f"a box has {10**9 - 1} points, and 0 floors of them",
+        f"a box has {10**9 - 1} points, and 0 functions of them",
     ),
     "a symbol from outside that may be negative": ([["points", Z * HILL, BOX, [], []]], "z >= 0 is not shown"),
     "a floor that is none": ([["points", X - Y, BOX, [["x", Y, 2]], []]], "-2*x + y >= 0 is not shown"),
@@ -46,6 +50,18 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     "a floor of a symbol from outside": (
         [["floor", "q", X, 3], ["points", HILL, BOX, [["q", X, 3]], []]],
         "x has symbols from outside the box",
+    ),
+    "an entry of another table": (
+        [ENTRY, ["points", T * (T - 5), BOX, [["t", Y - 4, [5, 0, 8]]], []]],
+        "t is not known to be the entry of a table at y - 4",
+    ),
+    "an entry at another place": (
+        [ENTRY, ["points", T * (T - 5), BOX, [["t", Y - 3, TABLE]], []]],
+        "t is not known to be the entry of a table at y - 3",
+    ),
+    "an entry that does not fit": (
+        [["entry", "t", [2**62, 0], Y], ["points", T, BOX, [["t", Y, [2**62, 0]]], []]],
+        "an entry of a table may be too large for 64 bits",
     ),
     "a fact that is not known": ([["points", Y - 3, BOX, [], [Y - 3]]], "y - 3 >= 0 is not shown"),
     "a fact about a symbol from outside": ([["points", Y - 3, BOX, [], [X]]], "x has symbols from outside the box"),
@@ -80,7 +96,7 @@ def test_each_point_counts_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
     done = [known(step, about=row).known.work.done for step, row in zip(steps, about, strict=True)]
     assert done[1] - done[0] > 990_000 // 500
     monkeypatch.setattr(points, "MAX_POINTS", 9_999)
-    assert steps_said(steps[0], about=about[0]) == "a box has 10000 points, and 0 floors of them"
+    assert steps_said(steps[0], about=about[0]) == "a box has 10000 points, and 0 functions of them"
 
 
 def test_each_rule_is_one_function_with_what_it_shows_in_its_first_line() -> None:

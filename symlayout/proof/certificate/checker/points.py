@@ -11,23 +11,23 @@ from symlayout.proof.certificate.checker.known import Known
 from symlayout.proof.certificate.checker.polynomials import Monomial, Polynomial, Refused, Terms
 
 MAX_POINTS = 1_000_000  # most points of a box
-MAX_STORED = 16_000_000  # most values of floors to store for one box
+MAX_STORED = 16_000_000  # most values of floors and entries to store for one box
 _MAX_INT = 1 << 62  # bound of the values of a polynomial
 _POINTS_PER_OPERATION = 500  # evaluating so many points takes as long as one operation on a term
 
 Values = dict[str, Any]
 
 
-def points(known: Known, goal: Any, digits: list[Any], floors: list[Any], facts: list[Any]) -> None:
+def points(known: Known, goal: Any, digits: list[Any], functions: list[Any], facts: list[Any]) -> None:
     """``g >= 0``, evaluated at all points of a box of digits at which the facts hold.
 
-    *g* is a sum of products of a monomial of outside symbols and a polynomial in digits and floors; every such
-    polynomial must be >= 0 at all points.  Known before: integer bounds of the digits, the floors, and that outside
-    symbols and facts are >= 0.
+    *g* is a sum of products of a monomial of outside symbols and a polynomial in digits and functions of them; every
+    such polynomial must be >= 0 at all points.  A function is a floor, given by its denominator, or the entry of a
+    table.  Known before: integer bounds of the digits, the functions, and that outside symbols and facts are >= 0.
     """
     count = prod(max(high - low + 1, 0) for _, low, high in digits)
-    if not 0 < count <= MAX_POINTS or count * len(floors) > MAX_STORED:
-        raise Refused(f"a box has {count} points, and {len(floors)} floors of them")
+    if not 0 < count <= MAX_POINTS or count * len(functions) > MAX_STORED:
+        raise Refused(f"a box has {count} points, and {len(functions)} functions of them")
     values: Values = {}
     for axis, (name, low, high) in enumerate(digits):
         known.need(known.read([[1, name]]) - low)
@@ -35,11 +35,14 @@ def points(known: Known, goal: Any, digits: list[Any], floors: list[Any], facts:
         if max(abs(low), abs(high)) >= _MAX_INT:
             raise Refused(f"{name} may be too large for 64 bits")
         values[name] = np.arange(low, high + 1).reshape([-1 if k == axis else 1 for k in range(len(digits))])
-    for name, numerator, d in floors:
-        n, q = known.read(numerator), known.read([[1, name]])
-        known.need(known.number(d - 1))
-        known.need_floor(n, known.number(d), q)
-        values[name] = _at(n, values, count) // d
+    for name, argument, function in functions:
+        e, value = known.read(argument), known.read([[1, name]])
+        if type(function) is list:
+            values[name] = _entries(known, function, e, value, _at(e, values, count))
+        else:
+            known.need(known.number(function - 1))
+            known.need_floor(e, known.number(function), value)
+            values[name] = _at(e, values, count) // function
     g, allowed = known.read(goal), np.array(True)
     for fact in map(known.read, facts):
         known.need(fact)
@@ -54,6 +57,16 @@ def points(known: Known, goal: Any, digits: list[Any], floors: list[Any], facts:
         if not np.all((_at(Polynomial(terms, known.work), values, count) >= 0) | ~allowed):
             raise Refused(f"{g} >= 0 fails at a point")
     known.nonnegative.add(g)
+
+
+def _entries(known: Known, table: list[int], place: Polynomial, value: Polynomial, places: Any) -> Any:
+    """Return the entries at *places*: before the first entry it is the first, and after the last it is the last."""
+    known.work.spend(len(table))
+    if known.entries.get((tuple(table), place)) != value:
+        raise Refused(f"{value} is not known to be the entry of a table at {place}")
+    if max(map(abs, table)) >= _MAX_INT:
+        raise Refused("an entry of a table may be too large for 64 bits")
+    return np.array(table, np.int64)[np.clip(places, 0, len(table) - 1)]
 
 
 def _at(e: Polynomial, values: Values, count: int) -> Any:

@@ -159,6 +159,11 @@ def table(value: Any, place: str) -> None:
         raise Refused(f"{place}: a table has an entry")
 
 
+def function(value: Any, place: str) -> None:
+    """Accept the denominator of a floor, or the table of an entry."""
+    (table if type(value) is list else integer)(value, place)
+
+
 def expression(value: Any, place: str) -> None:
     """Accept a coordinate: ``["axis", k]``, ``["extent", polynomial]``, an entry, or an operator and two expressions.
 
