@@ -7,6 +7,7 @@ from math import gcd
 
 from symlayout.algebra.branch_and_bound import searches
 from symlayout.algebra.facts import QUOTIENT, Facts, Interval, Requirement
+from symlayout.algebra.floor_normal_form import renew
 from symlayout.algebra.polynomial import Extent, Poly, collapse, content, exact_quotient, names_of, symbol, terms_of
 from symlayout.errors import ShapeError
 
@@ -172,6 +173,7 @@ def _implied(r: Requirement, others: list[Requirement], facts: Facts) -> bool:
         return False
     if any(o.where == QUOTIENT for o in apart.requirements):
         return False  # the others mention an exact quotient that r makes exact
+    renew(apart)  # the others may make a floor exact that r mentions
     value, modulus = apart.reduce(r.value), apart.reduce(r.modulus)
     if r.relation == "divides":
         return exact_quotient(value, modulus) is not None

@@ -163,6 +163,7 @@ def test_bounds_are_the_exact_hull(t: sl.Tensor, hull: list[tuple[int, int | Non
         (sl.batch_to_space(sl.tensor([4, H]), [2], [[1, 2]]), ["H - 2 >= 0"]),
         (sl.pad(sl.tensor([H]), [[0, -3]]), ["H - 3 >= 0"]),
         (sl.pad(sl.pad(sl.tensor([H]), [[0, -1]]), [[0, -2]]), ["H - 3 >= 0"]),
+        (sl.assume(sl.assume(sl.tensor([H]), "H//2 == 2*(H//4)"), "H % 4 == 0"), ["H % 4 == 0"]),
     ],
     ids=str,
 )
