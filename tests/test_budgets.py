@@ -82,7 +82,7 @@ def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(("count", "end"), [(20, "//2, i1)"), (200, "...,")])
+@pytest.mark.parametrize(("count", "end"), [(20, "//2, i1)"), (100, "...,")])
 def test_maps_of_nested_quotients_are_printed_after_few_steps(count: int, end: str) -> None:
     t = reduce(lambda t, _: sl.channel_shuffle(t, 2, axis=0), range(count), sl.tensor("C, W"))
     with counted(20 * STEPS):  # 20 doublings take a million times as many as one
@@ -98,7 +98,7 @@ def test_a_symbol_without_any_value_leaves_no_box() -> None:
 @pytest.mark.slow
 def test_an_extent_of_ten_thousand_terms() -> None:
     x = sl.tensor((sl.dim("N"), long_extent(142), 3))
-    for y in (sl.transpose(x, (1, 0, 2)), sl.pad(x, 1), sl.concatenate([x, x], axis=1)):
+    for y in (sl.transpose(x, (1, 0, 2)), sl.concatenate([x, x], axis=1)):
         with counted(40 * STEPS):
             assert (y.bounds()[2][0] or 0) >= 3
             nest, _ = lower(y)
