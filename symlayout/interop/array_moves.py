@@ -338,10 +338,10 @@ def parts_of(t: Tensor, most: int = MOST_PARTS) -> Part:
         if moves is not None and (moves.fill is not None or not reads[0].guards):
             return Whole(t, moves)
     extents = [n if isinstance(n, int) else 0 for n in t.extents]
-    for axis, n in enumerate(extents):
+    for axis in reversed(range(t.rank)):  # XLA loops over the parts of the outermost cut; inside, it tests each element
         ends = _ends(t, reads, axis)
         if 0 < len(ends) < most:
-            return _joined(t, axis, [0, *ends, n], most // (len(ends) + 1))
+            return _joined(t, axis, [0, *ends, extents[axis]], most // (len(ends) + 1))
     if few := [axis for axis, n in enumerate(extents) if 1 < n <= most and _overlaps(reads, axis)]:
         axis = min(few, key=lambda k: extents[k])
         return _joined(t, axis, list(range(extents[axis] + 1)), most // extents[axis])

@@ -126,3 +126,11 @@ def test_random_chains_make_the_interpreters_values() -> None:
         assert np.array_equal(made(parts_of(y), {"x": data}, gathered), sl.interpret(y, data))
         moved += not gathered
     assert moved > 25
+
+
+def test_the_last_axis_is_the_first_to_be_cut() -> None:
+    """XLA loops over the parts of the outermost concatenation, and tests for each element which inner part it is in."""
+    parts = parts_of(MOVED["roll"])
+    assert isinstance(parts, Joined)
+    assert parts.axis == 3
+    assert [p.axis for p in parts.parts if isinstance(p, Joined)] == [2, 2]
