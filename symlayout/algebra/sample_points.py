@@ -6,11 +6,12 @@ is not constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
-from symlayout.algebra.polynomial import Extent, Poly, collapse, evaluate, names_of
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, evaluate, names_of
 
 _SAMPLES = 4  # most samples of a system
 _SAMPLE_TRIALS = 24
@@ -60,7 +61,8 @@ class Samples(Intervals):
                 break
             name = order[len(values)]
             if len(left) == len(values):
-                left.append(iter(self._sample_values(name, trial, len(values), values)))
+                tried = self._sample_values(name, trial, len(values), values)
+                left.append(chain(tried, self._ends_by_facts(name, due.get(name, ()), values)))
             value = next(left[-1], None)
             if value is not None:
                 values[name] = value
@@ -73,6 +75,24 @@ class Samples(Intervals):
             else:
                 return None
         return values if len(values) == len(order) else None
+
+    def _ends_by_facts(self, name: str, facts: Iterable[Poly], values: dict[str, int]) -> Iterator[int]:
+        """Yield the least and the greatest value of the digit *name* with which *facts* hold, at the given *values*."""
+        top = self.high[name]
+        if name[0] != DIGIT or top is None or not names_of(top) <= values.keys():
+            return
+        low, high = self.low[name] or 0, evaluate(top, values)
+        for fact in facts:
+            if (split := coefficient_of(fact, name)) is None:
+                continue
+            c, rest = (evaluate(part, values) for part in split)
+            if c > 0:
+                low = max(low, -(rest // c))
+            elif c < 0:
+                high = min(high, rest // -c)
+        if low <= high:
+            yield low
+            yield high
 
     def _due(self, order: list[str]) -> dict[str, list[Poly]]:
         """Return the polynomials that are >= 0, grouped by the last symbol that they mention."""

@@ -272,3 +272,12 @@ def test_roundings_that_are_never_equal_are_refused_for_all_sizes() -> None:
         facts.require_zero(left - right - 4, "size_mismatch")
     assert caught.value.kind == "size_mismatch"
     facts.require_zero(left - right - 1, "size_mismatch")
+
+
+def test_there_is_a_sample_where_facts_leave_a_narrow_window_of_a_digit() -> None:
+    facts = facts_of(Dim("H", 1), Dim("W"))
+    i = facts.add_digit("#0", H + W + 43)
+    facts.assume_nonnegative(H + W + 35 - i)
+    facts.assume_nonnegative(i - H - W - 24)
+    facts.meet(())
+    assert facts.floors_at_samples(i - H - W, 12) == {2}
