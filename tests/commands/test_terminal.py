@@ -60,6 +60,7 @@ def at_terminal(*words: str, **variables: str) -> str:
     return seen.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals")
 def test_a_terminal_has_colours_unless_they_are_not_wanted() -> None:
     assert "\x1b[1;31mREFUTED\x1b[0m" in at_terminal(*REFUTED)

@@ -205,6 +205,7 @@ def test_a_test_can_demand_that_two_models_are_the_same() -> None:
     assert isinstance(sl.verify(network(1), network(1)), Verification)
 
 
+@pytest.mark.slow
 def test_a_deep_network_takes_no_deep_recursion() -> None:
     assert sl.verify(network(400), network(400, nhwc=True)).verdict is PROVED
 

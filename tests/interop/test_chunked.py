@@ -84,6 +84,7 @@ def test_no_block_reads_more_than_it_needs(name: str) -> None:
         assert next(reads, None) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases(most_steps=3))
 def test_random_chains_in_small_blocks(case: Case) -> None:

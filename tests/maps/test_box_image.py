@@ -224,6 +224,7 @@ def check_everywhere(t: sl.Tensor, chain: brute.Chain, dims: dict[str, Any], box
     return checked
 
 
+@pytest.mark.slow
 def test_symbolic_boxes_of_random_symbolic_chains() -> None:
     checked = exact = 0
     for seed in range(90):

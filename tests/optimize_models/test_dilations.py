@@ -80,6 +80,7 @@ def test_groups_stay(tmp_path: Path) -> None:
     assert {a.name: onnx.helper.get_attribute_value(a) for a in conv.attribute}["group"] == CHANNELS
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("way", WRONG)
 @pytest.mark.parametrize("kind", ["static", "all dynamic"])
 def test_parts_that_do_not_fit_stay(tmp_path: Path, way: str, kind: str) -> None:

@@ -62,11 +62,13 @@ def test_the_operation_passes_the_tests_that_ask_for_its_parts(changed: Path) ->
     assert " passed" in run(changed, "pytest", "-q", "-p", "no:cacheprovider", "-k", "quarter_turn", *ASKED)
 
 
+@pytest.mark.slow
 def test_the_operation_is_in_the_table(changed: Path) -> None:
     page = run(changed, "symlayout", "ops", "--markdown")
     assert "| `quarter_turn` | `numpy.rot90` |" in page
 
 
+@pytest.mark.slow
 def test_the_command_line_has_it(changed: Path) -> None:
     (block,) = [block for block in snippets.blocks(GUIDE) if block.language == "console"]
     ((command, output),) = snippets.steps(block.text)

@@ -176,6 +176,7 @@ def test_the_glossary_names_what_a_file_defines() -> None:
     assert [(name, path) for name, path in pairs if name not in defines(path)] == []
 
 
+@pytest.mark.slow
 def test_the_drawing_of_the_rooms_is_current() -> None:
     assert draw_rooms.FILE.read_text(encoding="utf-8") == draw_rooms.drawing(), "run: make images"
 

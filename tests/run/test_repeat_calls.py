@@ -172,7 +172,7 @@ def test_axes_of_one_step_may_have_any_stride() -> None:
             assert np.array_equal(kernel(x), x.T)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_fills_are_kept_as_long_as_the_call_is() -> None:
     kernel = sl.compile(sl.pad(sl.tensor("N", name="x"), (1, 2), constant_values=7), strict=True)
     for _ in range(3):

@@ -143,6 +143,7 @@ def test_parts_never_share_a_byte(name: str) -> None:
     assert (touched == 1).all()
 
 
+@pytest.mark.slow
 def test_awq_and_back_in_packed_words() -> None:
     """The order is that of AWQ's packing loop, here in Python's integers."""
     weights = np.random.default_rng(0).integers(0, 16, (3, 16))

@@ -186,7 +186,7 @@ def test_a_partition_that_is_moved_is_refused() -> None:
         assert refusal(sealed(data)) != ""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_no_forged_certificate_of_a_false_claim_is_accepted(seed: int) -> None:
     found: Counter[str] = Counter()

@@ -289,7 +289,7 @@ def truth(claim: dict[str, Any]) -> str:
         return ""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_certificates_that_are_altered_at_random_show_nothing_false(seed: int) -> None:
     counts = run(few(), 400, seed)
@@ -400,6 +400,7 @@ def test_random_claims_that_are_proved_have_certificates() -> None:
     assert certified > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed",
     [
