@@ -31,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--certificates", metavar="FILE", type=Path, help="write the report as JSON, with the proof of each rewrite"
     )
+    parser.add_argument(
+        "--kernels",
+        metavar="DIR",
+        type=Path,
+        help="let C kernels move what several operators would: write them, and a library for onnxruntime, to DIR",
+    )
     parser.add_argument("--layout", choices=LAYOUTS, help="the layout to carry the whole network to")
     parser.add_argument(
         "--law", metavar="LAW", action="append", default=[], choices=LAWS, help="a law that may be used: %(choices)s"
@@ -39,9 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Report:
     """Return what was changed, with the costs before and after."""
-    optimized = sl.optimize(arguments.model, layout=arguments.layout, laws=arguments.law)
+    optimized = sl.optimize(
+        arguments.model, layout=arguments.layout, laws=arguments.law, kernels=arguments.kernels is not None
+    )
     optimized.save(arguments.out)
     text = f"{optimized.report}\nwrote {arguments.out}"
+    if arguments.kernels:
+        files = optimized.kernel_files(_command(arguments))
+        for name, content in files.items():
+            path = arguments.kernels / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, content.encode("ascii"))
+            text += f"\nwrote {path}"
+        text += "" if files else "\nno region needs a kernel: no file was written"
     if arguments.svg:
         drawn = optimized.report.svg(Path(arguments.model).name, made_by=_command(arguments))
         write_file(arguments.svg, drawn.encode("utf-8"))
@@ -57,4 +73,7 @@ def _command(arguments: argparse.Namespace) -> str:
     """Return the command line that draws the picture again."""
     options = [("-o", arguments.out), ("--layout", arguments.layout), *(("--law", law) for law in arguments.law)]
     given = [word for name, value in options if value for word in (name, value)]
-    return shlex.join(["symlayout", "optimize", arguments.model, *given, "--svg", str(arguments.svg)])
+    given += [
+        word for name in ("kernels", "svg") if (value := getattr(arguments, name)) for word in (f"--{name}", str(value))
+    ]
+    return shlex.join(["symlayout", "optimize", arguments.model, *given])

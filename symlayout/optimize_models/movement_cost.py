@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.language.sympy_bridge import remainder_of, to_extent
-from symlayout.models.model import Model
+from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -145,8 +145,13 @@ class Movement:
                 self.tensors[name] = None
         for node in model.nodes:
             for name in node.outputs:
-                if name and (found := self._read_by(name, node.inputs)):
+                if name and not self._may_change_type(node, name) and (found := self._read_by(name, node.inputs)):
                     self.sources[name] = found
+
+    def _may_change_type(self, node: ModelNode, name: str) -> bool:
+        """Return whether a node casts numbers of a shape: models have these without their element type."""
+        t = self.tensors.get(name)
+        return node.op_type in ("Cast", "CastLike") and t is not None and t.declared is None
 
     def _read_by(self, name: str, inputs: Iterable[str]) -> list[str]:
         """Return the inputs that the value is moved from; empty if it is not moved from inputs alone."""

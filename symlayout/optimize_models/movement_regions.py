@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from symlayout.models.model import Model
@@ -32,6 +32,14 @@ def respell_regions(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelPr
     return graph.finish(), changes
 
 
+def is_end(name: str, movement: Movement, readers: Mapping[str, Sequence[NodeProto]], needed: Set[str]) -> bool:
+    """Return whether a value is *needed*, or is read by what is not a move, or by a move that joins several values."""
+    if name in needed:
+        return True
+    made = [out for n in readers.get(name, []) for out in n.output if out]
+    return any(len(set(movement.sources.get(out, ()))) != 1 for out in made)
+
+
 class _Regions:
     """The regions of a graph while they are rewritten."""
 
@@ -53,18 +61,13 @@ class _Regions:
     def run(self) -> list[Rewritten]:
         changes = []
         for name in [n for node in self.graph.nodes for n in node.output]:
-            if name in self.movement.sources and name not in self.kept and self._is_end(name):
+            if name not in self.movement.sources or name in self.kept:
+                continue
+            if is_end(name, self.movement, self.readers, self.graph.outputs | self.captured):
                 change = self._rewrite(name)
                 if change is not None:
                     changes.append(change)
         return changes
-
-    def _is_end(self, name: str) -> bool:
-        """Return whether something reads a value that is not a move itself, or is one that joins several values."""
-        if name in self.graph.outputs or name in self.captured:
-            return True
-        made = [out for n in self.readers.get(name, []) for out in n.output if out]
-        return any(len(set(self.movement.sources.get(out, ()))) != 1 for out in made)
 
     def _ancestors(self, name: str) -> Iterator[str]:
         """Yield the values that a value is moved from, the nearest first."""

@@ -17,6 +17,7 @@ from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.fold_pads import fold_pads
+from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
@@ -25,6 +26,7 @@ from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spell_movement import rebased
 from symlayout.optimize_models.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.proof.prove import Proof, Verdict, check_laws, implies, prove_equal
+from symlayout.run.bound_kernels import kernel_files
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ class Change:
     ----------
     rule : str
         ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
-        ``"pads"`` for pads that convolutions do themselves, ``"dilation"`` for convolutions of interleaved parts.
+        ``"pads"`` for pads that convolutions do themselves, ``"dilation"`` for convolutions of interleaved parts,
+        ``"kernel"`` for regions that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -217,9 +220,32 @@ class OptimizedModel(Model):
 
         write_model(self, path)
 
+    def kernel_files(self, command: str = "symlayout optimize MODEL -o OUT --kernels DIR") -> dict[str, str]:
+        """Return the C of the kernels for the model's functions, by file name; none if it has no such function.
+
+        The files are those of `symlayout emit`, functions that bind the dims from shapes, and in the folder
+        ``onnxruntime`` a library of custom operators.
+
+        Parameters
+        ----------
+        command : str
+            The command that writes the files again, for the comments at their tops.
+
+        Raises
+        ------
+        FormatError
+            A function of the model is not one that symlayout wrote.
+        """
+        kernels = kernels_of(self)
+        return kernel_files(kernels, command) if kernels else {}
+
 
 def optimize(
-    model: Model | str | os.PathLike[str], layout: str | None = None, *, laws: Sequence[str] = ()
+    model: Model | str | os.PathLike[str],
+    layout: str | None = None,
+    *,
+    laws: Sequence[str] = (),
+    kernels: bool = False,
 ) -> OptimizedModel:
     """Return the model with less movement, proved to compute the same outputs for all sizes and all inputs.
 
@@ -243,6 +269,9 @@ def optimize(
     laws : sequence of str
         ``"reassociate"`` lets sums run in another layout, where runtimes may add up the terms in another order.  Sums
         stay where they are without it, so that the result computes the same bits in onnxruntime.
+    kernels : bool
+        Whether regions that several operators of ONNX still move become local functions of the model, each of which one
+        C kernel computes: see `OptimizedModel.kernel_files`.  Without the kernels, runtimes run the functions' bodies.
 
     Raises
     ------
@@ -266,7 +295,7 @@ def optimize(
     if given.format != "ONNX":
         raise FormatError(f"models of ONNX are optimized, this one is {given.format}")
     original = _reread(given, given.source)
-    return _Search(original, layout, tuple(laws)).result()
+    return _Search(original, layout, tuple(laws), kernels).result()
 
 
 def _reread(model: Model, source: ModelProto, *, defaults: bool = True) -> Model:
@@ -309,8 +338,9 @@ _Maker = Callable[[Set[str]], _Rewrite]
 class _Search:
     """The rewrites of one model, until none makes it cheaper."""
 
-    def __init__(self, original: Model, layout: str | None, laws: tuple[str, ...]) -> None:
+    def __init__(self, original: Model, layout: str | None, laws: tuple[str, ...], kernels: bool) -> None:
         self.original = self.best = original
+        self.kernels = kernels
         self.layout, self.laws = layout, laws
         self.before = self.cost = cost_of_model(original)
         self.changes: list[Change] = []
@@ -328,6 +358,8 @@ class _Search:
             self.failed = []
             if not any([self._try(rewrite) for rewrite in self._rewrites()]):
                 break
+        if self.kernels:
+            self._try(lambda kept: _Rewrite("kernel", *call_kernels(self.best, kept)))
         nodes = len(self.original.source.graph.node), len(self.best.source.graph.node)
         if self.layout is not None:
             held = held_back(self.best, self.layout, self.failed)

@@ -187,3 +187,19 @@ def test_a_default_of_an_input_is_no_constant(tmp_path: Path) -> None:
     feeds = {"x": np.ones((1, 4, 6, 6), np.float32), default: np.arange(4, dtype=np.float32)}
     before, after = (outputs(tmp_path / f"{name}.onnx", feeds) for name in ("before", "after"))
     np.testing.assert_array_equal(before[0], after[0])
+
+
+def test_numbers_of_shapes_keep_their_element_type(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[N,3] x) => (int32[1] y, float[A] z) <int64[1] from = {0}, int64[1] to = {1}, int32[1] width = {3}> {
+        s = Shape(x)
+        c = Cast<to = 6>(s)
+        n = Slice(c, from, to)
+        y = Mul(n, width)
+        k = Cast<to = 7>(y)
+        z = Reshape(x, k)
+    }"""
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    made = sl.optimize(path).source
+    onnx.shape_inference.infer_shapes(made, check_type=True, strict_mode=True)

@@ -7,6 +7,7 @@ are not printed; they live in `emit/runtime/`, whose parts make the header that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
 from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
@@ -100,6 +101,35 @@ def print_packed(nest: Nest) -> str:
         "}",
     ]
     return "\n".join(["", *lines, ""])
+
+
+def print_extents(nest: Nest, extents: Sequence[Expr]) -> str:
+    """Return the C of a static function that checks the dims of a kernel, and computes extents from them.
+
+    It takes the dims and the array for the extents, and returns a status.
+
+    Parameters
+    ----------
+    nest : Nest
+        A nest without pieces: its name, parameters and prelude are used.
+    """
+    locals_ = [Local(f"extent_{k}", e) for k, e in enumerate(extents)]
+    program = schedule(replace(nest, prelude=(*nest.prelude, *locals_)))
+    steps = program.nest.prelude
+    names_ = [step.name for step in steps[len(steps) - len(locals_) :] if isinstance(step, Local)]
+    dims = [f"    const int64_t {name} = dim[{k}];" for k, name in enumerate(program.nest.parameters)]
+    lines = [
+        f"static int32_t {nest.name}_extents(const int64_t *dim, int64_t *extent)",
+        "{",
+        *(dims or ["    (void)dim;"]),
+        *(f"    (void){name};" for name in program.nest.parameters),
+        *_prelude(program, _used_names(program) | set(names_)),
+        *(f"    extent[{k}] = {name};" for k, name in enumerate(names_)),
+        *([] if names_ else ["    (void)extent;"]),
+        "    return SL_OK;",
+        "}",
+    ]
+    return "\n".join([*map(folded, lines), ""])
 
 
 def describe(program: Program) -> str:
