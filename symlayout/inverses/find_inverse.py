@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from symlayout.errors import InconclusiveError
+from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
 from symlayout.proof.prove import Proof, Verdict, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout_codegen.forks import cached_property
 
 if TYPE_CHECKING:
+    from symlayout.inverses.inverse_by_steps import StepsCandidate
     from symlayout.inverses.inverse_candidates import Candidate
 
 _FIRST_BUDGET = 20  # budget of the first search for a witness against a candidate
@@ -51,7 +52,7 @@ class Inverse:
     left: Proof
     right: Proof
     is_section: bool
-    _candidate: Candidate
+    _candidate: Candidate | StepsCandidate
 
     @property
     def holds(self) -> str:
@@ -115,6 +116,9 @@ def inverse(t: Tensor) -> Inverse:
 
     Raises
     ------
+    ShapeError
+        ``no_inverse`` if neither round trip can hold for all sizes: at some size an element of the input is read nowhere,
+        and at some size two coordinates read the same element, or one reads a fill.
     InconclusiveError
         *t* has several inputs, no candidate is found, or neither round trip is proved.
 
@@ -132,9 +136,9 @@ def inverse(t: Tensor) -> Inverse:
         raise InconclusiveError(f"{t!r} has an inverse: it has {len(leaves)} inputs, and only one is supported")
     tried: list[str] = []
     z = like(t)
-    from symlayout.inverses.inverse_candidates import candidates
+    from symlayout.inverses.inverse_by_steps import all_candidates
 
-    for candidate in candidates(t, leaves[0]):
+    for candidate in all_candidates(t, leaves[0]):
         claims = (candidate(t), leaves[0]), (t.replace({leaves[0].key: candidate(z)}), z)
         left, right = (prove_equal(*claim, budget=_FIRST_BUDGET) for claim in claims)
         if Verdict.PROVED in (left.verdict, right.verdict):
@@ -145,6 +149,10 @@ def inverse(t: Tensor) -> Inverse:
             section = candidate.picks and right.verdict is not Verdict.PROVED
             return Inverse(t, left, right, section, candidate)
         tried += [left.conclusion, right.conclusion]
+    from symlayout.inverses.properties import why_no_inverse
+
+    if (reason := why_no_inverse(t)) is not None:
+        raise ShapeError(f"{t!r} has no inverse in either direction\n  known: {reason}", "no_inverse")
     why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
 

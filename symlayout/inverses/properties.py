@@ -19,7 +19,7 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import symbol
 from symlayout.errors import InconclusiveError, ShapeError, shown
 from symlayout.inverses.find_inverse import like
-from symlayout.inverses.inverse_candidates import candidates
+from symlayout.inverses.inverse_by_steps import all_candidates
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
 from symlayout.maps.gather_elements import gathers, int_extents
@@ -30,6 +30,7 @@ from symlayout.tensors.declaration import UNDETERMINED
 
 _MAX_ELEMENTS = 1 << 20  # most elements of an output or input that is evaluated
 _CHEAP = 40  # most sizes to test for each size that is evaluated
+_FIRST_SIZES = 100  # budget of the search for sizes at which no inverse exists
 _ELEMENTS = 1 << 16  # so many elements of an output or input cost as much as one more size
 
 
@@ -106,7 +107,7 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
     check_tensors("is_injective", t)
-    proved = all(any(_finds_back(t, leaf, c) for c in candidates(t, leaf)) for leaf in t.leaves())
+    proved = all(any(_finds_back(t, leaf, c) for c in all_candidates(t, leaf)) for leaf in t.leaves())
     return _decide("no element is read twice", t, proved, _read_twice, budget)
 
 
@@ -166,7 +167,7 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
         if not isinstance(name, str) or name not in names:
             raise ShapeError(f"{t!r} has no input {shown(name)}\n  known: {', '.join(sorted(names))}", "source")
     leaves = [leaf for leaf in t.leaves() if not sources or leaf.name in sources]
-    proved = all(any(_is_input(c(t), leaf) for c in candidates(t, leaf)) for leaf in leaves)
+    proved = all(any(_is_input(c(t), leaf) for c in all_candidates(t, leaf)) for leaf in leaves)
     keys = {leaf.key for leaf in leaves}
     what = f"every element of {', '.join(sources)} is read" if sources else "every element is read"
     return _decide(what, t, proved, lambda bound: _read_nowhere(bound, keys), budget)
@@ -200,6 +201,18 @@ def is_identity(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
         return Finding(what, proof.verdict, searched=proof.searched)
     found = (w.left, w.right) if w.coord is None else (w.coord, w.left)
     return Finding(what, proof.verdict, w.dims, found, str(w).split(": ", 1)[-1], proof.searched)
+
+
+def why_no_inverse(t: Tensor, budget: int = _FIRST_SIZES) -> str | None:
+    """Return why neither round trip with an inverse of *t*, which has one input, can hold; None if one may hold."""
+    keys = {leaf.key for leaf in t.leaves()}
+    findings = (
+        _decide("every element is read", t, False, lambda bound: _read_nowhere(bound, keys), budget),
+        _decide("each coordinate reads an element of its own", t, False, _not_own, budget),
+    )
+    if any(finding.verdict is not Verdict.REFUTED for finding in findings):
+        return None
+    return ", ".join(map(str, findings))
 
 
 # ---------------------------------------------------------------------- proofs
@@ -356,6 +369,14 @@ def _read_twice(bound: Tensor) -> _Wrong | None:
             reason = f"{leaf.name}{list(element)} is read at {there[0]} and at {there[1]}"
             return (leaf.name, element, *there), reason
     return None
+
+
+def _not_own(bound: Tensor) -> _Wrong | None:
+    for leaf, numbers in _numbers(bound):
+        if (numbers < 0).any():
+            at = _coordinate(int(np.argmax(numbers.reshape(-1) < 0)), numbers.shape)
+            return (leaf.name, at), f"a fill is at {at}"
+    return _read_twice(bound)
 
 
 def _read_nowhere(bound: Tensor, keys: set[str]) -> _Wrong | None:
