@@ -72,6 +72,8 @@ class Inverse:
         """A SymPy condition on the output coordinate under which ``f(inverse(z))`` is proved to equal *z*."""
         if self.right.verdict is Verdict.PROVED:
             return sympy_bridge.everywhere()
+        from symlayout.inverses.inverse_candidates import like
+
         return self.tensor.replace({self._candidate.leaf.key: self(like(self.tensor))}).index_map.fixed
 
     def __call__(self, z: Tensor) -> Tensor:
@@ -117,8 +119,8 @@ def inverse(t: Tensor) -> Inverse:
     Raises
     ------
     ShapeError
-        ``no_inverse`` if neither round trip can hold for all sizes: at some size an element of the input is read nowhere,
-        and at some size two coordinates read the same element, or one reads a fill.
+        ``no_inverse`` if neither round trip can hold for all sizes: at some size an element of the input is read
+        nowhere, and at some size two coordinates read the same element, or one reads a fill.
     InconclusiveError
         *t* has several inputs, no candidate is found, or neither round trip is proved.
 
@@ -135,9 +137,10 @@ def inverse(t: Tensor) -> Inverse:
     if len(leaves) != 1:
         raise InconclusiveError(f"{t!r} has an inverse: it has {len(leaves)} inputs, and only one is supported")
     tried: list[str] = []
-    z = like(t)
     from symlayout.inverses.inverse_by_steps import all_candidates
+    from symlayout.inverses.inverse_candidates import like
 
+    z = like(t)
     for candidate in all_candidates(t, leaves[0]):
         claims = (candidate(t), leaves[0]), (t.replace({leaves[0].key: candidate(z)}), z)
         left, right = (prove_equal(*claim, budget=_FIRST_BUDGET) for claim in claims)
@@ -155,8 +158,3 @@ def inverse(t: Tensor) -> Inverse:
         raise ShapeError(f"{t!r} has no inverse in either direction\n  known: {reason}", "no_inverse")
     why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
-
-
-def like(t: Tensor) -> Tensor:
-    """Return a leaf ``z`` with the shape of *t*."""
-    return Tensor("z", t.dtype, t.extents, t.facts, key="z")

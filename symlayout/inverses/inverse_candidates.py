@@ -52,6 +52,11 @@ def candidates(t: Tensor, leaf: Tensor) -> Iterator[Candidate]:
         yield from (replace(candidate, raveled=True) for candidate in candidates(ravel(t), leaf))
 
 
+def like(t: Tensor) -> Tensor:
+    """Return a leaf ``z`` with the shape of *t*."""
+    return Tensor("z", t.dtype, t.extents, t.facts, key="z")
+
+
 def _piece(t: Tensor, leaf: Tensor, read: Read) -> Face | None:
     for by_number in (False, True):
         try:

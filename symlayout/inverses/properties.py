@@ -18,8 +18,8 @@ from symlayout.algebra.enumerate_sizes import sizes
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import symbol
 from symlayout.errors import InconclusiveError, ShapeError, shown
-from symlayout.inverses.find_inverse import like
 from symlayout.inverses.inverse_by_steps import all_candidates
+from symlayout.inverses.inverse_candidates import like
 from symlayout.language import sympy_bridge
 from symlayout.maps.compose_chain import Read, Window, assume, normalise, output_digits
 from symlayout.maps.gather_elements import gathers, int_extents

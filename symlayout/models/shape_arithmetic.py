@@ -226,9 +226,15 @@ class ShapeNodes:
         return True
 
     def suppose(self, e: Any) -> None:
-        """Ask that the next evaluation requires ``e >= 0``, and raise `InconclusiveError` in this one."""
-        self._state(e)
-        raise InconclusiveError(f"{e} >= 0, on which the rounding of a quotient depends")
+        """Ask that the next evaluation requires ``e >= 0``, which this one takes for granted.
+
+        Raises
+        ------
+        InconclusiveError
+            No evaluation follows, or no input has all dims of *e*.
+        """
+        if not (self._state(e) and self._guesses):
+            raise InconclusiveError(f"{e} >= 0, on which the rounding of a quotient depends")
 
     def choice(self, a: Any, b: Any) -> Choice:
         """Return whether two expressions are equal, as a choice; raise `InconclusiveError` if none is wanted."""

@@ -14,7 +14,7 @@ import sympy
 
 import symlayout as sl
 from symlayout import Verdict
-from symlayout.inverses.find_inverse import like
+from symlayout.inverses.inverse_candidates import like
 from tests.fuzz_prove import Claim, build, random_chain, random_dims
 from tests.support import brute, brute_compare
 

@@ -12,6 +12,8 @@ from onnx import NodeProto, TensorProto
 import symlayout as sl
 from symlayout.errors import InconclusiveError
 from symlayout.models.choices import Choice, branches, compared, is_open, joined
+from symlayout.models.load_onnx import OnnxEvaluation
+from symlayout.models.model import ModelNode
 from symlayout.models.shape_arithmetic import LAST, MAX_PASSES, ShapeNodes, settled
 from tests.models.onnx_files import ZERO, constants, extent_nodes, loaded
 from tests.models.onnx_files import joined as listed
@@ -89,6 +91,31 @@ def test_a_guess_that_no_evaluation_follows_is_not_made() -> None:
     first.leaf_dims.append({"N"})
     assert first.end_of(2147483647, N) == N
     assert len(first.supposed) == 1
+    first.suppose(N - 3)
+    assert len(first.supposed) == 2
+    with pytest.raises(InconclusiveError):
+        last.suppose(N - 3)
+    with pytest.raises(InconclusiveError):
+        first.suppose(C - 3)
+
+
+def test_a_sign_that_the_next_evaluation_requires_is_taken_for_granted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What follows such a quotient was opaque in the first evaluation, and took longer than all else."""
+    opaque: list[str] = []
+    evaluated = OnnxEvaluation.opaque
+
+    def counted(self: OnnxEvaluation, node: ModelNode, *given: object) -> object:
+        opaque.append(node.op_type)
+        return evaluated(self, node, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OnnxEvaluation, "opaque", counted)
+    half = [node("Sub", "n, five", "less"), node("Div", "less, two", "half"), *listed("t", "half")]
+    y = result(tmp_path, *half, node("Tile", "x, t", "y"))
+    assert str(y.shape) == "(N*ceiling(N/2) - 3*N,)"
+    assert [str(r) for r in y.requires] == ["N >= 5"]
+    assert opaque == []
 
 
 def test_an_evaluation_that_finds_more_and_more_is_the_last_one_at_some_time() -> None:
