@@ -120,16 +120,20 @@ class Divisions(Derived):
 
         *d* also divides the greatest common divisor of *n* and all other constants that it is known to divide.
         """
-        multiples = {
-            name: top
-            for name, (top, bottom) in self.quotients.items()
-            if isinstance(top, int) and self.reduce(bottom) == d and name in self.low
-        }
+        multiples = self._constants_divided_by(d)
         common = gcd(n, *multiples.values())
         self.learn(common - d)
         for name, top in multiples.items():  # d <= common, so |top/d| >= |top/common|
             gap = symbol(name) * common - top
             self.learn(gap if top > 0 else -gap)
+
+    def _constants_divided_by(self, d: Extent) -> dict[str, int]:
+        """Return the constants that *d* is known to divide, by the symbols of the quotients."""
+        return {
+            name: top
+            for name, (top, bottom) in self.quotients.items()
+            if isinstance(top, int) and self.reduce(bottom) == d and name in self.low
+        }
 
     def _rewrite_zero(self, equation: Extent) -> None:
         """Add a rewrite of one monomial from ``equation == 0``; the monomial's coefficient must be 1 or -1."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of, renew
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of, is_digital, renew
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
@@ -726,7 +726,8 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
     """Return the polynomial whose sign to decide before that of *value*.
 
     It is the argument of a maximum, or it halves a digit or remainder that is multiplied by an extent.  For example,
-    ``(i % 2)*C + c`` lies in another range of channels for each value of the remainder.
+    ``(i % 2)*C + c`` lies in another range of channels for each value of the remainder.  Where the extents are numbers,
+    it halves the leading digit of several.
     """
     value = facts.question(value)
     if not isinstance(value, Poly):
@@ -737,7 +738,23 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
             between = _halved(facts, name) if name[0] == DIGIT else _remainder(facts, name, taken)
             if between is not None:
                 return between
-    return value
+    leading = _leading(facts, value)
+    return value if leading is None else _halved(facts, leading) or value
+
+
+def _leading(facts: Facts, value: Poly) -> str | None:
+    """Return the digit of *value* whose coefficient is an integer beyond what all its other digits add up to."""
+    steps = {m[0]: abs(c) for m, c in value.terms.items() if len(m) == 1 and m[0][0] == DIGIT}
+    if len(steps) < 2 or steps.keys() != {name for name in value.names if is_digital(name, facts)}:
+        return None
+    first = max(steps, key=lambda name: steps[name])
+    rest: Extent = 0
+    for name, step in steps.items():
+        high = facts.high[name]
+        if high is None:
+            return None
+        rest = rest + step * (high - (facts.low[name] or 0)) * (name != first)
+    return first if facts.nonnegative(steps[first] - 1 - rest) else None
 
 
 def _has_symbols(value: Extent, facts: Facts) -> bool:

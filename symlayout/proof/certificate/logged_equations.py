@@ -13,6 +13,7 @@ from symlayout.algebra.polynomial import (
     Monomial,
     Poly,
     coefficient_of,
+    collapse,
     encode,
     exact_quotient,
     names_of,
@@ -166,6 +167,30 @@ class SolvingNotes(Notes):
             self._note_quotient(t, numerator, denominator)
         return found
 
+    def _learn_divisor(self, n: int, d: Extent) -> None:
+        """Add bounds of a divisor, as `Divisions._learn_divisor` does, and log their proofs.
+
+        The greatest common divisor of the constants ``d*t`` is a sum of multiples of them, and so ``d*m``.  Then
+        ``m >= 1``, and ``d*m - d = d*(m - 1)``.
+        """
+        common, m = 0, collapse({})
+        given: list[tuple[int, Extent]] = []
+        for name, top in self._constants_divided_by(d).items():
+            common, u, v = _combined(common, top)
+            m = u * m + v * symbol(name)
+            given = [(u * factor, zero) for factor, zero in given] + [(v, d * symbol(name) - top)]
+        if common == gcd(common, n):
+            zeros = [(factor, zero) for factor, e in given if factor and (zero := self.reduce(e)) != 0]
+            plus, minus = ([[encode(sign * factor), encode(zero)] for factor, zero in zeros] for sign in (1, -1))
+            self._combine(self.reduce(m - 1), d, [[common - 1, 1]], plus)
+            self._combine(self.reduce(common - d), 1, [[encode(self.show(d)), encode(self.reduce(m - 1))]], minus)
+            for name, top in self._constants_divided_by(d).items():
+                t = symbol(name) if top > 0 else -symbol(name)
+                zero = self.reduce(d * t - abs(top))
+                products = [[encode(self.show(t)), encode(self.reduce(common - d))]]
+                self._combine(self.reduce(t * common - abs(top)), 1, products, [[1, encode(zero)]] * (zero != 0))
+        super()._learn_divisor(n, d)
+
     def _note_quotient(self, t: Poly, numerator: Extent, denominator: Extent) -> None:
         """Log that ``t = numerator/denominator`` is an integer, because ``u = n/d`` is an integer."""
         n, d, u, factor, rest, common = self._divided_before(numerator, denominator)
@@ -254,3 +279,12 @@ def _bezout(n: Extent, numerator: Extent, modulus: Extent, common: Extent) -> in
             except ValueError:
                 continue
     return 1
+
+
+def _combined(a: int, b: int) -> tuple[int, int, int]:
+    """Return ``(g, u, v)`` with the greatest common divisor ``g = u*a + v*b``."""
+    (g, u, v), (r, s, t) = (abs(a), 1 if a >= 0 else -1, 0), (abs(b), 0, 1 if b >= 0 else -1)
+    while r:
+        q = g // r
+        (g, u, v), (r, s, t) = (r, s, t), (g - q * r, u - q * s, v - q * t)
+    return g, u, v

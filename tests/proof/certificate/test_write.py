@@ -435,6 +435,13 @@ def test_a_quotient_that_is_twice_another_one_has_its_value() -> None:
     confirm(sl.reshape(twice, (8 / c, 8 * c))[: 4 / c], y)
 
 
+@pytest.mark.parametrize("sizes", [(8, 21), (12, 18), (4, 2)], ids=str)
+def test_a_divisor_of_two_numbers_divides_their_greatest_common_divisor(sizes: tuple[int, int]) -> None:
+    x = sl.tensor((1, *sizes), name="x")
+    block, none = [sl.dim("b", min=1)] * 2, [[0, 0]] * 2
+    confirm(sl.batch_to_space(sl.space_to_batch(x, block, none), block, none), x)
+
+
 def test_a_block_whose_end_the_checker_refuses_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     x = sl.tensor("N, C", name="x")
     monkeypatch.setattr(write, "agree", lambda left, right, facts, dtype, **_: Agreed(facts, ((), ())))
