@@ -172,8 +172,17 @@ class AnyRankTensor(Applicable):
         """
         rule = _RULES.get(name)
         if rule is None:
-            raise ShapeError(f"{name} does not take a tensor of any rank\n  known: {', '.join(_RULES)}", KIND)
+            raise self.refusal(name)
         return rule(self, *args, **attributes)
+
+    def refusal(self, name: str) -> ShapeError:
+        """Return the error that says that the function *name* takes no tensor of any rank."""
+        return ShapeError(
+            f"{name} does not take a tensor of any rank\n"
+            f"  known: {', '.join(_RULES)} and einops.rearrange do\n"
+            "  help: at(2) makes a tensor with 2 axes in the group",
+            KIND,
+        )
 
     def arranged(self, pattern: str, sizes: Mapping[str, Any]) -> AnyRankTensor:
         """Return the tensor with its axes split, joined and permuted, as `symlayout.einops.rearrange` does."""

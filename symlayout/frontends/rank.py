@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, not_a_tensor
 
 
 def require_rank(name: str, x: Any, least: int, most: int | None = None) -> int:
@@ -20,7 +20,7 @@ def require_rank(name: str, x: Any, least: int, most: int | None = None) -> int:
         *x* is no tensor.
     """
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}; make one with tensor()")
+        raise not_a_tensor(name, x)
     if x.rank < least or (most is not None and x.rank > most):
         wanted = f"rank {least}" if least == most else f"rank {least} or more"
         raise ShapeError(f"{name} takes {wanted}, the tensor has rank {x.rank}", "rank")

@@ -20,7 +20,7 @@ from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of
 from symlayout.errors import ArrayError, InconclusiveError, shown
 from symlayout.maps.compose_chain import Read, normalise
 from symlayout.maps.split_digits import Box, refine
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, not_a_tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +135,7 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
     (N,)
     """
     if not isinstance(y, Tensor):
-        raise TypeError(f"adjoint takes a symlayout tensor, not {type(y).__name__}")
+        raise not_a_tensor("adjoint", y)
     if y.dtype is not None:
         check_numbers(y.dtype)
     leaf = _leaf(y, wrt)

@@ -29,7 +29,7 @@ from symlayout.run.lower import lower
 from symlayout.run.repeat_calls import Call, Memory, memory
 from symlayout.run.storage import BYTE, WHOLE, Whole, nibbles
 from symlayout.tensors.bind_dims import bind_shapes, dim_values
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, not_a_tensor
 from symlayout.tensors.element_types import element_type
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.ir.nest import NUMBERS
@@ -533,7 +533,7 @@ def compile(
     [[2, 1, 0], [5, 4, 3]]
     """
     if not isinstance(t, Tensor | Adjoint):
-        raise TypeError(f"compile takes a symlayout tensor, not {type(t).__name__}")
+        raise not_a_tensor("compile", t)
     if dims is not None:
         t = t.subs(dims)
     packed = nibbles(dtype)

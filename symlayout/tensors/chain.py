@@ -58,6 +58,10 @@ class Applicable:
         """Return what the operation *name* makes of this object."""
         raise NotImplementedError
 
+    def refusal(self, name: str) -> Exception:
+        """Return the error that says that the function *name* does not take this object."""
+        raise NotImplementedError
+
 
 class Tensor:
     """A shape, and where its elements come from.  `tensor` and operations make tensors.
@@ -675,7 +679,14 @@ def check_tensors(name: str, *tensors: object) -> None:
     """Raise `TypeError` unless all arguments are tensors; *name* is the function that got them."""
     for x in tensors:
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
+            raise not_a_tensor(name, x)
+
+
+def not_a_tensor(name: str, x: object) -> Exception:
+    """Return the error that says that *x*, which the function *name* got, is no `Tensor`."""
+    if isinstance(x, Applicable):
+        return x.refusal(name)
+    return TypeError(f"{name} takes a symlayout tensor, not {type(x).__name__}\n  help: make one with tensor()")
 
 
 def check_moves(name: str, t: Tensor) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends.registry import register
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, not_a_tensor
 from symlayout.tensors.computation import constant
 
 P = ParamSpec("P")
@@ -137,7 +137,7 @@ def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
     if isinstance(value, (bool, int, float)) or hasattr(value, "__array__"):
         array = np.asarray(value)
         return constant(array.astype(str) if array.dtype.kind == "O" and _is_text(array) else array, name)
-    raise TypeError(f"{operator} takes a symlayout tensor, not {type(value).__name__}; make one with tensor()")
+    raise not_a_tensor(operator, value)
 
 
 def known(name: str, value: Any) -> np.ndarray[Any, Any]:
