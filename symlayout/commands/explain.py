@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.at is None:
         if arguments.dims:
             raise argparse.ArgumentError(None, "--dims is for the trace of an element: give --at too")
-        return requirements(stages)
+        return requirements(stages, subject.demanding(arguments))
     return walk(stages, subject.parse_coordinate(arguments.at), subject.parse_dims(arguments.dims))
 
 
@@ -84,13 +84,17 @@ def walk(stages: list[tuple[str, sl.Tensor]], at: tuple[int, ...], dims: dict[st
     return Report("\n".join(lines), data)
 
 
-def requirements(stages: list[tuple[str, sl.Tensor]]) -> Report:
-    """Return the reason of each requirement of the last stage."""
+def requirements(stages: list[tuple[str, sl.Tensor]], nodes: list[tuple[str, sl.Tensor]]) -> Report:
+    """Return the reason of each requirement of the last stage; *nodes* are those of a model before the first one."""
     texts, tensors = zip(*stages, strict=True)
     blocks, data = [], []
-    for reason in sl.reasons(tensors[-1], tensors):
+    for reason in sl.reasons(tensors[-1], (*(value for _, value in nodes), *tensors)):
         steps = [
-            f"step {k}, {_step_name(texts[k], reason.operation)}" if k else subject.name_of_start(tensors[0])
+            nodes[k][0]
+            if k < len(nodes)
+            else f"step {k - len(nodes)}, {_step_name(texts[k - len(nodes)], reason.operation)}"
+            if k > len(nodes)
+            else subject.name_of_start(tensors[0])
             for k in reason.stages
         ]
         rows = [("asked by", "; ".join(steps)), ("because", reason.rule)]

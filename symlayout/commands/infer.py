@@ -40,15 +40,15 @@ def run(arguments: argparse.Namespace) -> Report:
         return _of_model(arguments)
     if arguments.all or arguments.write:
         raise FormatError("--all and --write take a MODEL, without steps and without --output")
-    stages = subject.trace(arguments)
-    texts, tensors = zip(*stages, strict=True)
+    texts, tensors = zip(*subject.trace(arguments), strict=True)
     t = tensors[-1]
     bounds = t.bounds()
-    asked_by = [
-        [name_of_step(k, texts[k]) if k else subject.name_of_start(tensors[0]) for k in numbers]
-        for numbers in origins(t.facts, [x.facts for x in tensors])
-    ]
-    requires = [f"{wording.words(r)}  [{'; '.join(steps)}]" for r, steps in zip(t.requires, asked_by, strict=True)]
+    nodes = subject.demanding(arguments)
+    steps = [name_of_step(k, text) if k else subject.name_of_start(tensors[0]) for k, text in enumerate(texts)]
+    names = [*(name for name, _ in nodes), *steps]
+    stages = [x.facts for x in (*(value for _, value in nodes), *tensors)]
+    asked_by = [[names[k] for k in numbers] for numbers in origins(t.facts, stages)]
+    requires = [f"{wording.words(r)}  [{'; '.join(by)}]" for r, by in zip(t.requires, asked_by, strict=True)]
     intervals = [f"axis {k}: {wording.interval(low, high)}" for k, (low, high) in enumerate(bounds)]
     rows = [
         ("shape", wording.shape(t.shape)),
@@ -73,7 +73,7 @@ def _is_whole_model(arguments: argparse.Namespace) -> bool:
 
 
 def _of_model(arguments: argparse.Namespace) -> Report:
-    model = sl.read_model(arguments.subject[0])
+    model = sl.read_model(arguments.subject[0], dims=subject.parse_known(arguments.dim))
     text = model_table.table(model, every=arguments.all)
     if arguments.write:
         count = write_shapes(model, arguments.write)
@@ -82,7 +82,7 @@ def _of_model(arguments: argparse.Namespace) -> Report:
     found = {
         **wording.facts(first),
         "bounds": [list(interval) for interval in first.bounds()],
-        "asked_by": [],
+        "asked_by": model.asked_by(first),
         "values": model_table.data(model, every=arguments.all),
     }
     return Report(text, found)

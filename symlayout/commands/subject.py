@@ -95,6 +95,13 @@ def trace(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
     return found
 
 
+def demanding(arguments: argparse.Namespace) -> list[tuple[str, sl.Tensor]]:
+    """Return the nodes of the subject's model that state requirements, with what they compute; none of a shape."""
+    if not arguments.subject[0].endswith(MODELS):
+        return []
+    return sl.read_model(arguments.subject[0], dims=parse_known(arguments.dim)).demanding()
+
+
 def name_of_start(start: sl.Tensor) -> str:
     """Return how answers call the tensor before the steps: an input, or what a model computes."""
     return "the model" if start.inputs else "the input"

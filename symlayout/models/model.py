@@ -11,8 +11,10 @@ import numpy as np
 
 from symlayout.algebra.facts import Requirement
 from symlayout.errors import FormatError
+from symlayout.show import wording
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import constant
+from symlayout.tensors.requirements import origins
 
 _FRAMEWORKS = {"": "onnx", "com.microsoft": "microsoft"}  # what the catalogue calls the domains of ONNX
 
@@ -158,16 +160,6 @@ class Model:
         """
         value = self.tensors[name]
         lines = [f"{name}: {_shape(value)}"]
-        seen = {name}
-        waiting = [name]
-        order: list[str] = []
-        while waiting:
-            order.append(waiting.pop())
-            node = self.producer(order[-1])
-            for source in node.inputs if node else ():
-                if source and source not in seen:
-                    seen.add(source)
-                    waiting.append(source)
         steps = 0
         at: str | None = name
         while at is not None and (node := self.producer(at)) is not None and steps < _STEPS:
@@ -175,14 +167,20 @@ class Model:
             lines.append(f"  {at} {_shape(self.tensors[at])} = {node.op_type}({', '.join(read)})")
             at = next((n for n in node.inputs if n in self.tensors and self.tensors[n].values is None), None)
             steps += 1
-        for text, where in self._demands_of(order):
-            lines.append(f"  requires {text}\n    in: {where}")
+        for r, nodes in zip(value.requires, self.asked_by(value), strict=True):
+            lines.append(f"  requires {wording.relation(r)}")
+            lines += [f"    in: {node}" for node in nodes]
         return "\n".join(lines)
 
-    def _demands_of(self, names: list[str]) -> Iterator[tuple[str, str]]:
-        for name in names:
-            for r in self.demands.get(name, ()):
-                yield str(r), str(self.producer(name) or name)
+    def demanding(self) -> list[tuple[str, Tensor]]:
+        """Return the nodes that state requirements, in order: how texts call them, and what they compute."""
+        values = [(name, self.tensors[name]) for name in self.demands if name in self.tensors]
+        return [(str(self.producer(name) or f"input {name}"), t) for name, t in values]
+
+    def asked_by(self, t: Tensor) -> list[list[str]]:
+        """Return for each requirement of *t*, a value of the model, the nodes that state it or a part of it."""
+        nodes = self.demanding()
+        return [[nodes[k][0] for k in numbers] for numbers in origins(t.facts, [value.facts for _, value in nodes])]
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{n} {_shape(t)}" for n, t in self.inputs.items())

@@ -70,6 +70,8 @@ def read_model(path: str | os.PathLike[str], dims: Mapping[str, Any] | None = No
     if file.suffix not in _FORMATS:
         known = ", ".join(f"{suffix} ({title})" for suffix, title in _FORMATS.items())
         raise FormatError(f"{file.name[:80]!r} is no model that can be read\n  known: {known}")
+    if dims is not None and not isinstance(dims, Mapping):
+        raise TypeError(f"read_model takes dims as a mapping from their names, not {type(dims).__name__}")
     known_dims = KnownDims(dims or {})
     if file.suffix == ".onnx":  # the readers are imported by those who read a model
         from symlayout.models.load_onnx import read_onnx

@@ -18,6 +18,7 @@ import symlayout as sl
 from symlayout.commands import cache_folder, subject
 from symlayout.show import small_sizes
 from tests.commands.outcome import CROP, MODELS, PAD, Command, process
+from tests.support.paths import ROOT
 
 
 def test_infer_prints_shape_requirements_and_bounds(symlayout: Command) -> None:
@@ -56,10 +57,23 @@ def test_a_requirement_names_every_step_that_asks_for_a_part_of_it(symlayout: Co
     assert "[step 3: space_to_batch]" in again.out
 
 
-def test_what_a_model_requires_is_not_said_to_be_of_its_input(symlayout: Command) -> None:
-    model = str(MODELS / "round_trip_dynamic.xml")
-    assert symlayout("infer", model, "--json").data["asked_by"] == [["the model"]] * 2
-    assert symlayout("explain", model).out.count("  asked by  the model\n") == 2
+def test_what_a_model_requires_is_asked_by_its_nodes(symlayout: Command) -> None:
+    model, node = str(MODELS / "round_trip_dynamic.xml"), "node 'SpaceToBatch_99', SpaceToBatch"
+    assert symlayout("infer", model, "--json").data["asked_by"] == [[node]] * 2
+    assert symlayout("explain", model).out.count(f"  asked by  {node}\n") == 2
+    asked = symlayout("infer", model, "[:, :, 1:, 3:]", "--json").data
+    assert dict(zip(asked["requires"], asked["asked_by"], strict=True)) == {
+        "(data.2) % 2 == 0": [node],
+        "(data.3) % 2 == 1": [node],
+    }
+
+
+def test_the_table_of_a_model_names_the_nodes_that_ask(symlayout: Command) -> None:
+    model = str(ROOT / "tests" / "models" / "exported" / "unet_dynamic.onnx")
+    done = symlayout("infer", model, "--all", "--dim", "W=16")
+    assert "requires  H is at least 1  [node '/a/a.0/Conv', Conv]\n" in done.out
+    assert "H is a multiple of 2  [node '/Concat', Concat]" in done.out
+    assert "(N, 2, H, 16)" in done.out
 
 
 def test_infer_solves_for_the_inputs_of_an_output_shape(symlayout: Command) -> None:

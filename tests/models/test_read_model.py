@@ -162,8 +162,21 @@ def test_explain_names_the_nodes_that_demand_something(tmp_path: Path) -> None:
         "y: (2*W, 2*H, C/4, N)",
         "  y (2*W, 2*H, C/4, N) = Transpose(d (N, C/4, 2*H, 2*W))",
     ]
-    assert "requires" in text
-    assert "in: node 'unpack', DepthToSpace" in text
+    assert "  requires C % 4 == 0\n    in: node 'unpack', DepthToSpace" in text
+
+
+def test_explain_lists_what_is_required_once(tmp_path: Path) -> None:
+    """That H is a multiple of 4 follows from 8, and was listed beside it; so were all the steps that state it again."""
+    four = node("SpaceToDepth", "x", "a", name="four", blocksize=4)
+    nodes = [four, node("SpaceToDepth", "a", "y", name="two", blocksize=2)]
+    text = read(tmp_path, model(nodes, [X])).explain("y")
+    assert [line for line in text.splitlines() if "requires" in line] == [
+        "  requires H % 8 == 0",
+        "  requires W % 8 == 0",
+    ]
+    assert text.count("in: node 'four', SpaceToDepth") == text.count("in: node 'two', SpaceToDepth") == 2
+    with pytest.raises(TypeError, match="a mapping from their names, not str"):
+        sl.load(tmp_path / "model.onnx", dims="H=8")  # type: ignore[arg-type]
 
 
 def test_a_chain_costs_the_same_for_each_node(tmp_path: Path) -> None:

@@ -30,9 +30,13 @@ def table(model: Model, *, every: bool) -> str:
         rows.append(_row(name, t, f"output, {node.op_type}" if node else "output"))
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, (*widths, 0), strict=True)) for row in rows]
-    demands = [f"{wording.words(r)}" for t in model.outputs.values() for r in t.requires]
-    for k, text in enumerate(dict.fromkeys(demands)):
-        lines.append(f"{'requires' if k == 0 else '':10}{text}")
+    demands: dict[str, list[str]] = {}
+    for t in model.outputs.values():
+        for r, nodes in zip(t.requires, model.asked_by(t), strict=True):
+            demands.setdefault(wording.words(r), nodes)
+    for k, (text, nodes) in enumerate(demands.items()):
+        by = f"  [{'; '.join(nodes)}]" if nodes else ""
+        lines.append(f"{'requires' if k == 0 else '':10}{text}{by}")
     return "\n".join(line.rstrip() for line in lines)
 
 
