@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import symlayout as sl
 from symlayout.models.model import Model
-from tests.models.compare_shapes import SIZES, difference, shares
+from tests.models.compare_shapes import SIZES, difference, shares, timed
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "tests" / "models" / "exported"
@@ -79,9 +78,7 @@ def measured(path: Path) -> OpenVINORow:
     """Return what is measured of one model."""
     import openvino
 
-    start = time.process_time()
-    m = sl.read_model(path)
-    seconds = time.process_time() - start
+    m, seconds = timed(path)
     dims, ours = shares(m)
     theirs = 0
     for op in openvino.Core().read_model(path).get_ordered_ops():

@@ -58,6 +58,18 @@ def test_what_counts_as_known() -> None:
     assert not is_known(2 * n, set())
 
 
+@pytest.mark.parametrize("name", ["keras_recurrent_batch", "keras_recurrent_dynamic"])
+def test_how_often_a_loop_runs_is_known_where_it_is_bounded(name: str) -> None:
+    m = sl.read_model(FOLDER / f"{name}.onnx")
+    rows = next(t for t in m.tensors.values() if str(t.shape[:1]).startswith("(Loop"))
+    names = {s.name for t in m.inputs.values() for e in t.shape for s in getattr(e, "free_symbols", ())}
+    assert is_known(rows.shape[0], names, rows.facts)
+    assert not is_known(rows.shape[0], names)
+    assert is_known(rows.shape[0], set(), rows.facts) == (name == "keras_recurrent_batch")  # 9 steps, or a dim of them
+    known, dims = shares(m)
+    assert known == dims
+
+
 def test_the_length_of_a_range_and_of_a_filled_value_are_known(tmp_path: Path) -> None:
     nodes = [node("Shape", "x", "s"), node("Gather", "s, one", "n"), node("Range", "zero, n, one", "r"),
              node("ConstantOfShape", "s", "f"), node("Concat", "f, f", "y", axis=0)]  # fmt: skip
