@@ -6,6 +6,7 @@ import copy
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 import symlayout as sl
@@ -74,6 +75,38 @@ def _alter(certificate: Any, change: Any) -> Any:
 def test_what_is_altered_and_sealed_again_is_refused(shown: Any, change: Any) -> None:
     altered = _alter(shown, change)
     assert check_models(altered, network(2), network(2, nhwc=True)) != ""
+
+
+def test_equal_expressions_need_no_proof_and_others_do() -> None:
+    same = certificate_of(network(2), network(2))
+    assert [view for pair in same["pairs"] for view in pair["views"]] == [None] * sum(
+        len(pair["views"]) for pair in same["pairs"]
+    )
+    assert check_models(same, network(2), network(2)) == ""
+    for other in (network(2, nhwc=True, wrong=1), network(2, changed=1), network(2, nhwc=True)):
+        assert check_models(same, network(2), other) != ""
+
+
+def test_a_proof_that_is_left_out_is_missed(shown: Any) -> None:
+    places = [
+        (k, j) for k, pair in enumerate(shown["pairs"]) for j, view in enumerate(pair["views"]) if view is not None
+    ]
+    assert places
+    for k, j in places:
+        altered = _alter(shown, lambda c, k=k, j=j: c["pairs"][k]["views"].__setitem__(j, None))
+        assert "no proof" in check_models(altered, network(2), network(2, nhwc=True))
+
+
+def test_constants_with_the_same_bits_and_another_element_type_are_others() -> None:
+    bits = np.array([1, 2, 3], np.int64)
+    x = sl.tensor("3", "float32", "x")
+
+    def made(values: Any) -> Any:
+        return model(y=sl.onnx.add(x, sl.onnx.cast(sl.constant(values), to=1)))
+
+    shown = certificate_of(made(bits), made(bits))
+    assert check_models(shown, made(bits), made(bits)) == ""
+    assert "element types" in check_models(shown, made(bits), made(bits.view(np.float64)))
 
 
 def test_the_seal_shows_accidents(shown: Any) -> None:

@@ -3,6 +3,7 @@
 Two computed values are one if their function is one and each view of the first is that view of the second.  Views are
 movement, from inputs and from other computed values.  In the claims each computed value after stands as an input of
 its own, ``value k`` for pair number k, and the value before that equals it stands as that input with its axes permuted.
+Where both sides of a view's claim are then the same operations of the same inputs, None stands for its certificate.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def certify_computed(
     for (_, _, order), why in known.known.items():
         if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.has(why.a):
             continue
-        views = [certify(*sides) for sides in claims.views(why, order)]
+        views = [_shown(sides) for sides in claims.views(why, order)]
         claims.add(len(pairs), why, order)
         groups = None if why.way.groups is None else [list(group) for group in why.way.groups]
         pairs.append(
@@ -108,13 +109,14 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
 def refusal_alone(certificate: Any) -> str:
     """Return why the claims of *certificate* are not all proved; an empty text if they are.
 
-    Whether they are claims about two given chains or models, only `refusal_of_computed` tells.
+    Whether they are claims about two given chains or models, and whether both sides of a view without a proof are one
+    expression, only `refusal_of_computed` tells.
     """
     try:
         if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
             return "the seal does not match: the certificate was altered"
         claims = [view for pair in certificate["pairs"] for view in pair["views"]]
-        for shown in (*claims, *certificate["outputs"].values()):
+        for shown in (*(view for view in claims if view is not None), *certificate["outputs"].values()):
             if reason := refusal(shown):
                 return reason
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -139,13 +141,13 @@ class _Claims:
         a, b = why.a, why.b
         if not self.has(b):
             self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"value {number}"))
-        self._stand(a, transpose(self._stand_ins[id(b)], (*_inverse(order), *range(a.batch, a.rank))))
+        self._stand(a, _permuted(self._stand_ins[id(b)], (*_inverse(order), *range(a.batch, a.rank))))
 
     def views(self, why: Pair, order: tuple[int, ...]) -> Iterable[tuple[Tensor, Tensor, Facts, Any]]:
         """Yield the claims that each view of the one value is that view of the other."""
         a, b = why.a, why.b
         for v, w in zip(a.inputs[::-1] if why.swapped else a.inputs, b.inputs, strict=True):
-            turned = transpose(w, (*_inverse(order), *range(a.batch, w.rank)))
+            turned = _permuted(w, (*_inverse(order), *range(a.batch, w.rank)))
             if why.way.back:
                 yield self.movement(_split_box(v, turned, a.batch, why.way), turned)
             else:
@@ -186,7 +188,7 @@ class _Claims:
             self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"constant {digest}"))
         for a in constants:
             if not self.has(a) and (order := _permutation(a, b)) is not None:
-                self._stand(a, transpose(self._stand_ins[id(b)], order))
+                self._stand(a, _permuted(self._stand_ins[id(b)], order))
 
 
 def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
@@ -194,7 +196,12 @@ def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
     if way.groups is None:
         return joined
     split = reshape(joined, (*joined.shape[:batch], *(like.shape[batch + k] for k in way.order)))
-    return transpose(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
+    return _permuted(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
+
+
+def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
+    """Return *t* with its axes in this order: *t* itself where the order is theirs."""
+    return t if list(order) == list(range(t.rank)) else transpose(t, order)
 
 
 def _inverse(order: Sequence[int]) -> list[int]:
@@ -249,9 +256,33 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
     return ""
 
 
+def _shown(sides: tuple[Tensor, Tensor, Facts, Any]) -> dict[str, Any] | None:
+    """Return the certificate of a claim, or None where both sides are one expression."""
+    return None if _is_one_expression(Claim(*sides).data) else certify(*sides)
+
+
+def _is_one_expression(claim: Mapping[str, Any]) -> bool:
+    """Return whether both sides of a claim are the same operations of the same inputs, node by node.
+
+    Then both sides are one function of the inputs, whatever the operations mean.
+    """
+    numbers: dict[str, int] = {}
+    made: list[int] = []  # the number of each node; nodes of the same form have the same number
+    for node in claim["nodes"]:
+        same = {**node, "inputs": [made[k] for k in node["inputs"]]} if "op" in node else node
+        made.append(numbers.setdefault(dumps(same, sort_keys=True), len(numbers)))
+    left, right = (made[int(claim[side])] for side in ("left", "right"))
+    return left == right
+
+
 def _other(sides: tuple[Tensor, Tensor, Facts, Any], shown: Any) -> str:
     """Return why *shown* is no proof of this claim; an empty text if it is."""
-    if dumps(Claim(*sides).data, sort_keys=True) != dumps(shown["claim"], sort_keys=True):
+    if len({side.dtype for side in sides[:2]} - {None}) > 1:
+        return "the element types differ"
+    claim = Claim(*sides).data
+    if shown is None:
+        return "" if _is_one_expression(claim) else "the sides are two expressions, and no proof is given"
+    if dumps(claim, sort_keys=True) != dumps(shown["claim"], sort_keys=True):
         return "the claim is another"
     return refusal(shown)
 
