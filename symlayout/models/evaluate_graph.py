@@ -18,6 +18,7 @@ from symlayout import frontends
 from symlayout.algebra.facts import Requirement
 from symlayout.compute import quantization, scalars
 from symlayout.errors import FormatError, InconclusiveError, SymlayoutError
+from symlayout.frontends.onnx.types import cast_to
 from symlayout.frontends.registry import AttributeNameError, NotDeclaredError
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.maps.interpreter import interpret
@@ -71,6 +72,7 @@ class Evaluation:
         self._choices: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what integers depend on, by tensor
         self._reals: dict[int, tuple[Tensor, np.ndarray[Any, Any]]] = {}  # what floats stand for, by tensor
         self._rounded: dict[int, np.ndarray[Any, Any]] = {}  # constants whose last bits depend on the runtime, by id
+        self._noted_types: dict[int, tuple[Value, np.dtype[Any]]] = {}  # of integers of shapes, by id
 
     # ------------------------------------------------------------------ values
 
@@ -105,7 +107,10 @@ class Evaluation:
         if isinstance(value, Items):
             raise FormatError(f"{name[:80]!r} is a sequence, not a tensor")
         if id(value) not in self._tensors:
-            made = self._of_dims(value) if _has_expressions(value) else constant_tensor(value, name)
+            if _has_expressions(value):
+                made = cast_to(self._of_dims(value), self._noted_type(value))
+            else:
+                made = constant_tensor(value.astype(t) if (t := self._noted_type(value)) else value, name)
             self._tensors[id(value)] = value, made
         return self._tensors[id(value)][1]
 
@@ -125,6 +130,37 @@ class Evaluation:
             places.append((source, DimPlace(s, number, axis, e.terms[s.name,], e.terms.get((), 0))))
         return numbers_of_dims(value, views, tuple(p for _, p in places))
 
+    def note_type(self, value: Value | None, dtype: np.dtype[Any] | None) -> None:
+        """Note the element type of integers that a model computes from dims; without a note it is int64."""
+        if not isinstance(value, np.ndarray) or value.dtype != object:
+            return
+        if dtype is not None and dtype.kind in "iu" and dtype != np.int64:
+            self._noted_types[id(value)] = value, dtype
+
+    def _noted_type(self, value: Value | None) -> np.dtype[Any] | None:
+        return self._noted_types[id(value)][1] if id(value) in self._noted_types else None
+
+    def _note_types(
+        self,
+        op: str,
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        made: Iterable[np.ndarray[Any, Any]],
+    ) -> None:
+        """Note the element type of the results of an operation on shapes: that of what they are computed from."""
+        if op == "Cast":
+            dtype = attributes["to"]
+        elif op in _OF_INT64 or not inputs:
+            return
+        else:
+            source = inputs[1 if op == "Where" else 0]
+            dtype = (
+                source.dtype if isinstance(source, np.ndarray) and source.dtype != object else self._noted_type(source)
+            )
+        for value in made:
+            if not any(type(n) is bool for n in value.flat):
+                self.note_type(value, dtype)
+
     # ------------------------------------------------------------------ operations
 
     def shape_values(
@@ -139,6 +175,7 @@ class Evaluation:
             made: list[Any] = list(self.shapes.compute(op, inputs, attributes, where))  # type: ignore[arg-type]
         except (NotComputedError, InconclusiveError):
             return None
+        self._note_types(op, inputs, attributes, made)
         if any(id(v) in self._rounded for v in inputs):
             fractions = [v for v in made if v.dtype.kind not in _WHOLE]
             if any(v.size > 1 for v in fractions):
@@ -167,6 +204,7 @@ class Evaluation:
         given = [self.reals_of(v) for v in inputs]
         if to is not None and to.kind in "iu":
             whole = None if given[0] is None else self.shapes.integers_of(given[0])
+            self.note_type(whole, to)
             return results if whole is None else [whole]
         made = self.shapes.reals(op, given, {k: v for k, v in attributes.items() if k != "to"}, where)
         if made is not None and len(results) == 1 and isinstance(results[0], Tensor):
@@ -300,14 +338,17 @@ class Evaluation:
         return arguments
 
     def _with_one_type(self, title: str, inputs: Sequence[Value | None]) -> Sequence[Value | None]:
-        """Give integers that a model computes from its dims the type of the tensor beside them, if it is not int64."""
+        """Give integers that a model computes from its dims the type of the tensor beside them."""
         kinds = {v.dtype for v in inputs if isinstance(v, Tensor) and v.dtype is not None and v.dtype.kind in "iu"}
-        if title.partition(":")[2].partition("-")[0] not in _OF_ONE_TYPE or len(kinds) != 1 or np.int64 in kinds:
+        if title.partition(":")[2].partition("-")[0] not in _OF_ONE_TYPE or len(kinds) != 1:
             return inputs
         (kind,) = kinds
         return [
-            _one(self.declared(["onnx:Cast"], [self.tensor(v)], {"to": kind}, title))
-            if isinstance(v, np.ndarray) and v.dtype == object and all(type(n) is not bool for n in v.flat)
+            cast_to(self.tensor(v), kind)
+            if isinstance(v, np.ndarray)
+            and v.dtype == object
+            and kind != (self._noted_type(v) or np.int64)
+            and all(type(n) is not bool for n in v.flat)
             else v
             for v in inputs
         ]
@@ -337,6 +378,7 @@ class Evaluation:
         return found
 
 
+_OF_INT64 = frozenset({"Shape", "Size"})
 _OF_ONE_TYPE = frozenset(
     (
         "Add",
@@ -354,10 +396,6 @@ _OF_ONE_TYPE = frozenset(
         "Where",
     )
 )
-
-
-def _one(results: list[Value] | None) -> Value | None:
-    return results[0] if results else None
 
 
 def _has_expressions(value: np.ndarray[Any, Any]) -> bool:

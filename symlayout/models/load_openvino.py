@@ -139,6 +139,7 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
             name = evaluation.name(layer, k)
             written.append(name)
             value = _of_stated_type(value, layer, k)
+            evaluation.note_type(value, openvino_ir.dtype_of(layer.stated[k][1]))
             if value is not None:
                 evaluation.define(name, value)
         if layer.type == "Parameter":

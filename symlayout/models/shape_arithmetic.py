@@ -463,7 +463,7 @@ def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Co
     limits = np.iinfo(to)
     if any(isinstance(number, int) and not limits.min <= number <= limits.max for number in data.flat):
         raise ShapeError(f"an integer does not fit {to}", "overflow")
-    return data
+    return data.copy()  # whose element type is another
 
 
 def _constant_of_shape(shape: Constant, value: Constant | None = None) -> Constant:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
 from symlayout.models.evaluate_graph import Evaluation
@@ -210,3 +210,23 @@ def test_the_parts_of_an_opaque_operation() -> None:
 def test_versions_of_operations(tmp_path: Path) -> None:
     m = read(tmp_path, model([node("Relu", "x", "y")], [X], opset=20))
     assert since_version(m.nodes[0]) == 14
+
+
+@pytest.mark.parametrize("shape", [("N", "C"), (2, 3)])
+def test_numbers_of_a_shape_have_the_element_type_that_they_are_cast_to(
+    tmp_path: Path, shape: tuple[int | str, ...]
+) -> None:
+    def read_cast(name: str, *nodes: NodeProto) -> Model:
+        (tmp_path / name).mkdir()
+        return read(tmp_path / name, model([node("Shape", "x", "s"), *nodes], [value_info("x", shape)]))
+
+    plain = read_cast("plain", node("Add", "s, s", "y"))
+    cast = read_cast("cast", node("Cast", "s", "i", to=TensorProto.INT32), node("Add", "i, i", "y"))
+    back = read_cast(
+        "back", node("Cast", "s", "i", to=TensorProto.INT32), node("Add", "i, i", "t"), node("Cast", "t", "y", to=INT64)
+    )
+    assert [m.outputs["y"].dtype for m in (plain, cast, back)] == [np.int64, np.int32, np.int64]
+    found = sl.interpret(cast.outputs["y"], *[np.zeros((2, 3), np.float32)] * len(cast.outputs["y"].arguments()))
+    assert (found.dtype, found.tolist()) == (np.int32, [4, 6])
+    assert sl.verify(plain, cast).verdict is sl.Verdict.REFUTED
+    assert sl.verify(plain, back).verdict is sl.Verdict.PROVED
