@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symlayout import facade
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.algebra.polynomial import symbol
+from symlayout.algebra.polynomial import names_of, symbol
 from symlayout.errors import FormatError, shown
 from symlayout.language import latex, sympy_bridge
 from symlayout.language.readable import Sum, fold
@@ -128,7 +128,10 @@ class IndexMap:
     def pieces(self) -> list[Piece]:
         """The parts of the domain that read differently, merged as far as that is proved."""
         if len(self.reads) == 1 and not self.reads[0].windows:  # a single read uses the digits in which it is affine
-            return merge(self._t, normalise(self._t, shown=True, split=True))
+            (split,) = normalise(self._t, shown=True, split=True)
+            aligned = not any(name in split.facts.floors for e in split.coords for name in names_of(e))
+            forms = [[split]] if aligned else [[split], self.reads]  # where radices do not line up, the shorter form
+            return min((merge(self._t, reads) for reads in forms), key=lambda pieces: len(self._written(pieces[0])))
         return merge(self._t, self.reads)
 
     @cached_property

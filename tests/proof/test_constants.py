@@ -43,6 +43,14 @@ def test_a_map_of_constants_prints_quotients_and_remainders(halves_apart: tuple[
     assert str(halves_apart[1].index_map) == "(i0, i1, i2) -> (i0, i1 % 20, i1//20 + 2*i2)"
 
 
+def test_a_map_whose_radices_do_not_line_up_prints_whole_coordinates() -> None:
+    x = sl.tensor((12, 8), name="x")
+    assert (
+        str(sl.reshape(x, (8, 12)).index_map) == "(i0, i1) -> (i0 + (i0 + i1//4)//2, 4*((i0 + i1//4) % 2) + (i1 % 4))"
+    )
+    assert str(sl.resize_nearest(x, (18, 8), axes=(0, 1)).index_map) == "(i0, i1) -> (2*i0//3, i1)"
+
+
 def test_space_to_depth_of_constants_is_a_reshape_of_a_transpose() -> None:
     n = sl.dim("n")
     x = sl.tensor((n, 3, 4, 6), name="x")
