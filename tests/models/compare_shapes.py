@@ -15,7 +15,7 @@ import io
 import random
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,14 +130,19 @@ def random_inputs(m: Model, seed: int) -> Iterator[tuple[dict[Any, int], dict[st
         except sl.ShapeError:
             continue
         assert bound
-        arrays = {}
-        for name, t in m.inputs.items():
-            shape = [e if isinstance(e, int) else int(e.subs(sizes)) for e in t.shape]
-            dtype = t.dtype or np.dtype(np.float32)
-            arrays[name] = np.ones(shape, dtype) if dtype.kind in "iub" else np.asarray(
-                np.random.default_rng(seed).standard_normal(shape), dtype)  # fmt: skip
         found += 1
-        yield sizes, arrays
+        yield sizes, inputs_at(m, sizes, seed)
+
+
+def inputs_at(m: Model, sizes: Mapping[Any, int], seed: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Return inputs of a model at some sizes: random floats, and integers that are all one."""
+    arrays = {}
+    for name, t in m.inputs.items():
+        shape = [e if isinstance(e, int) else int(e.subs(sizes)) for e in t.shape]
+        dtype = t.dtype or np.dtype(np.float32)
+        arrays[name] = np.ones(shape, dtype) if dtype.kind in "iub" else np.asarray(
+            np.random.default_rng(seed).standard_normal(shape), dtype)  # fmt: skip
+    return arrays
 
 
 def disagreements(m: Model, path: Path, seed: int = 0) -> tuple[int, list[str]]:

@@ -1,11 +1,12 @@
-"""Change models in one place, and count what `sl.verify` says of them; onnxruntime at several sizes is the judge.
+"""Change models in one place, and count what `sl.verify` says of them; onnxruntime is the judge, at several sizes.
 
     python -m tests.mutation.models --count 200 --seed 0
     python -m tests.mutation.models --folder tests/models/exported --count 1000 --results mutants.jsonl
 
 A change that keeps every shape is the one that breaks models silently: half of the mutants keep the shape of every
 value, as far as a model has so many.  A mutant that differs and is PROVED is an error, and so is one that is REFUTED
-and does not differ.  ``--results`` keeps what a run that was stopped found out: the same command goes on with the rest.
+and does not differ, not even at the sizes of the witness.  ``--results`` keeps what a run that was stopped found out:
+the same command goes on with the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import symlayout as sl
-from tests.models.compare_shapes import random_inputs
+from tests.models.compare_shapes import inputs_at, random_inputs
 
 Graph = tuple[list[onnx.NodeProto], list[onnx.TensorProto], list[Any]]
 
@@ -284,12 +285,8 @@ class Subject:
         self.name, self.model, self._folder = name, model, folder
         self._names = [n for node in model.graph.node for n in node.output if n]
         self.values = self._read(model)
-        self.feeds = [
-            {name: _redrawn(array, scale) for name, array in arrays.items()}
-            for _, arrays in itertools.islice(random_inputs(self.values, 0), 3)
-            for scale in (1, 16)
-        ]
-        results = self.run(model)
+        self.feeds = _scaled(arrays for _, arrays in itertools.islice(random_inputs(self.values, 0), 3))
+        results = self.run(model, self.feeds)
         assert self.feeds, name
         assert results is not None, name
         self.results = results
@@ -299,7 +296,7 @@ class Subject:
         onnx.save(model, path)
         return sl.read_model(path)
 
-    def run(self, model: onnx.ModelProto) -> Results | None:
+    def run(self, model: onnx.ModelProto, feeds: list[dict[str, np.ndarray[Any, Any]]]) -> Results | None:
         """Return what onnxruntime computes, and the shapes of values that the model here has; None if it refuses."""
         import onnxruntime as ort
 
@@ -312,8 +309,8 @@ class Subject:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
             session = ort.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
-            shapes = [np.shape(a) for a in session.run(self._names, self.feeds[0])]
-            return [a for feed in self.feeds for a in session.run(ends, feed)], shapes
+            shapes = [np.shape(a) for a in session.run(self._names, feeds[0])]
+            return [a for feed in feeds for a in session.run(ends, feed)], shapes
         except Exception:  # onnxruntime has its own tree of errors, and refuses most of what no model may be
             return None
 
@@ -330,7 +327,7 @@ class Subject:
                     yield from (m for m in waiting[not keeps] if m[0] not in done)
                     return
                 what, model = found
-                results = self.run(model)
+                results = self.run(model, self.feeds)
                 if results is not None:
                     waiting[results[1] == self.results[1]].append((what, model, results))
             what, model, results = waiting[keeps].pop(0)
@@ -341,13 +338,29 @@ class Subject:
         """Return what the judge and `sl.verify` say of a mutant."""
         start = time.process_time()
         region: list[str] = []
+        sizes = None
         try:
             found = sl.verify(self.values, self._read(model))
             verdict, region = found.verdict.value, list(found.region or ())
+            sizes = found.witness.dims if found.witness else None
         except sl.SymlayoutError as error:
             verdict = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        seconds = round(time.process_time() - start, 2)
         other, same = differ(self.results[0], results[0]), self.results[1] == results[1]
-        return Found(self.name, what, other, same, verdict, region, round(time.process_time() - start, 2))
+        if sizes and not other:
+            other = self._differs_at(sizes, model)
+        return Found(self.name, what, other, same, verdict, region, seconds)
+
+    def _differs_at(self, sizes: Mapping[Any, int], model: onnx.ModelProto) -> bool:
+        """Return whether onnxruntime computes something else at the sizes of a witness; it may refuse empty arrays."""
+        feeds = _scaled([inputs_at(self.values, sizes, 0)])
+        before, after = self.run(self.model, feeds), self.run(model, feeds)
+        return before is not None and after is not None and differ(before[0], after[0])
+
+
+def _scaled(feeds: Iterable[Mapping[str, np.ndarray[Any, Any]]]) -> list[dict[str, np.ndarray[Any, Any]]]:
+    """Return each of the inputs with small numbers and with large ones."""
+    return [{name: _redrawn(a, scale) for name, a in arrays.items()} for arrays in feeds for scale in (1, 16)]
 
 
 def _redrawn(array: np.ndarray[Any, Any], scale: int) -> np.ndarray[Any, Any]:
