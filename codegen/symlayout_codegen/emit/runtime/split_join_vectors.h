@@ -53,12 +53,8 @@
         if (k == 2) {                                                                                                \
             split##_2(to, to_stride, v[0], v[1], whole, count);                                                      \
         } else if (k == 3) {                                                                                         \
-            vector r = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, 0));                               \
-            vector s = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, 1));                               \
-            vector t = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, 2));                               \
-            r = __builtin_shufflevector(r, v[2], each(SL_UNZIP_3_LAST, 0, n, 0));                                    \
-            s = __builtin_shufflevector(s, v[2], each(SL_UNZIP_3_LAST, 0, n, 1));                                    \
-            t = __builtin_shufflevector(t, v[2], each(SL_UNZIP_3_LAST, 0, n, 2));                                    \
+            vector r, s, t;                                                                                          \
+            SL_UNZIP_THREE(vector, each, n, v, r, s, t);                                                             \
             split##_store(to, r, whole, count);                                                                      \
             split##_store(to + to_stride, s, whole, count);                                                          \
             split##_store(to + 2 * to_stride, t, whole, count);                                                      \
