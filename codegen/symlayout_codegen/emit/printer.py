@@ -157,6 +157,10 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
         yield f'#include "{VALUES_HEADER}"'
     yield f"#define SL_ELEMENT_SIZE {(program.tile_size or 1) if computes else element_size}"
     if nest.combine is not None:
+        if nest.combine.number == "float16":
+            yield "#ifndef __FLT16_MANT_DIG__"
+            yield '#error "sums of float16 need a compiler that has _Float16: gcc 12, clang 15, or later ones"'
+            yield "#endif"
         yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
     yield from _chosen(program)
     yield f'#include "{HALVES_HEADER if nest.halves else RUNTIME_HEADER}"'
