@@ -14,6 +14,7 @@ import sympy
 
 import symlayout as sl
 from symlayout import Verdict
+from symlayout.inverses.find_inverse import Inverse
 from symlayout.inverses.inverse_candidates import like
 from tests.fuzz_prove import Claim, build, random_chain, random_dims
 from tests.support import brute, brute_compare
@@ -184,7 +185,7 @@ def test_a_proved_round_trip_holds_for_arrays(name: str) -> None:
     assert checked
 
 
-def check_round_trips(t: sl.Tensor, inverse: sl.Inverse, dims: dict[Any, int]) -> int:
+def check_round_trips(t: sl.Tensor, inverse: Inverse, dims: dict[Any, int]) -> int:
     """Check each round trip that is proved, at one point; return how many elements were compared."""
     (x,) = t.leaves()
     bound = t.subs(dims)
