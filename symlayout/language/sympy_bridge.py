@@ -12,6 +12,7 @@ import math
 import operator
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -442,7 +443,8 @@ def same_products(left: Iterable[Any], right: Iterable[Any]) -> bool:
     True
     """
     facts, sides = Facts(), []
-    for values in (left, right):
+    counts = Counter(left), Counter(right)
+    for values in ((counts[0] - counts[1]).elements(), (counts[1] - counts[0]).elements()):  # common factors cancel
         top: Extent = 1
         bottom: Extent = 1
         for e in values:

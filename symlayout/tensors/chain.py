@@ -600,13 +600,17 @@ def joined(
 
 
 def joint_facts(xs: Sequence[Tensor]) -> Facts:
-    """Return the facts of all tensors as one system: that of the first one, if it has the others' facts already."""
-    first = facts = xs[0].facts
+    """Return the facts of all tensors as one system: that of one tensor, if it has the others' facts already."""
+    facts, own = xs[0].facts, False
     for x in xs[1:]:
-        if not facts.includes(x.facts):
-            if facts is first:
-                facts = facts.fork()
-            facts.merge(x.facts)
+        if facts.includes(x.facts):
+            continue
+        if x.facts.includes(facts):
+            facts, own = x.facts, False
+            continue
+        if not own:
+            facts, own = facts.fork(), True
+        facts.merge(x.facts)
     return facts
 
 

@@ -171,11 +171,14 @@ def test_a_declaration_runs_once_however_many_operands_its_body_reads() -> None:
     assert sl.interpret(y, np.array([[1.0, 2.0]]), np.array([3.0, 4.0])).tolist() == [11.0]
 
 
-def test_tensors_whose_dims_are_known_share_the_facts_of_the_first() -> None:
+def test_tensors_share_the_facts_of_the_one_that_has_all_of_them() -> None:
     x, scale, other = sl.tensor("N, C", name="x"), sl.tensor("C", name="s"), sl.tensor("D, C", name="y")
     assert joint_facts([x, scale]) is x.facts
+    assert joint_facts([scale, x]) is x.facts
+    assert joint_facts([scale, x, scale]) is x.facts
     both = joint_facts([x, other])
     assert both is not x.facts
     assert both.includes(x.facts)
     assert both.includes(other.facts)
+    assert joint_facts([scale, other, x]).includes(both)
     assert not x.facts.includes(other.facts)
