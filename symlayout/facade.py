@@ -61,7 +61,7 @@ def as_tensors(left: Any, right: Any) -> tuple[Any, Any]:
 
 def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> Any:
     """Return the input of any rank that the text *shape* describes."""
-    from symlayout.any_rank.grouped_tensor import any_rank_tensor
+    from symlayout.any_rank.any_rank_input import any_rank_tensor
 
     return any_rank_tensor(shape, dtype, name)
 

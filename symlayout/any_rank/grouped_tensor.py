@@ -17,22 +17,20 @@ from typing import Any
 
 from symlayout.errors import FormatError, ShapeError, shown
 from symlayout.language import sympy_bridge
-from symlayout.language.group_patterns import STAR, Item, read_pattern, read_shape
-from symlayout.ops.axes import expand_dims, squeeze
-from symlayout.ops.flip import flip
-from symlayout.ops.pad import pad
+from symlayout.language.group_patterns import STAR, Item, read_pattern
 from symlayout.ops.reshape import rearrange
-from symlayout.ops.roll import roll
-from symlayout.ops.slicing import getitem
-from symlayout.ops.space_batch import batch_to_space, space_to_batch
-from symlayout.ops.transpose import transpose
-from symlayout.tensors.chain import Applicable, Tensor, tensor
+from symlayout.tensors.chain import Applicable, Tensor
 from symlayout.tensors.declaration import as_list, is_list
 from symlayout.tensors.element_types import same_fill
 
 KIND = "any_rank"
-_WHOLE = slice(None)
-_NO_PAD = (0, 0)
+Rule = Callable[..., Any]
+RULES: dict[str, Rule] = {}
+"""What each operation of the package makes of tensors of any rank; the modules of the rules fill it."""
+
+
+class NoMemberError(ShapeError, AttributeError):
+    """A member of `symlayout.Tensor` that a tensor of any rank does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,24 @@ class Slot:
         return not self.joined and not self.each[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """An input or a computed value that elements come from.
+
+    Attributes
+    ----------
+    slots : the slots of an input; none of a computed value.
+    shape : the entries of the shape of an input, as text.
+    dtype : the element type of an input.
+    over : for each digit that the body of a computed value reads, in order, whether it is an axis of the group.
+    """
+
+    slots: tuple[Slot, ...] = ()
+    shape: tuple[str, ...] = ()
+    dtype: Any = None
+    over: tuple[bool, ...] = ()
+
+
 class AnyRankTensor(Applicable):
     """A tensor some of whose axes are a group of unknown number; ``sl.tensor("N, *S, C")`` makes one.
 
@@ -75,8 +91,9 @@ class AnyRankTensor(Applicable):
         What an arbitrary axis of the group becomes.
     slots : tuple of Slot
         Where the axes of both tensors stand.
-    leaf : AnyRankTensor
-        The input.
+    origins : dict
+        For each input, by its key, its slots.  For each computed value, by the key of its part outside of the group,
+        the digits that its body reads: whether each is an axis of the group.
 
     Examples
     --------
@@ -89,7 +106,7 @@ class AnyRankTensor(Applicable):
     (N*b_1*b_2, (S_1 + p_1 + q_1)/b_1, (S_2 + p_2 + q_2)/b_2, C)
     """
 
-    __slots__ = ("_at", "_made", "each", "leaf", "plain", "slots")
+    __slots__ = ("_at", "_made", "each", "origins", "plain", "slots")
 
     def __init__(
         self,
@@ -97,9 +114,9 @@ class AnyRankTensor(Applicable):
         each: Tensor,
         slots: Sequence[Slot],
         at: Callable[[int], Tensor],
-        leaf: AnyRankTensor | None = None,
+        origins: Mapping[str, Origin],
     ) -> None:
-        self.plain, self.each, self.slots, self.leaf = plain, each, tuple(slots), leaf or self
+        self.plain, self.each, self.slots, self.origins = plain, each, tuple(slots), dict(origins)
         self._at, self._made = at, dict[int, Tensor]()
         if both := sorted(plain.facts.dims.keys() & each.facts.dims.keys()):
             raise ShapeError(
@@ -134,6 +151,11 @@ class AnyRankTensor(Applicable):
         return tuple(entries)
 
     @property
+    def rank(self) -> int:
+        """The number of entries of the shape; axes are numbered as they are."""
+        return len(self.slots)
+
+    @property
     def requires(self) -> tuple[Any, ...]:
         """The requirements of the dims as SymPy relations; those with dims of the group hold for each axis of it."""
         return (*self.plain.requires, *self.each.requires)
@@ -152,9 +174,18 @@ class AnyRankTensor(Applicable):
         return self._made[count]
 
     def __repr__(self) -> str:
-        return f"AnyRankTensor({self.leaf.plain.name}: ({', '.join(self.shape)}))"
+        return f"AnyRankTensor({self.plain.leaves()[0].name}: ({', '.join(self.shape)}))"
 
-    def __getitem__(self, key: Any) -> AnyRankTensor:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(Tensor, name):
+            raise AttributeError(f"a tensor of any rank has no member {name}")
+        raise NoMemberError(
+            f"{name} is a member of a tensor with a rank, and {self} has any rank\n"
+            f"  help: at(2).{name} is that with 2 axes in the group",
+            KIND,
+        )
+
+    def __getitem__(self, key: Any) -> Any:
         return self.applied("getitem", (key,), {})
 
     def __iter__(self) -> Any:
@@ -162,7 +193,7 @@ class AnyRankTensor(Applicable):
 
     # ------------------------------------------------------------------ operations
 
-    def applied(self, name: str, args: tuple[Any, ...], attributes: Mapping[str, Any]) -> AnyRankTensor:
+    def applied(self, name: str, args: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """Return what the operation *name* of the package makes of this tensor.
 
         Raises
@@ -170,16 +201,26 @@ class AnyRankTensor(Applicable):
         ShapeError
             ``any_rank``: the operation has no meaning for all ranks, or is not applied to the axes of a group alike.
         """
-        rule = _RULES.get(name)
+        rule = RULES.get(name)
         if rule is None:
             raise self.refusal(name)
         return rule(self, *args, **attributes)
 
+    def applied_to_several(
+        self, name: str, xs: Sequence[Any], args: tuple[Any, ...], attributes: Mapping[str, Any]
+    ) -> Any:
+        """Return what the operation *name* makes of several tensors, one of which is this one."""
+        rule = RULES.get(name)
+        if rule is None:
+            raise self.refusal(name)
+        return rule(xs, *args, **attributes)
+
     def refusal(self, name: str) -> ShapeError:
         """Return the error that says that the function *name* takes no tensor of any rank."""
+        known = ", ".join(sorted(known for known in RULES if known[0] != "_"))
         return ShapeError(
             f"{name} does not take a tensor of any rank\n"
-            f"  known: {', '.join(_RULES)} and einops.rearrange do\n"
+            f"  known: {known} do, and operators of ONNX that are elementwise or reduce axes\n"
             "  help: at(2) makes a tensor with 2 axes in the group",
             KIND,
         )
@@ -202,14 +243,14 @@ class AnyRankTensor(Applicable):
         def at(count: int) -> Tensor:
             groups = [[_expanded(digits, count) for digits in _axes(side, count)] for side in (apart, right)]
             given = {
-                numbered: _of_axis(size, k)
+                numbered: of_axis(size, k)
                 for name, size in sizes.items()
                 for numbered, k in (_numbers(name, count) if stars[name] else [(name, 0)])
             }
             return rearrange(self._split_at(count), groups[0], groups[1], given)
 
         return AnyRankTensor(
-            half(self.plain, False), half(self.each, True), [_slot(item) for item in right], at, self.leaf
+            half(self.plain, False), half(self.each, True), [_slot(item) for item in right], at, self.origins
         )
 
     def _check_pattern(self, left: Sequence[Item], sizes: Mapping[str, Any]) -> None:
@@ -234,17 +275,24 @@ class AnyRankTensor(Applicable):
         if not any(slot.joined for slot in self.slots):
             return t
         groups, sizes = list[list[str]](), dict[str, Any]()
-        for axis in _extents_at(self.slots, self.plain, self.each, count):
+        for axis in extents_at(self.slots, self.plain, self.each, count):
             groups.append([f"d{len(sizes) + k}" for k in range(len(axis))])
             sizes |= zip(groups[-1], axis, strict=True)
         return rearrange(t, groups, [[name] for name in sizes], sizes)
 
-    def _slot_number(self, value: Any) -> int:
+    def slot_number(self, value: Any) -> int:
+        """Return the number of an entry of the shape, given as an axis; negative ones count from the end."""
         if type(value) is not int or not -len(self.slots) <= value < len(self.slots):
             raise ShapeError(f"axis {shown(value)} is out of range for {self}", "bad_axis")
         return value % len(self.slots)
 
-    def _along(
+    def place(self, slot: int, count: int | None = None) -> int:
+        """Return the number of the first axis of a slot: at a rank, or without it in `plain` or in `each`."""
+        if count is None:
+            return sum(s.each.count(self.slots[slot].each[0]) for s in self.slots[:slot])
+        return sum(count if s.is_group else 1 for s in self.slots[:slot])
+
+    def along(
         self, values: Sequence[Any], neutral: Any, operation: Callable[[Tensor, list[Any]], Tensor]
     ) -> AnyRankTensor:
         """Return the tensor after an operation with one value for each slot, for a group for each axis of it."""
@@ -263,163 +311,33 @@ class AnyRankTensor(Applicable):
         def at(count: int) -> Tensor:
             spread: list[Any] = []
             for slot, value in zip(self.slots, values, strict=True):
-                spread += [_of_axis(value, k + 1) for k in range(count)] if slot.is_group else [value]
+                spread += [of_axis(value, k + 1) for k in range(count)] if slot.is_group else [value]
             return changed(self.at(count), spread)
 
         def changed(t: Tensor, own: list[Any]) -> Tensor:
             return t if all(value == neutral for value in own) else operation(t, own)
 
-        return AnyRankTensor(changed(self.plain, plain), changed(self.each, each), self.slots, at, self.leaf)
-
-
-def _transpose(x: AnyRankTensor, axes: Any = None) -> AnyRankTensor:
-    order = [x._slot_number(axis) for axis in as_list(axes)] if axes is not None else []
-    if sorted(order) != list(range(len(x.slots))):
-        raise ShapeError(f"axes {shown(axes)} is no permutation of the {len(x.slots)} entries of {x}", "bad_axis")
-    slots = [x.slots[k] for k in order]
-
-    def moved(t: Tensor, star: bool) -> Tensor:
-        counts = [slot.each.count(star) for slot in x.slots]
-        return transpose(t, [sum(counts[:k]) + j for k in order for j in range(counts[k])])
-
-    def at(count: int) -> Tensor:
-        widths = [count if slot.is_group else 1 for slot in x.slots]
-        return transpose(x.at(count), [sum(widths[:k]) + j for k in order for j in range(widths[k])])
-
-    return AnyRankTensor(moved(x.plain, False), moved(x.each, True), slots, at, x.leaf)
-
-
-def _pad(
-    x: AnyRankTensor,
-    pad_width: Any,
-    mode: str = "constant",
-    constant_values: Any = 0,
-    bounded: bool = False,
-    interior: Any = 0,
-) -> AnyRankTensor:
-    if is_list(constant_values) or interior != 0:
-        raise ShapeError("pad of a tensor of any rank takes one fill, and none between elements", KIND)
-    if isinstance(pad_width, Mapping):
-        found = {x._slot_number(k): pair for k, pair in pad_width.items()}
-        pairs = [found.get(k, _NO_PAD) for k in range(len(x.slots))]
-    else:
-        pairs = as_list(pad_width)
-    if len(pairs) != len(x.slots):
-        raise ShapeError(f"pad_width has {len(pairs)} entries, {x} has {len(x.slots)}", "length_mismatch")
-    values = [tuple(as_list(pair)) if is_list(pair) else (pair, pair) for pair in pairs]
-    return x._along(values, _NO_PAD, lambda t, own: pad(t, own, mode, constant_values, bounded))
-
-
-def _flip(x: AnyRankTensor, axis: Any = None) -> AnyRankTensor:
-    given = range(len(x.slots)) if axis is None else as_list(axis) if is_list(axis) else [axis]
-    axes = {x._slot_number(k) for k in given}
-    values = [k in axes for k in range(len(x.slots))]
-    return x._along(values, False, lambda t, own: flip(t, [k for k, yes in enumerate(own) if yes]))
-
-
-def _roll(x: AnyRankTensor, shift: Any, axis: Any = None) -> AnyRankTensor:
-    axes = as_list(axis) if is_list(axis) else [axis]
-    shifts = as_list(shift) if is_list(shift) else [shift] * len(axes)
-    if len(shifts) != len(axes):
-        raise ShapeError(f"roll has {len(shifts)} shifts and {len(axes)} axes", "length_mismatch")
-    found = {x._slot_number(k): by for k, by in zip(axes, shifts, strict=True)}
-    if len(found) != len(axes):
-        raise ShapeError(f"axes {shown(axis)} repeat an axis", "bad_axis")
-    values = [found.get(k, 0) for k in range(len(x.slots))]
-    return x._along(values, 0, lambda t, own: roll(t, own, list(range(len(own)))))
-
-
-def _getitem(x: AnyRankTensor, key: Any, bounds: Any = "clamp") -> AnyRankTensor:
-    items = list(key) if isinstance(key, tuple) else [key]
-    if Ellipsis in items:
-        k = items.index(Ellipsis)
-        items[k : k + 1] = [_WHOLE] * (len(x.slots) - len(items) + 1)
-    items += [_WHOLE] * (len(x.slots) - len(items))
-    if len(items) != len(x.slots) or not all(isinstance(item, slice) for item in items):
-        raise ShapeError(f"{x} takes one slice for each of its {len(x.slots)} entries", KIND)
-    return x._along(items, _WHOLE, lambda t, own: getitem(t, tuple(own), bounds))
-
-
-def _space_to_batch(x: AnyRankTensor, block_shape: Any, paddings: Any) -> AnyRankTensor:
-    if len(x.slots) < 2 or not x.slots[0].is_plain or not x.slots[1].is_group:
-        raise ShapeError(f"space_to_batch moves blocks of a group to the axis before it, not of {x}", KIND)
-    # an axis of the group, on a batch of one element: its blocks become the digit of the group in the batch
-    moved = space_to_batch(expand_dims(x.each, 0), [block_shape], [paddings])
-
-    def at(count: int) -> Tensor:
-        own = range(1, count + 1)
-        return space_to_batch(
-            x.at(count), [_of_axis(block_shape, k) for k in own], [_of_axis(paddings, k) for k in own]
-        )
-
-    return AnyRankTensor(x.plain, moved, [Slot((True, False), True), *x.slots[1:]], at, x.leaf)
-
-
-def _batch_to_space(x: AnyRankTensor, block_shape: Any, crops: Any) -> AnyRankTensor:
-    if len(x.slots) < 2 or x.slots[0] != Slot((True, False), True) or not x.slots[1].is_group:
-        raise ShapeError(
-            f"batch_to_space takes a batch with a digit for each axis of the group that follows, not {x}\n"
-            '  help: write the batch as (*b N), as in "(*b N), *S, C"',
-            KIND,
-        )
-    facts = x.each.facts.fork()
-    if facts.reduce(sympy_bridge.to_extent(block_shape, facts, "block_shape") - x.each.extents[0]) != 0:
-        raise ShapeError(f"block_shape {shown(block_shape)} is not shown to be the digits in the batch of {x}", KIND)
-    moved = squeeze(batch_to_space(x.each, [block_shape], [crops]), 0)
-
-    def at(count: int) -> Tensor:
-        own = range(1, count + 1)
-        return batch_to_space(x.at(count), [_of_axis(block_shape, k) for k in own], [_of_axis(crops, k) for k in own])
-
-    return AnyRankTensor(x.plain, moved, [Slot((False,)), *x.slots[1:]], at, x.leaf)
-
-
-_RULES: Mapping[str, Callable[..., AnyRankTensor]] = {
-    "transpose": _transpose,
-    "pad": _pad,
-    "flip": _flip,
-    "roll": _roll,
-    "getitem": _getitem,
-    "space_to_batch": _space_to_batch,
-    "batch_to_space": _batch_to_space,
-    "rearrange": AnyRankTensor.arranged,
-}
-
-
-def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> AnyRankTensor:
-    """Return the input of any rank that the text of a shape describes."""
-    entries = read_shape(shape)
-    if any(a == b is False for e in entries for a, b in zip(e.stars, e.stars[1:], strict=False)):
-        raise FormatError(f"two digits outside of the group follow each other in {shown(shape)}\n  help: write N*M")
-    texts = [[n for e in entries for n, s in zip(e.names, e.stars, strict=True) if s == star] for star in (False, True)]
-    plain, each = (tensor(", ".join(part) or "()", dtype, name) for part in texts)
-    slots = [Slot(e.stars, e.joined) for e in entries]
-
-    def at(count: int) -> Tensor:
-        extents = tuple(_product(axis) for axis in _extents_at(slots, plain, each, count))
-        return tensor(extents, dtype, name)
-
-    return AnyRankTensor(plain, each, slots, at)
+        return AnyRankTensor(changed(self.plain, plain), changed(self.each, each), self.slots, at, self.origins)
 
 
 # ---------------------------------------------------------------------- axes and their dims
 
 
-def _of_axis(value: Any, k: int) -> Any:
+def of_axis(value: Any, k: int) -> Any:
     """Return an attribute for axis *k* of the group, in the dims of that axis; number 0 is the arbitrary axis."""
     if k == 0:
         return value
     if isinstance(value, slice):
-        return slice(*(_of_axis(part, k) for part in (value.start, value.stop, value.step)))
+        return slice(*(of_axis(part, k) for part in (value.start, value.stop, value.step)))
     if is_list(value):
-        return [_of_axis(part, k) for part in as_list(value)]
+        return [of_axis(part, k) for part in as_list(value)]
     if not hasattr(value, "free_symbols"):
         return value
     own = {s: sympy_bridge.symbol_of(replace(s.record, name=f"{s.name}_{k}")) for s in value.free_symbols}
     return value.xreplace(own)
 
 
-def _extents_at(slots: Sequence[Slot], plain: Tensor, each: Tensor, count: int) -> list[list[Any]]:
+def extents_at(slots: Sequence[Slot], plain: Tensor, each: Tensor, count: int) -> list[list[Any]]:
     """Return the extents of the digits of each axis for *count* axes of the group."""
     outside, inside = iter(plain.shape), iter(each.shape)
     found: list[list[Any]] = []
@@ -427,12 +345,13 @@ def _extents_at(slots: Sequence[Slot], plain: Tensor, each: Tensor, count: int) 
         digits: list[Any] = []
         for is_each in slot.each:
             extent = next(inside if is_each else outside)
-            digits += [_of_axis(extent, k) for k in range(1, count + 1)] if is_each else [extent]
+            digits += [of_axis(extent, k) for k in range(1, count + 1)] if is_each else [extent]
         found += [digits] if slot.joined else [[extent] for extent in digits]
     return found
 
 
-def _product(extents: Sequence[Any]) -> Any:
+def product_of(extents: Sequence[Any]) -> Any:
+    """Return the product of extents."""
     found: Any = 1
     for e in extents:
         found = found * e

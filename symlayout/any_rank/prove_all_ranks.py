@@ -4,18 +4,24 @@ At each rank, the map of such a tensor is a product: of the map of the axes outs
 each axis of the group, which differ in their dims only.  Two products are equal if their factors are.  So two ordinary
 claims prove it: one for the axes outside of the group, and one for an arbitrary axis of the group.  A witness is
 searched at small ranks.
+
+Where values are computed, both claims are proved by pairs of computed values: one function, whose views are equal.  The
+claims have to compare the same pairs, so that each view at a rank is a product, too.  A sum of floats that is not taken
+in the same order is not compared so.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from symlayout.any_rank.grouped_tensor import AnyRankTensor
+from symlayout.any_rank.grouped_tensor import AnyRankTensor, Slot
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.proof.certificate.checker.all_ranks import seal_of
+from symlayout.proof.certificate.computed import refusal_of_computed_ranks
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.prove import Proof, Verdict, prove_equal
+from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Tensor
 
 RANKS = range(4)  # numbers of axes of the group at which a witness is searched
@@ -74,19 +80,12 @@ class AnyRankProof:
         """The requirements of both sides as SymPy relations; those with dims of the group hold for each axis of it."""
         return tuple(dict.fromkeys(r for p in (self.plain, self.each) if p is not None for r in p.requires))
 
-    @cached_property
+    @property
     def certificate(self) -> dict[str, Any] | None:
         """The two derivations as data, which `symlayout.check` verifies; None unless the verdict is PROVED."""
         if self.plain is None or self.each is None or self.verdict is not Verdict.PROVED:
             return None
-        left = self._sides[0]
-        slots = [[[[*slot.each], slot.joined] for slot in side.slots] for side in (left.leaf, left)]
-        body = {
-            "any_rank": {"input": slots[0], "sides": slots[1]},
-            "plain": self.plain.certificate,
-            "each": self.each.certificate,
-        }
-        return {**body, "seal": seal_of(body)}
+        return _certificate(self._sides, self.plain, self.each)
 
     def explain(self) -> str:
         """Return the derivation as text: why two claims suffice, and the derivation of each."""
@@ -119,14 +118,18 @@ def prove_all_ranks(left: Any, right: Any, *, budget: int) -> AnyRankProof:
         if not isinstance(side, AnyRankTensor):
             raise TypeError(f"a tensor of any rank is compared with another one, not with {type(side).__name__}")
     _match_leaves(left, right)
+    right = _with_group_of(left, right)
+    compared = [_pulled(side) for side in (left, right)]
     plain, each, obligation = None, None, f"the shapes are equal: {left} and {right}"
     if left.slots == right.slots:
-        plain = prove_equal(left.plain, right.plain, budget=budget)
-        each = prove_equal(left.each, right.each, budget=budget)
+        plain, each = (prove_equal(*half, budget=budget) for half in zip(*map(_halves, compared), strict=True))
         if plain.verdict is each.verdict is Verdict.PROVED:
-            return AnyRankProof(left, right, Verdict.PROVED, plain, each)
-        open_one = each if plain.verdict is Verdict.PROVED else plain
-        obligation = open_one.obligation or f"the factors of the maps are equal: {open_one.conclusion}"
+            obligation = _open_pairs(compared[0], compared[1], plain, each)
+            if not obligation:
+                return AnyRankProof(left, right, Verdict.PROVED, plain, each)
+        else:
+            open_one = each if plain.verdict is Verdict.PROVED else plain
+            obligation = open_one.obligation or f"the factors of the maps are equal: {open_one.conclusion}"
     for count in RANKS:
         try:
             witness = _witness(left.at(count), right.at(count), budget)
@@ -144,10 +147,16 @@ def _witness(left: Tensor, right: Tensor, budget: int) -> Witness | None:
 
 
 def _match_leaves(left: AnyRankTensor, right: AnyRankTensor) -> None:
-    """Raise unless both sides read one input."""
-    a, b = left.leaf, right.leaf
-    if a.plain.key != b.plain.key or a.slots != b.slots or a.shape != b.shape:
-        raise ShapeError(f"the sides read {a!r} and {b!r}, not one input of any rank", "size_mismatch")
+    """Raise unless the inputs that both sides read are the same."""
+    for key, a in left.origins.items():
+        b = right.origins.get(key, a)
+        if (a.slots, a.shape) != (b.slots, b.shape):
+            raise ShapeError(
+                f"the sides read ({', '.join(a.shape)}) and ({', '.join(b.shape)}), not one input of any rank",
+                "size_mismatch",
+            )
+        if a.dtype != b.dtype:
+            raise ArrayError(f"an input has dtype {a.dtype} on the left and {b.dtype} on the right")
     outside, inside = (
         {name for t in pair for name in t.facts.dims} for pair in zip(_halves(left), _halves(right), strict=True)
     )
@@ -155,8 +164,82 @@ def _match_leaves(left: AnyRankTensor, right: AnyRankTensor) -> None:
         raise ShapeError(
             f"{both[0]} is a dim of the group on one side, and one outside of it on the other", "dim_conflict"
         )
-    if a.dtype != b.dtype:
-        raise ArrayError(f"input {a.plain.name} has dtype {a.dtype} on the left and {b.dtype} on the right")
+
+
+def _with_group_of(left: AnyRankTensor, right: AnyRankTensor) -> AnyRankTensor:
+    """Return *right*, reading the axes of the group of the input that *left* reads them of.
+
+    Tensors that are joined have one map of the axes of the group, which reads one of their inputs; which of them an
+    element is in, the other map says.
+    """
+    a, b = left.each.leaves(), right.each.leaves()
+    if left.each.computes or right.each.computes or len(a) != 1 or len(b) != 1 or a[0].extents != b[0].extents:
+        return right
+    each = right.each.replace({b[0].key: a[0]})
+    return AnyRankTensor(right.plain, each, right.slots, right.at, right.origins)
+
+
+def _pulled(t: AnyRankTensor) -> AnyRankTensor:
+    """Return *t* with its functions outermost, in both factors alike."""
+    if not any(half.computes for half in _halves(t)):
+        return t
+    (plain, each), old = pulled(_halves(t))
+    origins = {new: t.origins[key] for new, key in old.items() if key in t.origins}
+    return AnyRankTensor(plain, each, t.slots, t.at, t.origins | origins)
+
+
+def _certificate(sides: tuple[AnyRankTensor, AnyRankTensor], plain: Proof, each: Proof) -> dict[str, Any]:
+    halves = {"plain": plain.certificate, "each": each.certificate}
+    origins = sides[0].origins | sides[1].origins
+    keys = {x.key: x for side in sides for x in side.plain.arguments()}
+    inputs = []
+    for name in dict.fromkeys(_inputs(halves["plain"])):
+        key = name if name in keys else next(k for k, x in keys.items() if "." in k and name.startswith(f"{x.name}."))
+        keys.pop(key)
+        inputs.append([name, _form(origins[key].slots)])
+    body = {"any_rank": {"inputs": inputs, "sides": _form(sides[0].slots)}, **halves}
+    return {**body, "seal": seal_of(body)}
+
+
+def _form(slots: Iterable[Slot]) -> list[Any]:
+    return [[[*slot.each], slot.joined] for slot in slots]
+
+
+def _inputs(certificate: Any) -> Iterator[str]:
+    """Yield the names of the inputs of all claims of a certificate: names of users have no blanks."""
+    views = [view for pair in certificate.get("pairs", ()) for view in pair["views"] if view is not None]
+    for part in (*views, *certificate.get("outputs", {"": certificate}).values()):
+        yield from (node["input"] for node in part["claim"]["nodes"] if " " not in node.get("input", " "))
+
+
+def _open_pairs(left: AnyRankTensor, right: AnyRankTensor, plain: Proof, each: Proof) -> str:
+    """Return what is left to show of computed values, if both factors are proved to be equal; empty text if nothing."""
+    if not any(half.computes for side in (left, right) for half in _halves(side)):
+        return ""
+    try:
+        certificate = _certificate((left, right), plain, each)
+    except InconclusiveError as error:
+        return error.claim
+    if reason := refusal_of_computed_ranks(certificate):
+        return reason
+    pairs = zip(certificate["plain"].get("pairs", ()), certificate["each"].get("pairs", ()), strict=True)
+    for one, other in pairs:
+        places = []
+        for place, side in (("before", left), ("after", right)):
+            graphs = [half.graph() for half in _halves(side)]
+            values = [[k for k, node in enumerate(graph) if node.body is not None] for graph in graphs]
+            numbers = [own.index(pair[place]) for own, pair in zip(values, (one, other), strict=True)]
+            if numbers[0] != numbers[1] or len(values[0]) != len(values[1]):
+                return "the factors are equal by the same pairs of computed values"
+            places.append(graphs[0][one[place]])
+        a, b = places
+        assert a.body is not None
+        free = a.body.commutative and (a.body.exact or (a.dtype is not None and a.dtype.kind in "iub"))
+        boxes = [pair["box"] for pair in (one, other)]
+        in_order = all(box == [sorted(box[0]), None] for box in boxes)
+        if not free and not (in_order and left.origins[a.key].over == right.origins[b.key].over):
+            return f"{a.name} takes its terms in one order"
+    return ""
 
 
 def _halves(t: AnyRankTensor) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ArrayError
 from symlayout.ops.broadcast import joint_extents
-from symlayout.tensors.chain import Application, Tensor, core_joint_operation, joined, mapped
+from symlayout.tensors.chain import Applicable, Application, Tensor, core_joint_operation, joined, mapped
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body, Case, Declared, Operand
 
@@ -74,6 +74,9 @@ def elementwise(body: Body, *xs: Tensor, dtype: Any = None) -> Tensor:
     >>> elementwise(Body("add", np.add), sl.tensor("N, 1", name="x"), sl.tensor("C", name="y")).shape
     (N, C)
     """
+    for x in xs:
+        if isinstance(x, Applicable):
+            return x.applied_to_several("_elementwise", xs, (body,), {"dtype": dtype})  # type: ignore[no-any-return]
     views = aligned(xs)
     return compute(body, views, batch=views[0].rank, dtype=dtype)
 

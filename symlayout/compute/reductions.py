@@ -11,7 +11,7 @@ from symlayout.compute.scalars import is_narrow
 from symlayout.compute.trace import elements, fold, number_of_terms
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.transpose import transpose
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Applicable, Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
 
@@ -124,6 +124,9 @@ def reduced(
     >>> reduced(sl.tensor("N, C, H", name="x"), [1], total, keepdims=True).shape
     (N, 1, H)
     """
+    if isinstance(x, Applicable):
+        given = {"keepdims": keepdims, "exact": exact, "commutative": commutative, "attributes": attributes}
+        return x.applied("_reduced", (axes, function), given)  # type: ignore[no-any-return]
     kept = [k for k in range(x.rank) if k not in axes]
     order = [*kept, *sorted(axes)]
     view = x if order == list(range(x.rank)) else transpose(x, order)

@@ -8,7 +8,7 @@ from typing import Any
 from symlayout.equivalence.verify_models import Values, check_models
 from symlayout.proof.certificate.checker import check as check_movement
 from symlayout.proof.certificate.checker.all_ranks import refusal_of_all_ranks
-from symlayout.proof.certificate.computed import refusal_alone
+from symlayout.proof.certificate.computed import refusal_alone, refusal_of_computed_ranks
 
 
 def check(
@@ -54,5 +54,7 @@ def check(
     if isinstance(certificate, dict) and "pairs" in certificate:
         return refusal_alone(certificate) == ""
     if isinstance(certificate, dict) and "any_rank" in certificate:
+        if isinstance(certificate.get("plain"), dict) and "pairs" in certificate["plain"]:
+            return refusal_of_computed_ranks(certificate) == ""
         return refusal_of_all_ranks(certificate) == ""
     return check_movement(certificate)

@@ -14,10 +14,18 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.errors import FormatError, InconclusiveError, ShapeError
-from symlayout.proof.certificate.computed import certify_computed, refusal_of_computed
+from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, difference, sample
-from symlayout.proof.prove import DEFAULT_BUDGET, Proof, Verdict, check_laws, decide, pairs_known
+from symlayout.proof.prove import (
+    DEFAULT_BUDGET,
+    Proof,
+    Verdict,
+    certificate_of_computed,
+    check_laws,
+    decide,
+    pairs_known,
+)
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import with_extents_of
 from symlayout_codegen.forks import cached_property
@@ -174,7 +182,7 @@ class Verification:
         if not _origins(c.left.values()).keys().isdisjoint(_origins(c.right.values())):
             raise InconclusiveError("the proof has a certificate: an extent depends on data")
         last = any(p.searched for p in self.outputs.values())  # whether an output needed the last attempt
-        return certify_computed(c.left, c.right, c.facts, c.known[last])
+        return certificate_of_computed(c.left, c.right, c.facts, c.known[last])
 
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""

@@ -43,10 +43,10 @@ class Item:
 def has_group(shape: str) -> bool:
     """Return whether the text of a shape has a group of axes.
 
-    >>> has_group("N, *S, C"), has_group("(*b N), C"), has_group("N, 2*S"), has_group("(N, C)")
-    (True, True, False, False)
+    >>> has_group("N, *S, C"), has_group("(*b N), C"), has_group("*1, *(2*S)"), has_group("N, 2*S"), has_group("(N, C)")
+    (True, True, True, False, False)
     """
-    return re.search(r"(?:^|[,(])\s*\*\s*[^\W\d]", shape) is not None
+    return re.search(r"(?:^|[,(])\s*\*\s*[\w(]", shape) is not None
 
 
 def read_shape(text: str) -> tuple[Item, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
-from symlayout.tensors.chain import Tensor, check_tensors, core_operation
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors, core_operation
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 
@@ -114,6 +115,8 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     >>> sl.moveaxis(sl.tensor("N, C, H, W"), 1, -1).shape
     (N, H, W, C)
     """
+    if isinstance(x, Applicable):
+        return x.applied("moveaxis", (source, destination), {})  # type: ignore[no-any-return]
     check_tensors("moveaxis", x)
     operand = Operand((x.extents,), x.facts, "moveaxis")
     moved = [operand.axis(a, "source") for a in as_list(source)]
@@ -122,10 +125,19 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
         raise ShapeError(f"moveaxis: {len(moved)} axes for {len(places)} places", "length_mismatch")
     _check_distinct(operand, moved)
     _check_distinct(operand, places)
-    order = [a for a in range(x.rank) if a not in moved]
+    return transpose(x, moved_order(x.rank, moved, places))
+
+
+def moved_order(rank: int, moved: Sequence[int], places: Sequence[int]) -> list[int]:
+    """Return the permutation that moves axes to other places; the other axes keep their order.
+
+    >>> moved_order(4, [1], [3])
+    [0, 2, 3, 1]
+    """
+    order = [a for a in range(rank) if a not in moved]
     for place, a in sorted(zip(places, moved, strict=True)):
         order.insert(place, a)
-    return transpose(x, order)
+    return order
 
 
 def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
@@ -153,6 +165,8 @@ def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
     >>> sl.swapaxes(sl.tensor("N, C, H"), 0, -1).shape
     (H, C, N)
     """
+    if isinstance(x, Applicable):
+        return x.applied("swapaxes", (axis1, axis2), {})  # type: ignore[no-any-return]
     check_tensors("swapaxes", x)
     operand = Operand((x.extents,), x.facts, "swapaxes")
     a, b = operand.axis(axis1, "axis1"), operand.axis(axis2, "axis2")

@@ -8,7 +8,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
-from symlayout.tensors.chain import Tensor, check_tensors, core_operation
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors, core_operation
 from symlayout.tensors.declaration import Declared, Operand, index_map, is_list
 
 MAX_PARTS = 1 << 16
@@ -47,10 +47,13 @@ def split(x: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     >>> [part.shape for part in sl.split(x, [1, 5], axis=1)]
     [(H, 1), (H, 4), (H, 1)]
     """
-    check_tensors("split", x)
+    if not isinstance(x, Applicable):
+        check_tensors("split", x)
     if not is_list(indices_or_sections):
         count = _sections(indices_or_sections)
         return [equal_part(x, number, count, axis) for number in range(count)]
+    if isinstance(x, Applicable):
+        return x.applied("split", (indices_or_sections, axis), {})  # type: ignore[no-any-return]
     along = Operand((x.extents,), x.facts, "split").axis(axis)
     cuts = list(indices_or_sections)
     return [x[(slice(None),) * along + (slice(a, b),)] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]

@@ -8,7 +8,7 @@ few.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -128,10 +128,8 @@ class Proof:
         if self.verdict is not Verdict.PROVED:
             return None
         if self._known is not None and any(side.computes for side in self._sides):
-            from symlayout.proof.certificate.computed import certify_computed
-
             left, right = self._sides
-            return certify_computed({"": left}, {"": right}, self._facts, self._known)
+            return certificate_of_computed({"": left}, {"": right}, self._facts, self._known)
         from symlayout.proof.certificate.write import certify
 
         return certify(*self._sides, self._facts, _dtype(*self._sides), self._tree)
@@ -280,6 +278,31 @@ def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str
     _match_leaves(left, right, facts)
     known = pairs_known(facts, laws)
     return decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
+
+
+def certificate_of_computed(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: Congruence
+) -> dict[str, Any]:
+    """Return the certificate of a proof, whose pairs are *known*, that tensors of the same names are equal.
+
+    If the proof compares values at some coordinates only, the certificate is about the tensors with their functions
+    outermost, whose values are compared as a whole.
+
+    Raises
+    ------
+    InconclusiveError
+        That is not proved, or a claim of movement has no certificate.
+    """
+    from symlayout.proof.certificate.computed import certify_computed, with_functions_outermost
+
+    if not known.direct:
+        return certify_computed(left, right, facts, known)
+    sides = [with_functions_outermost(side) for side in (left, right)]
+    again = Congruence(facts, limits.decision_goals, known.laws)
+    for name, t in sides[0].items():
+        if isinstance(_attempt(t, sides[1][name], facts, again, finite=True), str):
+            again.direct = True
+    return certify_computed(sides[0], sides[1], facts, again, outermost=True)
 
 
 def pairs_known(facts: Facts, laws: Sequence[str]) -> tuple[Congruence, Congruence]:

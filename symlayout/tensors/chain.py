@@ -58,6 +58,12 @@ class Applicable:
         """Return what the operation *name* makes of this object."""
         raise NotImplementedError
 
+    def applied_to_several(
+        self, name: str, xs: Sequence[Any], args: tuple[Any, ...], attributes: Mapping[str, Any]
+    ) -> Any:
+        """Return what the operation *name* makes of several tensors, one of which is this object."""
+        raise NotImplementedError
+
     def refusal(self, name: str) -> Exception:
         """Return the error that says that the function *name* does not take this object."""
         raise NotImplementedError
@@ -534,6 +540,9 @@ def core_joint_operation(
     def applied(xs: Sequence[Tensor], /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         if not isinstance(xs, Sequence) or not xs:
             raise TypeError(f"{declaration.__name__} takes a sequence of one or more tensors")
+        for x in xs:
+            if isinstance(x, Applicable):
+                return x.applied_to_several(declaration.__name__, xs, args, kwargs)  # type: ignore[no-any-return]
         return apply(declaration, tuple(xs), args, kwargs, own=True)
 
     return _presented(applied, declaration, "Sequence[Tensor]")

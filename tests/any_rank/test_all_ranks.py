@@ -12,17 +12,34 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.any_rank.grouped_tensor import AnyRankTensor
+from symlayout.any_rank import compute_groups, move_groups
+from symlayout.any_rank.any_rank_input import any_rank_tensor
+from symlayout.any_rank.grouped_tensor import RULES, AnyRankTensor
 from symlayout.any_rank.prove_all_ranks import AnyRankProof
 from symlayout.proof.certificate.checker.all_ranks import refusal_of_all_ranks, seal_of
+from symlayout.proof.certificate.computed import _seal as sealed
+from symlayout.proof.certificate.computed import refusal_of_computed_ranks
 
 PROVED, REFUTED, UNKNOWN = sl.Verdict.PROVED, sl.Verdict.REFUTED, sl.Verdict.UNKNOWN
 RANKS = range(4)
 b, p, q = sl.dims("b p q")
+N, C, k = sl.dims("N C k")
 
 
 def x(shape: str = "N, *S, C") -> Any:
     return sl.tensor(shape, name="x")
+
+
+def y(shape: str = "N, *S, C") -> Any:
+    return sl.tensor(shape, name="y")
+
+
+def maximum(t: Any, *axes: int) -> Any:
+    return sl.onnx.reduce_max(t, axes=axes, keepdims=0)
+
+
+def total(t: Any, *axes: int) -> Any:
+    return sl.onnx.reduce_sum(t, axes=axes, keepdims=0)
 
 
 def prove(left: Any, right: Any) -> Any:
@@ -72,6 +89,116 @@ TRUE: dict[str, Callable[[], tuple[Any, Any]]] = {
         rearrange(rearrange(x("N, *S, C"), "n *s c -> (n *s c)"), "(m i *s d j) -> m i *s d j", i=2, j=b),
         rearrange(x("N, *S, C"), "(m i) *s (d j) -> m i *s d j", i=2, j=b),
     ),
+    # the rules of TensorRight that move elements, with a group on the axes that they treat alike
+    "a transpose of a transpose": lambda: (
+        sl.transpose(sl.transpose(x(), (2, 0, 1)), (2, 0, 1)),
+        sl.transpose(x(), (1, 2, 0)),
+    ),
+    "a slice of a slice": lambda: (x("N, *S>=5, C")[:, 1:-1][:, 1:-2], x("N, *S>=5, C")[:, 2:-3]),
+    "a pad of a pad": lambda: (sl.pad(sl.pad(x(), {1: (p, q)}), {1: (q, 1)}), sl.pad(x(), {1: (p + q, q + 1)})),
+    "a negative pad is a slice": lambda: (sl.pad(x("N, *S>=3, C"), {1: (-1, -2)}), x("N, *S>=3, C")[:, 1:-2]),
+    "a transpose of a flip": lambda: (
+        sl.transpose(sl.flip(x(), 1), (2, 1, 0)),
+        sl.flip(sl.transpose(x(), (2, 1, 0)), 1),
+    ),
+    "a flip of a pad": lambda: (sl.flip(sl.pad(x(), {1: (p, q)}), 1), sl.pad(sl.flip(x(), 1), {1: (q, p)})),
+    "a flip of a broadcast": lambda: (
+        sl.flip(sl.broadcast_to(x("N, *1, C"), (N, k, C)), 1),
+        sl.broadcast_to(x("N, *1, C"), (N, k, C)),
+    ),
+    "a slice of a broadcast": lambda: (
+        sl.broadcast_to(x("N, *1, C"), (N, k + 2, C))[:, 1:-1],
+        sl.broadcast_to(x("N, *1, C"), (N, k, C)),
+    ),
+    "a transpose of a broadcast": lambda: (
+        sl.transpose(sl.broadcast_to(x("N, *1, C"), (N, k, C)), (2, 1, 0)),
+        sl.broadcast_to(sl.transpose(x("N, *1, C"), (2, 1, 0)), (C, k, N)),
+    ),
+    "parts of an axis are joined": lambda: (
+        sl.concatenate([x("N>=1, *S")[:1], x("N>=1, *S")[1:]]),
+        x("N>=1, *S"),
+    ),
+    "the second part of what is joined": lambda: (sl.concatenate([x(), y()], 2)[:, :, C:], y()),
+    "joined tensors are joined": lambda: (
+        sl.concatenate([sl.concatenate([x(), y()], 0), x()], 0),
+        sl.concatenate([x(), sl.concatenate([y(), x()], 0)], 0),
+    ),
+    "a flip of joined tensors": lambda: (
+        sl.flip(sl.concatenate([x(), y()], 2), (1, 2)),
+        sl.concatenate([sl.flip(y(), (1, 2)), sl.flip(x(), (1, 2))], 2),
+    ),
+    "a pad of joined tensors": lambda: (
+        sl.pad(sl.concatenate([x(), y()], 2), {1: (p, q)}),
+        sl.concatenate([sl.pad(x(), {1: (p, q)}), sl.pad(y(), {1: (p, q)})], 2),
+    ),
+    "a transpose of joined tensors": lambda: (
+        sl.moveaxis(sl.concatenate([x(), y()], 0), 0, -1),
+        sl.concatenate([sl.moveaxis(x(), 0, -1), sl.moveaxis(y(), 0, -1)], 2),
+    ),
+    "stacked tensors are joined": lambda: (
+        sl.stack([x(), y()], 1),
+        sl.concatenate([sl.expand_dims(x(), 1), sl.expand_dims(y(), 1)], 1),
+    ),
+    "a reshape of a reshape": lambda: (
+        sl.reshape(sl.reshape(x("2*N, *S, C"), "N, 2, *S, C"), "2*N, (*S), C"),
+        sl.reshape(x("2*N, *S, C"), "2*N, (*S), C"),
+    ),
+    "radices that do not line up": lambda: (
+        sl.reshape(sl.reshape(x("6, 4, *S"), "8, 3, *S"), "6, 4, *S"),
+        x("6, 4, *S"),
+    ),
+    "an axis of extent 1 comes and goes": lambda: (sl.squeeze(sl.expand_dims(x(), 1), 1), x()),
+    "axes of extent 1 go": lambda: (sl.squeeze(x("N, *1, C"), 1), sl.squeeze(x("N, *1, C")[:, ::-1], 1)),
+    "a tile of a tile": lambda: (sl.tile(sl.tile(x(), (1, p, 1)), (1, q, 1)), sl.tile(x(), (1, p * q, 1))),
+    "a slice of a tile": lambda: (sl.tile(x("N, *S>=1, C"), (1, 3, 1))[:, : sl.dim("S", min=1)], x("N, *S>=1, C")),
+    "repeated elements are a nearest resize": lambda: (
+        sl.resize_nearest(x(), scale=[sl.dim("r", min=1)], axes=[1]),
+        sl.repeat(x(), sl.dim("r", min=1), axis=1),
+    ),
+    "a repeat along all axes, one after the other": lambda: (
+        sl.repeat(sl.repeat(x(), 2, axis=1), 3, axis=0)[::3, ::2],
+        x(),
+    ),
+    "channels are shuffled back": lambda: (
+        sl.channel_shuffle(sl.channel_shuffle(x("N, *S, 6"), 2, 2), 3, 2),
+        x("N, *S, 6"),
+    ),
+    "equal parts are joined": lambda: (sl.concatenate(sl.split(x("4*N, *S"), 4, 0), 0), x("4*N, *S")),
+    # rules with functions
+    "a function of a transpose": lambda: (
+        sl.onnx.relu(sl.transpose(x(), (2, 1, 0))),
+        sl.transpose(sl.onnx.relu(x()), (2, 1, 0)),
+    ),
+    "a function of two slices": lambda: (
+        sl.onnx.add(x("N, *S>=2, C")[:, 1:], y("N, *S>=2, C")[:, 1:]),
+        sl.onnx.add(y("N, *S>=2, C"), x("N, *S>=2, C"))[:, 1:],
+    ),
+    "a function of flips on one side": lambda: (
+        sl.onnx.sub(sl.flip(x(), (0, 1)), sl.flip(y(), (0, 1))),
+        sl.flip(sl.onnx.sub(x(), y()), (1, 0)),
+    ),
+    "a function with a scalar and a vector": lambda: (
+        sl.onnx.add(sl.onnx.mul(sl.flip(x(), 1), 2), sl.tensor("C", name="z")),
+        sl.flip(sl.onnx.add(sl.onnx.mul(x(), 2), sl.tensor("C", name="z")), 1),
+    ),
+    "functions of joined tensors": lambda: (
+        sl.onnx.relu(sl.concatenate([x(), y()], 2))[:, ::-1],
+        sl.onnx.relu(sl.concatenate([x()[:, ::-1], y()[:, ::-1]], 2)),
+    ),
+    "a maximum over the group, of a transpose": lambda: (
+        maximum(sl.transpose(x(), (2, 1, 0)), 1),
+        sl.transpose(maximum(x(), 1), (1, 0)),
+    ),
+    "a maximum over axes in another order": lambda: (maximum(x(), 0, 1), maximum(sl.transpose(x(), (1, 2, 0)), 0, 2)),
+    "a sum over an axis outside of the group": lambda: (
+        total(sl.flip(sl.pad(x(), {1: (p, q)}), 1), 2),
+        sl.flip(total(sl.pad(x(), {1: (p, q)}), 2), 1),
+    ),
+    "a sum of the group, sliced": lambda: (total(x()[1:], 1), total(x(), 1)[1:]),
+    "a maximum over two groups at once": lambda: (
+        maximum(rearrange(x("N, *(2*S)"), "n *(s d) -> n *s *d", d=2), 1, 2),
+        maximum(x("N, *(2*S)"), 1),
+    ),
     "the flip of all axes is that of each": lambda: (sl.flip(x(), (0, 2, 1)), sl.flip(sl.flip(x(), 1), (0, 2))),
 }
 
@@ -116,6 +243,31 @@ FALSE: dict[str, tuple[int, Callable[[], tuple[Any, Any]]]] = {
         ),
     ),
     "a group changes places with another one": (1, lambda: (sl.transpose(x("*s, *t"), (1, 0)), x("*s, *t"))),
+    # rules of the same kinds that fail
+    "a pad of a flip": (1, lambda: (sl.flip(sl.pad(x(), {1: (1, 2)}), 1), sl.pad(sl.flip(x(), 1), {1: (1, 2)}))),
+    "joined tensors in another order": (0, lambda: (sl.concatenate([x(), y()]), sl.concatenate([y(), x()]))),
+    "a flip of joined tensors that keeps their order": (
+        0,
+        lambda: (
+            sl.flip(sl.concatenate([x(), y()], 2), 2),
+            sl.concatenate([sl.flip(x(), 2), sl.flip(y(), 2)], 2),
+        ),
+    ),
+    "a tile is no repeat": (1, lambda: (sl.tile(x(), (1, 2, 1)), sl.repeat(x(), 2, axis=1))),
+    "a reshape is no transpose": (
+        0,
+        lambda: (sl.reshape(x("2*N, *S"), "N, 2, *S"), sl.transpose(sl.reshape(x("2*N, *S"), "2, N, *S"), (1, 0, 2))),
+    ),
+    "a function with its operands exchanged": (0, lambda: (sl.onnx.sub(x(), y()), sl.onnx.sub(y(), x()))),
+    "flips of two operands change places": (  # outside of the group, and in it, both sides read the same pairs
+        1,
+        lambda: (
+            sl.onnx.mul(sl.flip(x(), 0), sl.flip(x(), 1)),
+            sl.onnx.mul(x(), sl.flip(x(), (0, 1))),
+        ),
+    ),
+    "a function of a pad": (1, lambda: (sl.onnx.exp(sl.pad(x(), {1: (1, 0)})), sl.pad(sl.onnx.exp(x()), {1: (1, 0)}))),
+    "a maximum over less": (1, lambda: (maximum(x("N, *S>=2")[:, :-1], 1), maximum(x("N, *S>=2"), 1))),
     "a group is at the front or at the back": (
         1,
         lambda: (sl.transpose(x("C, *S"), (1, 0)), x("C, *S")),
@@ -139,14 +291,21 @@ def same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b))
 
 
+def numbered(shape: list[int]) -> Any:
+    return np.arange(1, 1 + int(np.prod(shape))).reshape(shape)
+
+
 def both_at(left: Any, right: Any, count: int, values: dict[str, int]) -> list[Any]:
-    """Return both sides at a rank and sizes, of an input whose elements are their numbers from 1 on."""
+    """Return both sides at a rank and sizes; the elements of the input x are their numbers from 1 on."""
     found = []
     for side in (left, right):
-        leaf, t = side.leaf.at(count), side.at(count)
-        shape = leaf.bind({k: v for k, v in values.items() if k in leaf.facts.dims}).shape
+        t = side.at(count)
         bound = t.bind({k: v for k, v in values.items() if k in t.facts.dims})
-        found.append(sl.interpret(bound, np.arange(1, 1 + int(np.prod(shape))).reshape([int(n) for n in shape])))
+        arrays = {}
+        for leaf in bound.arguments():
+            shape = [int(n) for n in leaf.shape]
+            arrays[leaf.name] = numbered(shape) if leaf.name == "x" else 10**6 + numbered(shape) ** 2
+        found.append(sl.interpret(bound, **arrays))
     return found
 
 
@@ -167,10 +326,26 @@ REFUSED: dict[str, tuple[str, Callable[[], Any]]] = {
     "blocks of another size": ("any_rank", lambda: sl.batch_to_space(x("(*b N), *S, C"), sl.dim("c"), (0, 0))),
     "an axis of the group by its number": ("any_rank", lambda: x()[0]),
     "two fills": ("any_rank", lambda: sl.pad(sl.pad(x(), {1: (1, 0)}), {0: (1, 0)}, constant_values=1)),
-    "an operation without a rule": ("any_rank", lambda: sl.tile(x(), (1, 2, 1))),
-    "an operation on a sequence": ("any_rank", lambda: sl.concatenate([x(), x()], 1)),
-    "an operation made of others": ("any_rank", lambda: sl.moveaxis(x(), 1, 2)),
-    "an operation that computes": ("any_rank", lambda: sl.onnx.relu(x())),
+    "an operation without a rule": ("any_rank", lambda: sl.space_to_depth(x(), 2)),
+    "tensors joined along the group": ("any_rank", lambda: sl.concatenate([x(), x()], 1)),
+    "joined tensors of which one has a rank": ("any_rank", lambda: sl.concatenate([x(), sl.tensor("N, C")], 0)),
+    "joined tensors whose groups differ": ("any_rank", lambda: sl.concatenate([x(), sl.flip(x(), 1)], 0)),
+    "joined tensors whose groups have other extents": ("any_rank", lambda: sl.concatenate([x(), y("N, *T, C")], 0)),
+    "joined tensors that are computed": ("any_rank", lambda: sl.concatenate([sl.onnx.relu(x()), y()], 0)),
+    "an operation made of others": ("any_rank", lambda: sl.ravel(x())),
+    "a reshape without text": ("any_rank", lambda: sl.reshape(x(), (-1,))),
+    "a reshape of the group": ("any_rank", lambda: sl.reshape(x(), "N, *S*C")),
+    "a reshape that moves elements past the group": ("any_rank", lambda: sl.reshape(x("2*N, *S, C"), "N, *S, 2*C")),
+    "an operation that computes along an axis": ("any_rank", lambda: sl.onnx.softmax(x(), axis=1)),
+    "a function of other entries": ("any_rank", lambda: sl.onnx.add(x(), x("*S, N, C"))),
+    "a function with a vector along the group": ("any_rank", lambda: sl.onnx.add(x("N, *S"), sl.tensor("K"))),
+    "a function of joined axes that may differ": (
+        "any_rank",
+        lambda: sl.onnx.add(x("(*S N), C"), y("(*S M), C")),
+    ),
+    "a sum that keeps a joined axis": ("any_rank", lambda: sl.onnx.reduce_sum(x("(*S N), C"), axes=[0])),
+    "a map": ("any_rank", lambda: x().index_map),
+    "bounds": ("any_rank", lambda: x().bounds()),
     "an operation of a framework": ("any_rank", lambda: sl.torch.pixel_shuffle(x(), 2)),
     "a kernel": ("any_rank", lambda: sl.compile(x())),
     "an interpretation": ("any_rank", lambda: sl.interpret(x(), np.zeros((1, 2)))),
@@ -242,7 +417,7 @@ def input_places(t: AnyRankTensor, count: int) -> list[list[tuple[int, int]]]:
     """Return the digits of each axis of the input: the number of a map, and its axis."""
     place = [0] * (count + 1)
     found: list[list[tuple[int, int]]] = []
-    for slot in t.leaf.slots:
+    for slot in t.origins["x"].slots:
         own = []
         for is_each in slot.each:
             for m in range(1, count + 1) if is_each else (0,):
@@ -255,7 +430,7 @@ def input_places(t: AnyRankTensor, count: int) -> list[list[tuple[int, int]]]:
 def step(t: Any, rnd: random.Random) -> Any:
     """Return *t* after a random operation that has a meaning for all ranks."""
     k = rnd.randrange(len(t.slots))
-    kind = rnd.randrange(9)
+    kind = rnd.randrange(14)
     slot = t.slots[k]
     if kind == 0:
         return sl.pad(t, {k: rnd.choice([(1, 0), (p, 1) if slot.is_group else (2, 1), (-1, 2)])})
@@ -271,6 +446,16 @@ def step(t: Any, rnd: random.Random) -> Any:
         return sl.space_to_batch(t, rnd.choice([2, b]), rnd.choice([(0, 0), (1, 0), (p, q)]))
     if kind == 6:
         return sl.batch_to_space(t, rnd.choice([2, b]), rnd.choice([(0, 0), (1, 0)]))
+    if kind == 9:
+        return sl.tile(t, [2 if j == k else 1 for j in range(len(t.slots))])
+    if kind == 10:
+        return sl.repeat(t, rnd.choice([2, b if slot.is_group else 3]), axis=k)
+    if kind == 11:
+        return sl.resize_nearest(t, scale=[2], axes=[k], mode=rnd.choice(["asymmetric", "half_pixel"]))
+    if kind == 12:
+        return sl.concatenate([t, t[(slice(None),) * k + (slice(1, None),)]], k)
+    if kind == 13:
+        return sl.expand_dims(t, k)
     names = itertools.count()
     sides: list[list[str]] = [[], []]
     for slot in t.slots:
@@ -401,7 +586,8 @@ def exchange_the_claims(c: Any) -> None:
 
 def share_a_dim(c: Any) -> None:
     c["plain"] = c["each"]
-    c["any_rank"]["input"] = c["any_rank"]["sides"] = [[[False], False], [[True], False]]
+    c["any_rank"]["inputs"] = [["x", [[[False], False], [[True], False]]]]
+    c["any_rank"]["sides"] = [[[False], False], [[True], False]]
 
 
 def write_zero_for_false(c: Any) -> None:
@@ -440,6 +626,140 @@ def test_a_forged_certificate_is_refused(forge: Callable[[Any], None]) -> None:
     forged["seal"] = seal_of(forged)
     assert not sl.check(forged)
     assert "seal" not in refusal_of_all_ranks(forged)
+
+
+def computed(t: Any, rnd: random.Random) -> Any:
+    """Return *t* after a function, of itself and of itself moved, or after a reduction."""
+    kind = rnd.randrange(5)
+    j = rnd.randrange(len(t.slots))
+    if kind == 0 and len(t.slots) > 1:
+        return (maximum, total)[rnd.randrange(2)](t, j)
+    if kind == 1:
+        return sl.onnx.relu(t)
+    moved = sl.flip(t, j) if not t.slots[j].joined else t
+    return (sl.onnx.add, sl.onnx.sub, sl.onnx.max)[kind - 2](*rnd.sample([t, moved], 2))
+
+
+def around(t: Any, rnd: random.Random) -> Any:
+    """Return what is computed of *t* between two flips: flips of the same axes, or not."""
+    axes = [[j for j, slot in enumerate(t.slots) if not slot.joined and rnd.randrange(2)] for _ in range(2)]
+    if rnd.randrange(3):
+        axes[1] = axes[0]
+    made = computed(sl.flip(t, axes[0]), rnd)
+    return sl.flip(made, axes[1]) if len(made.slots) == len(t.slots) else made
+
+
+@pytest.mark.sample(12)
+@pytest.mark.parametrize("seed", range(60))
+def test_no_claim_about_computed_values_has_a_wrong_verdict(seed: int) -> None:
+    rnd = random.Random(seed)
+    start = chain(rnd, 1)
+    other = rnd.getrandbits(32)
+    seeds = other, other + rnd.randrange(2)
+    try:
+        left, right = (around(around(start, random.Random(k)), random.Random(seed)) for k in seeds)
+        proof = prove(left, right)
+    except (sl.ShapeError, sl.InconclusiveError):
+        return
+    if proof.verdict is PROVED:
+        assert sl.check(proof.certificate)
+        for count, _ in itertools.product(RANKS, range(6)):
+            values = numbers(left, count, rnd)[2] | numbers(right, count, rnd)[2]
+            try:
+                arrays = both_at(left, right, count, values)
+            except sl.SymlayoutError:
+                continue
+            assert same(*arrays), (left, right, values)
+
+
+# ---------------------------------------------------------------------- certificates of computed values
+
+
+def certificate_of_a_function() -> Any:
+    return prove(*TRUE["a function with a scalar and a vector"]()).certificate
+
+
+def certify(left: Any, right: Any) -> Any:
+    return sl.prove_equal(left, right).certificate
+
+
+def pair_another_function(c: Any) -> None:
+    t = sl.tensor("S", name="x")
+    z = sl.tensor((), name="z")
+    c["each"] = certify(sl.onnx.add(sl.onnx.add(t[::-1], 2), z), sl.onnx.add(sl.onnx.add(t, 2), z)[::-1])
+
+
+def swap_operands_in_one_factor(c: Any) -> None:
+    c["each"]["pairs"][-1]["swapped"] = True
+
+
+def drop_a_pair(c: Any) -> None:
+    c["each"]["pairs"].pop()
+
+
+def drop_a_view(c: Any) -> None:
+    c["plain"]["pairs"][0]["views"].pop()
+
+
+def use_a_law(c: Any) -> None:
+    c["each"]["laws"] = ["reassociate"]
+
+
+def name_no_input(c: Any) -> None:
+    c["any_rank"]["inputs"].pop()
+
+
+def prove_movement_in_one_factor(c: Any) -> None:
+    c["each"] = certificate()["each"]
+
+
+COMPUTED_FORGERIES = [
+    pair_another_function,
+    swap_operands_in_one_factor,
+    drop_a_pair,
+    drop_a_view,
+    use_a_law,
+    name_no_input,
+    prove_movement_in_one_factor,
+]
+
+
+@pytest.mark.parametrize("forge", COMPUTED_FORGERIES, ids=lambda forge: forge.__name__)
+def test_a_forged_certificate_about_functions_is_refused(forge: Callable[[Any], None]) -> None:
+    forged = copy.deepcopy(certificate_of_a_function())
+    assert sl.check(forged)
+    forge(forged)
+    assert not sl.check(forged)
+    for half in (forged["plain"], forged["each"]):
+        if "pairs" in half:
+            half["seal"] = sealed({k: v for k, v in half.items() if k != "seal"})
+    forged["seal"] = seal_of(forged)
+    assert not sl.check(forged)
+    assert "seal" not in refusal_of_computed_ranks(forged)
+
+
+def test_inputs_that_are_joined_in_the_group_are_refused() -> None:
+    """The map of the axes outside of the group says which input is read; one of the group reads one input."""
+    forged = copy.deepcopy(prove(*TRUE["a flip of joined tensors"]()).certificate)
+    s, t = sl.tensor("S", name="x"), sl.tensor("S", name="y")
+    forged["each"] = certify(sl.concatenate([s, t]), sl.flip(sl.flip(sl.concatenate([s, t]))))
+    forged["seal"] = seal_of(forged)
+    assert refusal_of_all_ranks(forged) == "the claims are about other inputs, x, y and x, y"
+
+
+def test_a_refusal_names_all_operations_that_take_any_rank() -> None:
+    modules = {rule.__module__ for rule in RULES.values()}
+    assert {compute_groups.__name__, move_groups.__name__} <= modules
+    text = str(any_rank_tensor("N, *S", None, "x").refusal("ravel"))
+    assert all(name in text for name in RULES if not name.startswith("_"))
+
+
+def test_a_member_that_needs_a_rank_says_so() -> None:
+    with pytest.raises(sl.ShapeError, match=r"help: at\(2\).index_map is that with 2 axes in the group") as refused:
+        x().index_map  # noqa: B018
+    assert isinstance(refused.value, AttributeError)
+    assert not hasattr(x(), "facts")
+    assert not hasattr(x(), "no_such_member")
 
 
 def test_a_proof_says_why_it_holds_for_all_ranks() -> None:

@@ -138,7 +138,7 @@ def test_a_proof_of_computed_chains_has_a_certificate() -> None:
     assert not check(_alter(shown, lambda c: c["outputs"][""]["claim"].update(left=0)))
 
 
-def test_a_proof_at_some_coordinates_only_has_none() -> None:
+def test_a_proof_that_compares_a_value_and_a_fill_has_none() -> None:
     x = sl.tensor("N, C", name="x")
     proof = sl.prove_equal(relu(sl.pad(x, 1)), sl.pad(relu(x), 1))
     assert proof.verdict is sl.Verdict.PROVED

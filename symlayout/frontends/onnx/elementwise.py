@@ -159,7 +159,7 @@ def _registered(name: str, row: _Row) -> Callable[..., Tensor]:
     applied.__signature__ = signature  # type: ignore[attr-defined]
     shapes = "N, 1; C" if inputs[1:] else "N, C"
     given = 'direction="LEFT"' if "direction" in row.attributes else ""
-    return operator(name, example=(shapes, given, "(N, C)"), about=_ABOUT)(applied)
+    return operator(name, example=(shapes, given, "(N, C)"), about=_ABOUT, any_rank=True)(applied)
 
 
 globals().update({snake_case(name): _registered(name, row) for name, row in ROWS.items()})
@@ -174,32 +174,37 @@ def several(name: str, function: Callable[..., Any], xs: Sequence[Tensor]) -> Te
     return made
 
 
-@operator("Max", example=("N, 1; C", "", "(N, C)"))
+@operator("Max", example=("N, 1; C", "", "(N, C)"), any_rank=True)
 def max(*data_0: Tensor) -> Tensor:
     """Return the largest of the elements of tensors, broadcast together."""
     return several("Max", trace.larger, data_0)
 
 
-@operator("Min", example=("N, 1; C", "", "(N, C)"))
+@operator("Min", example=("N, 1; C", "", "(N, C)"), any_rank=True)
 def min(*data_0: Tensor) -> Tensor:
     """Return the smallest of the elements of tensors, broadcast together."""
     return several("Min", trace.smaller, data_0)
 
 
-@operator("Sum", example=("N, 1; C", "", "(N, C)"))
+@operator("Sum", example=("N, 1; C", "", "(N, C)"), any_rank=True)
 def sum(*data_0: Tensor) -> Tensor:
     """Return the sum of the elements of tensors, broadcast together."""
     return several("Add", np.add, data_0)
 
 
-@operator("Mean", example=("N, 1; C", "", "(N, C)"))
+@operator("Mean", example=("N, 1; C", "", "(N, C)"), any_rank=True)
 def mean(*data_0: Tensor) -> Tensor:
     """Return the mean of the elements of tensors, broadcast together."""
     total = several("Add", np.add, data_0)
     return elementwise(Body("scaled", scalars.scaled, (("factor", 1 / len(data_0)),)), total, dtype=total.dtype)
 
 
-@operator("Clip", example=("N, C", "min=0, max=6", "(N, C)"), about={"min": "The least value.", "max": "The largest."})
+@operator(
+    "Clip",
+    example=("N, C", "min=0, max=6", "(N, C)"),
+    about={"min": "The least value.", "max": "The largest."},
+    any_rank=True,
+)
 def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Return *input* between a least and a largest value."""
     if min is not None:
@@ -209,13 +214,13 @@ def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) ->
     return input
 
 
-@operator("Where", example=("N, 1; C; 1", "", "(N, C)"))
+@operator("Where", example=("N, 1; C; 1", "", "(N, C)"), any_rank=True)
 def where(condition: Tensor, X: Tensor, Y: Tensor) -> Tensor:
     """Return elements of *X* where the condition holds, else of *Y*."""
     return elementwise(Body("Where", scalars.select), X, Y, condition, dtype=common_dtype("Where", (X, Y)))
 
 
-@operator("SwiGLU", example=("N, C; N, C", "", "(N, C)"))
+@operator("SwiGLU", example=("N, C; N, C", "", "(N, C)"), any_rank=True)
 def swi_glu(A: Tensor, B: Tensor, alpha: float = 1.0) -> Tensor:
     """Return the swish of *A* times *B*."""
     return apply("Mul", apply("Swish", A, alpha=alpha), B)

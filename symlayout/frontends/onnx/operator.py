@@ -17,7 +17,7 @@ import numpy as np
 
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends.registry import register
-from symlayout.tensors.chain import Tensor, not_a_tensor
+from symlayout.tensors.chain import Applicable, Tensor, not_a_tensor
 from symlayout.tensors.computation import constant
 
 P = ParamSpec("P")
@@ -70,6 +70,7 @@ def operator(
     kinds: str = "size_mismatch, overflow",
     about: Mapping[str, str] | None = None,
     joint: bool = False,
+    any_rank: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that registers a function as the operators *names*.
 
@@ -86,6 +87,8 @@ def operator(
         The meanings of parameters that `PARAMETERS` does not have.
     joint : bool
         Whether it takes a list of tensors as its first argument.
+    any_rank : bool
+        Whether it takes tensors of any rank, too.
     """
 
     def keep(function: Callable[P, R]) -> Callable[P, R]:
@@ -93,7 +96,7 @@ def operator(
         _complete(names[0], function, signature, example, kinds, about or {})
         titles = [_title(name) for name in names]
         EXAMPLES.update(dict.fromkeys(titles, example[:2]))
-        return register(*titles, joint=joint)(_converting(names[0], function, signature))
+        return register(*titles, joint=joint)(_converting(names[0], function, signature, any_rank=any_rank))
 
     return keep
 
@@ -132,7 +135,7 @@ def as_tensor(operator: str, name: str, value: Any, like: Any = None) -> Tensor:
     """
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, (bool, int, float, complex)) and isinstance(like, Tensor) and like.dtype is not None:
+    if isinstance(value, (bool, int, float, complex)) and like is not None and like.dtype is not None:
         return constant(np.asarray(value, like.dtype), name)
     if isinstance(value, (bool, int, float)) or hasattr(value, "__array__"):
         array = np.asarray(value)
@@ -164,7 +167,9 @@ def _is_text(array: np.ndarray[Any, Any]) -> bool:
     return all(isinstance(v, (str, bytes)) for v in array.flat)
 
 
-def _converting(name: str, function: Callable[P, R], signature: inspect.Signature) -> Callable[P, R]:
+def _converting(
+    name: str, function: Callable[P, R], signature: inspect.Signature, *, any_rank: bool = False
+) -> Callable[P, R]:
     """Make a function turn arrays into constants, and constants into arrays, as its annotations say."""
     tensors: dict[str, bool] = {}  # parameter: whether it takes a list
     others: set[str] = set()
@@ -187,6 +192,8 @@ def _converting(name: str, function: Callable[P, R], signature: inspect.Signatur
     def one(parameter: str, value: Any, like: Any) -> Any:
         if isinstance(value, Tensor):
             return value if parameter in tensors or value.values is None or parameter not in others else value.values
+        if any_rank and isinstance(value, Applicable):
+            return value
         if parameter in lists and isinstance(value, (list, tuple)):
             return [as_tensor(name, parameter, v, like) if hasattr(v, "__array__") else v for v in value]
         if parameter in tensors and not (value is None and tensors[parameter]):
@@ -194,7 +201,7 @@ def _converting(name: str, function: Callable[P, R], signature: inspect.Signatur
         return value
 
     def converted(*args: P.args, **kwargs: P.kwargs) -> R:
-        like = next((a for a in args if isinstance(a, Tensor)), None)
+        like = next((a for a in args if isinstance(a, Tensor | Applicable)), None)
         new = [one(order[k] if k < len(order) else rest or "", a, like) for k, a in enumerate(args)]
         return function(*new, **{key: one(key, a, like) for key, a in kwargs.items()})
 

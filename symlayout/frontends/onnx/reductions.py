@@ -11,7 +11,7 @@ from symlayout.compute.along_axis import arg_extreme
 from symlayout.frontends import attributes
 from symlayout.frontends.onnx.operator import known, operator, snake_case
 from symlayout.frontends.rank import require_rank
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Applicable, Tensor
 
 # Operator: its function, and whether no order of the terms changes the value.
 ROWS: dict[str, tuple[Callable[..., Any], bool]] = {
@@ -44,14 +44,15 @@ def _reduce(
 
 def _registered(name: str, function: Callable[..., Any], exact: bool) -> Callable[..., Tensor]:
     def applied(data: Tensor, axes: Any = None, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Tensor:
-        require_rank(name, data, 0)
+        if not isinstance(data, Applicable):
+            require_rank(name, data, 0)
         return _reduce(function, exact, data, axes, keepdims, noop_with_empty_axes)
 
     applied.__name__ = applied.__qualname__ = snake_case(name)
     meaning = (inspect.getdoc(function) or "").removeprefix("Return the ").partition(";")[0].partition(",")[0]
     applied.__doc__ = f"Return the {meaning.rstrip('.')} along *axes*."
     kinds = "bad_axis, attr_dtype, length_mismatch"
-    return operator(name, example=("N, C, H", "axes=[1]", "(N, 1, H)"), kinds=kinds)(applied)
+    return operator(name, example=("N, C, H", "axes=[1]", "(N, 1, H)"), kinds=kinds, any_rank=True)(applied)
 
 
 globals().update({snake_case(name): _registered(name, *row) for name, row in ROWS.items()})

@@ -19,18 +19,24 @@ from symlayout.errors import InconclusiveError, SymlayoutError
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.proof.certificate.checker import refusal
+from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
+from symlayout.proof.certificate.checker.polynomials import Refused
+from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.congruence import Congruence, Pair, Way
+from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Tensor
 
 _MOST_AXES = 5  # of a constant whose permutations are tried
 
 
 def certify_computed(
-    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: Congruence
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: Congruence, *, outermost: bool = False
 ) -> dict[str, Any]:
     """Return the certificate that each tensor of *left* equals that of *right* of the same name.
+
+    *outermost* says that they are what `with_functions_outermost` makes of the tensors of the claim.
 
     Raises
     ------
@@ -61,8 +67,15 @@ def certify_computed(
             }
         )
     outputs = {name: certify(*claims.movement(t, right[name])) for name, t in left.items()}
-    body = {"pairs": pairs, "outputs": outputs, "laws": _laws(pairs)}
+    body: dict[str, Any] = {"pairs": pairs, "outputs": outputs, "laws": _laws(pairs)}
+    if outermost:
+        body["outermost"] = True
     return {**body, "seal": _seal(body)}
+
+
+def with_functions_outermost(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors with their functions pulled out of movement (`symlayout.proof.pull_functions`)."""
+    return {name: pulled([t])[0][0] for name, t in tensors.items()}
 
 
 def _laws(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -78,6 +91,8 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
     try:
         if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
             return "the seal does not match: the certificate was altered"
+        if certificate.get("outermost"):
+            left, right = with_functions_outermost(left), with_functions_outermost(right)
         nodes = _nodes(left.values()), _nodes(right.values())
         claims = _Claims(facts)
         for number, pair in enumerate(certificate["pairs"]):
@@ -119,6 +134,39 @@ def refusal_alone(certificate: Any) -> str:
         for shown in (*(view for view in claims if view is not None), *certificate["outputs"].values()):
             if reason := refusal(shown):
                 return reason
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    return ""
+
+
+def refusal_of_computed_ranks(certificate: Any) -> str:
+    """Return why a certificate for all ranks, about computed values, is no proof of its claims; empty text if it is.
+
+    It has a certificate for the axes outside of the group and one for an arbitrary axis of it.  Pair by pair, both are
+    about one function, and view by view about one product of maps.
+    """
+    try:
+        size(certificate)
+        if certificate["seal"] != seal_of(certificate):
+            return "the seal does not match: the certificate was altered"
+        halves = certificate["plain"], certificate["each"]
+        inputs = check_shapes(certificate["any_rank"])
+        for place, half in zip(("plain", "each"), halves, strict=True):
+            if half["laws"]:
+                return f"{place}: laws hold for the axes of one tensor, not for all ranks"
+            if reason := refusal_alone(half):
+                return f"{place}: {reason}"
+        for number, (one, other) in enumerate(zip(*(half["pairs"] for half in halves), strict=True)):
+            if [one[key] for key in ("function", "swapped", "law")] != [
+                other[key] for key in ("function", "swapped", "law")
+            ]:
+                return f"pair {number}: it is about one value outside of the group, and about another one in it"
+            for views in zip(one["views"], other["views"], strict=True):
+                if None not in views:
+                    check_product([view["claim"] for view in views], inputs)
+        check_product([half["outputs"][""]["claim"] for half in halves], inputs, certificate["any_rank"]["sides"])
+    except Refused as error:
+        return str(error)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"the certificate has another form: {type(error).__name__}"
     return ""

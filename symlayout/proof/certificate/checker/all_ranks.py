@@ -1,7 +1,8 @@
 """Check a certificate of a claim for all ranks: it has the proofs of two claims, and the shapes that join them.
 
 ``any_rank``
-    ``input`` and ``sides``: the entries of the shape of the input, and of both sides.  An entry is ``[each, joined]``.
+    ``inputs``, by their names, and ``sides``: the entries of the shapes of inputs, and of both sides.  An entry is
+    ``[each, joined]``.
     ``each`` says for each digit whether it is an axis of the claim ``each`` or of the claim ``plain``.  Both claims
     have their axes in this order.  ``joined``: the digits are those of one axis, and a digit of ``each`` stands for as
     many digits as the group has axes.  Otherwise there is one digit, and one of ``each`` stands for as many axes.
@@ -14,11 +15,13 @@
 What is claimed: take the left sides of both claims.  With any number of axes in the group, let an element be read where
 the left side of ``plain`` and, for each axis of the group, the left side of ``each`` read; elsewhere it is the fill.
 Then the right sides read the same element.  That follows: each coordinate of the input is given by one of the maps,
-and these are equal.  It needs that there is one fill, so that it is no matter which of the maps is outside.
+and these are equal.  It needs that there is one fill, so that it is no matter which of the maps is outside.  Where
+``plain`` reads several inputs, it says which one is read, and the input of ``each`` stands for the axes of all of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symlayout.proof.certificate.checker.blocks import refusal
@@ -38,10 +41,11 @@ def refusal_of_all_ranks(certificate: Any) -> str:
             if reason := refusal(certificate[part]):
                 return f"{part}: {reason}"
             claims.append(certificate[part]["claim"])
-        _check_product(certificate["any_rank"], *claims)
+        inputs = check_shapes(certificate["any_rank"])
+        check_product(claims, inputs, certificate["any_rank"]["sides"])
     except Refused as error:
         return str(error)
-    except (RecursionError, ValueError) as error:
+    except (KeyError, RecursionError, ValueError) as error:
         return f"this is not a certificate: {error!r:.200}"
     return ""
 
@@ -51,42 +55,56 @@ def seal_of(body: dict[str, Any]) -> str:
     return digest([body["any_rank"], body["plain"], body["each"]])
 
 
-def _check_product(shapes: dict[str, Any], plain: dict[str, Any], each: dict[str, Any]) -> None:
-    """Refuse two claims that are not about one product of maps."""
-    inputs = []
-    for claim in (plain, each):
-        first, *others = [node for node in claim["nodes"] if "input" in node]
-        if any(node != first for node in others):
-            raise Refused("a claim for all ranks is about one input, not two")
-        inputs.append(first)
-    if inputs[0]["input"] != inputs[1]["input"]:
-        raise Refused(f"the claims are about two inputs, {inputs[0]['input']} and {inputs[1]['input']}")
-    ends = [
-        (node["shape"], claim["nodes"][claim["left"]]["shape"])
-        for node, claim in zip(inputs, (plain, each), strict=True)
-    ]
-    for k, place in enumerate(("input", "sides")):
-        digits = [is_each for entry, _ in shapes[place] for is_each in entry]
-        for is_each, ranks in zip((False, True), ends, strict=True):
-            if digits.count(is_each) != len(ranks[k]):
+def check_product(claims: Sequence[dict[str, Any]], inputs: Mapping[str, Any], sides: Any = None) -> None:
+    """Refuse two claims, about the axes outside of the group and about one of it, that are not about one product."""
+    read, own = map(_inputs_of, claims)
+    if len(own) != 1 or not own.keys() <= read.keys():
+        raise Refused(f"the claims are about other inputs, {', '.join(read)} and {', '.join(own)}")
+    if len(read) > 1 and any(" " in known for known in read):
+        raise Refused("values that are computed are joined: their axes may be in other orders")
+    (group,) = own.values()
+    shapes = [(known, inputs[known], read[known], group) for known in read if " " not in known]
+    if sides is not None:
+        shapes.append(("sides", sides, *(claim["nodes"][claim["left"]] for claim in claims)))
+    for place, slots, *nodes in shapes:
+        digits = [is_each for entry, _ in slots for is_each in entry]
+        for is_each, node in zip((False, True), nodes, strict=True):
+            if digits.count(is_each) != len(node["shape"]):
                 raise Refused(
-                    f"{place}: the shape has {digits.count(is_each)} axes of a claim that has {len(ranks[k])}"
+                    f"{place}: the shape has {digits.count(is_each)} axes of a claim that has {len(node['shape'])}"
                 )
-        for entry, joined in shapes[place]:
+        for entry, joined in slots:
             if not joined and len(entry) != 1:
                 raise Refused(f"{place}: an axis with {len(entry)} digits is not joined")
     fills = {
-        case["fill"]
-        for claim in (plain, each)
-        for node in claim["nodes"]
-        for case in node.get("cases", ())
-        if case["fill"]
+        case["fill"] for claim in claims for node in claim["nodes"] for case in node.get("cases", ()) if case["fill"]
     }
     if len(fills) > 1:
         raise Refused(f"there are {len(fills)} fills, so that it matters which map is outside")
-    known = [{n for n, *_ in (*claim["dims"], *claim["symbols"])} for claim in (plain, each)]
+    known = [{n for n, *_ in (*claim["dims"], *claim["symbols"])} for claim in claims]
     if both := known[0] & known[1]:
         raise Refused(f"{min(both)} has one value, and one for each axis of the group")
+
+
+def _inputs_of(claim: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs that the sides of a claim can read, by name; operations may have others for their extents."""
+    nodes = claim["nodes"]
+    reached = {claim["left"], claim["right"]}
+    for number in reversed(range(len(nodes))):
+        if number in reached and "op" in nodes[number]:
+            reached |= {nodes[number]["inputs"][case["source"]] for case in nodes[number]["cases"]}
+    found: dict[str, Any] = {}
+    for number in sorted(reached):
+        node = nodes[number]
+        if "input" in node and found.setdefault(node["input"], node) != node:
+            raise Refused(f"input {node['input']} has two shapes")
+    return found
+
+
+def check_shapes(shapes: Any) -> dict[str, Any]:
+    """Return the slots of each input, by its name; refuse shapes of another form."""
+    _SHAPES(shapes, "any_rank")
+    return {known: slots for known, slots in shapes["inputs"]}
 
 
 def _flag(value: Any, place: str) -> None:
@@ -95,4 +113,5 @@ def _flag(value: Any, place: str) -> None:
 
 
 _SHAPE = items(row(items(_flag), _flag))
-_FORM = members(any_rank=members(input=_SHAPE, sides=_SHAPE), plain=anything, each=anything, seal=name)
+_SHAPES = members(inputs=items(row(name, _SHAPE)), sides=_SHAPE)
+_FORM = members(any_rank=_SHAPES, plain=anything, each=anything, seal=name)

@@ -1,0 +1,62 @@
+"""Functions are pulled out of movement, and certificates of proofs that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.proof.pull_functions import pulled
+
+x = sl.tensor("N>=2, H>=2", name="x")
+y = sl.tensor("N>=2, H>=2", name="y")
+o = sl.onnx
+
+MOVED: dict[str, Callable[[], sl.Tensor]] = {
+    "a slice of a function": lambda: o.relu(x)[1:],
+    "a flip of a function of two tensors": lambda: sl.flip(o.sub(x, y), 0),
+    "a part of joined functions": lambda: sl.concatenate([o.relu(x), o.relu(y)])[1:],
+    "rows of sums": lambda: o.reduce_sum(x, axes=[1], keepdims=0)[1:],
+    "a pad of a slice of a function": lambda: sl.pad(o.exp(x)[1:], 1),
+    "a function of a slice of a function": lambda: o.relu(o.neg(x)[1:, ::-1])[:, 1:],
+    "rows of a product": lambda: o.mat_mul(x, sl.tensor("H>=2, K", name="w"))[1:],
+}
+
+
+@pytest.mark.parametrize("make", MOVED.values(), ids=MOVED.keys())
+def test_a_pulled_function_computes_the_same(make: Callable[[], sl.Tensor]) -> None:
+    t = make()
+    (new,), old = pulled([t])
+    assert old, "nothing was pulled out"
+    rng = np.random.default_rng(0)
+    arrays: dict[str, Any] = {}
+    for leaf in t.bind({"N": 3, "H": 4, "K": 2}).arguments():
+        arrays[leaf.name] = rng.integers(-9, 9, [int(n) for n in leaf.shape])
+    assert np.array_equal(sl.interpret(new, **arrays), sl.interpret(t, **arrays))
+    assert new.shape == t.shape
+
+
+@pytest.mark.parametrize("make", MOVED.values(), ids=MOVED.keys())
+def test_the_claim_that_functions_and_movement_change_places_has_a_certificate(make: Callable[[], sl.Tensor]) -> None:
+    t = make()
+    (new,), _ = pulled([t])
+    proof = sl.prove_equal(new, t)
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
+
+
+def test_a_function_stays_within_a_pad() -> None:
+    t = sl.pad(o.exp(x), 1)
+    assert pulled([t])[0][0] is t
+
+
+def test_chains_of_many_functions_are_left_as_they_are() -> None:
+    t: sl.Tensor = x
+    for _ in range(9):  # doubles the functions at each step
+        t = o.add(o.relu(t)[1:], o.relu(t)[:-1])
+    (new,), old = pulled([t])
+    assert new is t
+    assert not old
