@@ -240,9 +240,9 @@ class Facts(Divisions):
         self.assume_nonnegative(e)
         for name in sorted(names_of(e)):
             self._set_end(name, self.reduce(e))
-        self._resolve_maxima()
+        self.resolve_maxima()
 
-    def _resolve_maxima(self) -> None:
+    def resolve_maxima(self) -> None:
         """Replace each maximum that the facts decide: ``max(0, s)`` is *s* if ``s >= 0`` or the maximum is positive."""
         for name, d in self.definitions.items():
             if d.form != "max" or d.left != 0:
@@ -282,7 +282,7 @@ class Facts(Divisions):
         """Add that each extent is >= 1: a claim about elements holds trivially where there are none."""
         for e in extents:
             self.assume_nonnegative(e - 1)
-        self._resolve_maxima()
+        self.resolve_maxima()
 
     def question(self, e: Extent) -> Extent:
         """Return the expression whose sign to decide first: *s* if *e* mentions ``max(0, s)``, else *e*."""
@@ -305,7 +305,7 @@ class Facts(Divisions):
             self.assume_nonnegative(c)
             self.assume_nonnegative(e - 1 - c)
         if self.definitions:
-            self._resolve_maxima()
+            self.resolve_maxima()
 
     def assume_inhabited(self, coords: Sequence[Extent], extents: Sequence[Extent], taken: Any = None) -> None:
         """Add that each extent is >= 1, because a coordinate lies inside: proved here, or *taken* as given."""
@@ -313,7 +313,7 @@ class Facts(Divisions):
         for e in news:
             self.assume_nonnegative(e - 1)
         if self.definitions and news:
-            self._resolve_maxima()
+            self.resolve_maxima()
 
     def vanishes(self, e: Extent) -> bool:
         """Return whether ``e == 0`` is proved."""

@@ -211,13 +211,22 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
         try:
             for window in windows[len(visit.windows) :]:
                 assume(window, facts)
+            unsolved = len(facts.solved)
+            facts.resolve_maxima()
+            if len(facts.solved) > unsolved:  # a floor by a maximum is another symbol than one by its value
+                for value, extent in case.where(*given):
+                    assume(Window(extent_of(value), facts.reduce(extent), facts), facts)
         except ShapeError:
             return None
     extents = [facts.reduce(e) for e in source.extents]
-    if case.fill is None and not all(facts.positive(e) for e in extents) and same_size(extents, node.extents, facts):
-        # the source has as many elements as the output, so at least one: none of its axes is empty
+    if case.fill is None:
+        filled = [e for e in extents if facts.positive(e)]
+        if len(filled) < len(extents) and same_size(extents, node.extents, facts):
+            filled = (
+                extents  # the source has as many elements as the output, so at least one: none of its axes is empty
+            )
         try:
-            for e in extents:
+            for e in filled:
                 facts.assume_nonnegative(e - 1)
         except ShapeError:
             return _fills(visit, windows, branches, (*visit.path, number))

@@ -44,9 +44,10 @@ def pad(
         As in NumPy: a single value or pair stands for all axes; a mapping is from axes to values or pairs.  A
         negative width removes elements, in modes ``"constant"`` and ``"empty"`` only.
     mode : str
-        One of those above; NumPy's other modes compute new elements.  As in NumPy, ``"reflect"`` repeats a single
-        element; an extent that is not known to be 1 is required to be >= 2.  Where the widths are dims, only
-        ``"constant"`` and ``"edge"`` accept an empty axis, to which nothing is added.
+        One of those above; NumPy's other modes compute new elements.  As in NumPy, an axis to which nothing is added
+        may be empty, and ``"reflect"`` repeats a single element.  There the period is 1, not ``2*n - 2``.  Where the
+        widths are known to be positive and the extent is not known, ``"reflect"`` requires ``n >= 2`` instead: its
+        kernels are faster.
     constant_values : scalar, (before, after), or one pair per axis
         The fill of mode ``"constant"``, cast to the element type.  Where several axes are outside, the fill of
         the last of them.
@@ -212,10 +213,8 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
     n = x.shape[axis]
     if before == 0 and after == 0:
         return [_AxisPart(lambda o: o)]
-    added = before + after
-    nothing = mode == "edge" and not x.facts.positive(added)  # may be added to an empty axis; other modes divide by n
-    least = added * (n - 1) if nothing else n - 1
-    x.require(least, "size_mismatch", "axis {} is empty, so that mode {} finds nothing to repeat", axis, mode)
+    rule = "axis {} is empty, so that mode {} finds nothing to repeat"
+    x.require(_where_added(x, before + after, n - 1), "size_mismatch", rule, axis, mode)
     if n == 1:
         return [_AxisPart(lambda o: 0)]
     if mode == "wrap":
@@ -228,8 +227,12 @@ def _parts(x: Operand, axis: int, mode: str, before: Extent, after: Extent) -> l
         ]
     else:
         twice = 1 if mode == "symmetric" else 0  # how many more times a period reads the elements at the ends
-        x.require(n - 2 + twice, "size_mismatch", "axis {} of extent {} has no element to reflect", axis, n)
         period = 2 * (n - 1 + twice)
+        if mode == "reflect" and not x.facts.nonnegative(n - 2):
+            if x.facts.positive(before + after):
+                x.require(n - 2, "size_mismatch", "axis {} of extent {} has no element to reflect", axis, n)
+            else:
+                period = x.maximum(period, 1)
         parts = [
             _AxisPart(lambda o: (o - before) % period, lambda o: (o - before) % period, n),
             _AxisPart(
@@ -245,7 +248,8 @@ def _parts_once(x: Operand, axis: int, mode: str, before: Extent, after: Extent)
     for width in (before, after):
         if width != 0:
             rule = "axis {}: {} elements are added, mode {} has {} to repeat"
-            x.require(n - spare - width, "size_mismatch", rule, axis, width, mode, n - spare)
+            least = n - width - spare if spare == 0 else _where_added(x, width, n - width - spare)
+            x.require(least, "size_mismatch", rule, axis, width, mode, n - spare)
     inside = _AxisPart(lambda o: o - before, lambda o: o - before, n)
     if mode == "wrap":
         parts = [
@@ -260,6 +264,11 @@ def _parts_once(x: Operand, axis: int, mode: str, before: Extent, after: Extent)
             _AxisPart(lambda o: 2 * n - 1 - spare - (o - before), lambda o: o - before - n, after),
         ]
     return [part for part in parts if part.extent != 0]
+
+
+def _where_added(x: Operand, added: Extent, least: Extent) -> Extent:
+    """Return what is >= 0 exactly where *least* is, or where no element is *added*."""
+    return least if x.facts.positive(added) else added * least
 
 
 def _joined(parts: Sequence[_AxisPart]) -> Case:

@@ -177,6 +177,18 @@ BOUNDS = (
         {"H": 1, "W": 0},
     ),
     Bound(
+        "a factor is not negative where its product and their sum say so",
+        lambda f: H - 1 if known(f, W * (H - 1), W + H - 1) else 0,
+        lambda f: H - 2 if known(f, W * (H - 2), W + H - 1) else 0,
+        {"H": 1, "W": 0},
+    ),
+    Bound(
+        "a factor is not negative where its product is not, and the other factor is positive",
+        lambda f: H - W - 1 if known(f, B * (H - W - 1)) else 0,
+        lambda f: H - W - 1 if known(f, W * (H - W - 1)) else 0,
+        {"H": 0, "W": 0},
+    ),
+    Bound(
         "a rule rewrites what scaling by a divisor makes",
         lambda f: f.divide(2 * W, B, "width") - 1 - f.add_floor(digit(f, 2 * W), B),
         lambda f: f.divide(2 * W, B, "width") - 2 - f.add_floor(digit(f, 2 * W), B),
