@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.language.sympy_bridge import remainder_of, to_extent
+from symlayout.language.sympy_bridge import exact_quotients, quotients, remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
 
@@ -64,6 +64,14 @@ class Cost:
             return True
         spare = sum(n * size for size, n in less.items()) - sum(n * size for size, n in more.items())
         return _is_nonnegative(spare) or _is_nonnegative(_multiples(spare, requires))
+
+    def where(self, requires: Sequence[Any]) -> Cost:
+        """Return the cost at sizes that meet *requires*: quotients that are exact there are not rounded."""
+        sizes: Counter[Any] = Counter()
+        for size, count in self.sizes.items():
+            rounded = [q for q in quotients([size]) if quotients([_multiples(q, requires)])]
+            sizes[expanded(exact_quotients([size], rounded)[0])] += count
+        return replace(self, sizes=sizes)
 
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)

@@ -367,7 +367,8 @@ class _Search:
             held = tuple(self.sums) if self.cost.transposes else ()
         laws = tuple(sorted(self.used))
         regions = changed_regions(self.original, self.best)
-        report = OptimizeReport(tuple(self.changes), self.before, self.cost, nodes, self.verdicts, laws, held, regions)
+        before, after = self.before.where(self.requires), self.cost.where(self.requires)
+        report = OptimizeReport(tuple(self.changes), before, after, nodes, self.verdicts, laws, held, regions)
         return OptimizedModel(_reread(self.best, self.best.source, defaults=False), report)
 
     def _rewrites(self) -> Iterator[_Maker]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from onnx import ModelProto
 
 import symlayout as sl
@@ -63,6 +64,15 @@ def test_reshape_has_a_constant_for_its_shape(
     shape: tuple[object, ...], wanted: tuple[object, ...], numbers: list[int] | None
 ) -> None:
     assert target_shape(shape, wanted) == numbers
+
+
+def test_a_cost_rounds_no_quotient_that_a_requirement_makes_exact() -> None:
+    """A report said ``1760*N*floor(H/4)*floor(W/4)`` of a model that requires multiples of 4."""
+    cost = Cost(Counter({16 * N * (H // 4): 2, 8 * H * N: 1, 4 * (N // 2): 1, 10: 3}), 1, 7)
+    requires = [sympy.Eq(sympy.Mod(H, 4), 0), N >= 2]
+    assert cost.where(requires).total == 16 * N * H + 4 * (N // 2) + 30
+    assert cost.where(requires).transposes == 1
+    assert cost.where([sympy.Eq(sympy.Mod(H, 2), 0)]).total == cost.total
 
 
 def test_costs_compare_for_all_sizes() -> None:
