@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from symlayout.frontends.registry import find as op
     from symlayout.inverses.find_inverse import Inverse, inverse
     from symlayout.inverses.properties import Finding, is_identity, is_injective, is_surjective, reads_all
+    from symlayout.inverses.scatter_map import transform_layout
     from symlayout.layouts.strided_layout import Layout, layout
     from symlayout.maps.adjoint_map import Adjoint, adjoint
     from symlayout.maps.box_image import Image
@@ -78,6 +79,7 @@ _LATER = {  # imported when first asked for, by the room and the module
     "check": "equivalence.check",
     **dict.fromkeys(("ModelWitness", "Verification", "assert_same_model", "verify"), "equivalence.verify_models"),
     **dict.fromkeys(("Inverse", "inverse"), "inverses.find_inverse"),
+    "transform_layout": "inverses.scatter_map",
     **dict.fromkeys(("Finding", "is_identity", "is_injective", "is_surjective", "reads_all"), "inverses.properties"),
     **dict.fromkeys(("Layout", "layout"), "layouts.strided_layout"),
     **dict.fromkeys(("Adjoint", "adjoint"), "maps.adjoint_map"),
@@ -189,6 +191,7 @@ __all__ = [
     "tile",
     "torch",
     "trace",
+    "transform_layout",
     "transpose",
     "unpack",
     "update_slice",

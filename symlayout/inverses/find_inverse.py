@@ -76,10 +76,13 @@ class Inverse:
 
         return self.tensor.replace({self._candidate.leaf.key: self(like(self.tensor))}).index_map.fixed
 
-    def __call__(self, z: Tensor) -> Tensor:
-        """Return the inverse applied to *z*, which must have the tensor's shape."""
+    def __call__(self, z: Tensor, fill: Any = 0) -> Tensor:
+        """Return the inverse applied to *z*, which must have the tensor's shape.
+
+        Elements that the map does not determine become *fill*.
+        """
         check_tensors("the inverse", z)
-        return self._candidate(z)
+        return self._candidate(z, fill)
 
     def explain(self) -> str:
         """Return both round trips as text, with their derivations and the regions in which they hold."""
@@ -104,7 +107,8 @@ def inverse(t: Tensor) -> Inverse:
 
     Some maps have an inverse in one direction only: those that drop elements (crop), add elements (pad), or repeat
     elements (tile, repeat, broadcast_to, window).  The result says which round trip holds, where the other one holds,
-    and whether the inverse is a section.  Elements that the map does not determine become zero.
+    and whether the inverse is a section.  Elements that the map does not determine become zero, or
+    the *fill* of a call.
 
     Parameters
     ----------

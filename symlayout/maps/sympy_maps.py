@@ -61,13 +61,24 @@ def index_map(
     (i0, i1) -> (i0, i1 - 1) if 0 <= i1 - 1 < H else 0
     """
     check_tensors("index_map", x)
-    import sympy
-
-    indices = tuple(sympy.Dummy(f"i{k}", integer=True, nonnegative=True) for k in range(len(as_list(shape))))
-    found = _called(f, indices)
-    coordinates = found if is_list(found) or isinstance(found, sympy.Tuple) else (found,)
+    indices, coordinates = _coordinates(f, len(as_list(shape)))
     condition = None if where is None else _called(where, indices)
     return from_sympy(x, shape, (indices, coordinates), where=condition, fill=fill)
+
+
+def reached(x: Tensor, f: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the extents of the box, from 0, of the coordinates ``f(*indices of x)``, by interval arithmetic."""
+    indices, coordinates = _coordinates(f, x.rank)
+    return apply(reached_box, (x,), (indices, _sympified(coordinates)), {}, own=False).shape
+
+
+def reached_box(x: Operand, indices: Sequence[Any], coordinates: Sequence[Any]) -> Declared:
+    """Return fills in the box of the coordinates that the indices of *x* give."""
+    reader = _Reader(x, x.shape, indices, ())
+    domain = [reader.most(reader.function(e)) + 1 for e in coordinates]
+    for axis, e in enumerate(domain):
+        x.require(e, "infeasible", "coordinate {} of the result is negative: its extent is {}", axis, e)
+    return Declared(tuple(domain), (Case(lambda *_: [-1] * x.rank, fill=Fill(0)),))
 
 
 def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any = None, fill: Any = None) -> Tensor:
@@ -142,6 +153,15 @@ def written_map(
     if len(cases) > MAX_CASES:
         raise FormatError(f"the map has more than {MAX_CASES} cases")
     return Declared(tuple(domain), tuple(cases))
+
+
+def _coordinates(f: Callable[..., Any], rank: int) -> tuple[tuple[Any, ...], Sequence[Any]]:
+    """Return one index for each of *rank* axes, and the coordinates that *f* makes of them."""
+    import sympy
+
+    indices = tuple(sympy.Dummy(f"i{k}", integer=True, nonnegative=True) for k in range(rank))
+    found = _called(f, indices)
+    return indices, found if is_list(found) or isinstance(found, sympy.Tuple) else (found,)
 
 
 def _called(f: Callable[..., Any], indices: Sequence[Any]) -> Any:
@@ -358,22 +378,24 @@ class _Reader:
             pair = next(((other, total) for other, total in sums if self._varies(e) and not self._varies(total)), None)
             if pair is not None:
                 todo.remove(pair[0])
-            value = self._value(e)
-            if pair is not None:
-                extent = self.x.extent(pair[1], "condition") + 1
-            else:
-                most = value(*(_Range(0, n - 1, self.x) for n in self.domain))
-                extent = (most.high if isinstance(most, _Range) else most) + 1
+            value = self.function(e)
+            extent = self.most(value) + 1 if pair is None else self.x.extent(pair[1], "condition") + 1
             windows.append((value, self.x.maximum(extent, 0)))
         if not windows:
             return None
         return lambda *o: [(value(*o) + 0 * (o[0] if o else 0), extent) for value, extent in windows]
 
+    def most(self, value: Callable[..., Any]) -> Extent:
+        """Return an upper bound of a function of coordinates in the domain."""
+        found = value(*(_Range(0, n - 1, self.x) for n in self.domain))
+        most: Extent = found.high if isinstance(found, _Range) else found
+        return most
+
     def _coords(self, coords: Sequence[Any]) -> Callable[..., list[Any]]:
-        values = [self._value(e) for e in coords]
+        values = [self.function(e) for e in coords]
         return lambda *o: [value(*o) for value in values]
 
-    def _value(self, e: Any) -> Callable[..., Any]:
+    def function(self, e: Any) -> Callable[..., Any]:
         """Return an integer expression as a function of coordinates; it is a sum of products of `_factor` values."""
         import sympy
 
@@ -406,18 +428,18 @@ class _Reader:
             k = self.place[f]
             return lambda *o: o[k]
         if isinstance(f, sympy.Pow) and f.exp.is_Integer and f.exp > 0:
-            base, power = self._value(f.base), int(f.exp)
+            base, power = self.function(f.base), int(f.exp)
             return lambda *o: product([base(*o)] * power)
         if isinstance(f, (sympy.floor, sympy.ceiling)):
             top, bottom = sympy.fraction(sympy.together(f.args[0]))
             self._demand_positive(bottom)
-            value, divisor = self._value(top), self.x.extent(_number(bottom), "divisor")
+            value, divisor = self.function(top), self.x.extent(_number(bottom), "divisor")
             if isinstance(f, sympy.floor):
                 return lambda *o: value(*o) // divisor
             return lambda *o: 0 - (0 - value(*o)) // divisor
         if isinstance(f, sympy.Mod):
             self._demand_positive(f.args[1])
-            value, divisor = self._value(f.args[0]), self.x.extent(_number(f.args[1]), "divisor")
+            value, divisor = self.function(f.args[0]), self.x.extent(_number(f.args[1]), "divisor")
             return lambda *o: value(*o) % divisor
         raise FormatError(
             f"{shown(f)} is not an integer expression in indices\n  help: use + - * // %, Min, Max, Abs and Piecewise"
@@ -454,6 +476,10 @@ class _Range(Arithmetic):
         return _Range(low - self.high, high - self.low, self.x)
 
     def __mul__(self, other: Any) -> _Range:
+        if not isinstance(other, _Range):  # no maximum of the ends: an empty range stays empty
+            for sign, ends in ((1, (self.low, self.high)), (-1, (self.high, self.low))):
+                if self.x.facts.nonnegative(other * sign):
+                    return _Range(ends[0] * other, ends[1] * other, self.x)
         corners = dict.fromkeys(a * b for a in (self.low, self.high) for b in self._ends(other))
         least, *others = corners
         most = least
