@@ -232,11 +232,11 @@ class Inequalities(Samples):
                 # scale*e > -scale implies e > -1, so e >= 0 for an integer e
                 if scale != 1 and self.holds_at_lows(scale - 1):
                     yield _Bound(scale * e + (scale - 1) - fact, ((1, fact),), scale)
-            factor = exact_quotient(fact, e)
-            if isinstance(factor, Poly) and self.holds_at_lows(factor):
-                # (factor + 1)*e + factor = fact + (e + factor), and factor*e + factor - 1 = fact + (factor - 1)
-                yield _Bound(e + factor, ((1, fact),), factor + 1)
-                yield _Bound(factor - 1, ((1, fact),), factor)
+            other = exact_quotient(fact, e)
+            if isinstance(other, Poly) and self.holds_at_lows(other):
+                # (other + 1)*e + other = fact + (e + other), and other*e + other - 1 = fact + (other - 1)
+                yield _Bound(e + other, ((1, fact),), other + 1)
+                yield _Bound(other - 1, ((1, fact),), other)
 
     def _primitive(self, e: Poly, least: int) -> tuple[Extent, tuple[Extent, Extent]] | None:
         """Return ``(g, (m, r))`` with ``e = m*g + r`` and *m*, *r* >= 0, or None if *e* has no common factor.

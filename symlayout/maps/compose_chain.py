@@ -214,8 +214,8 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
             unsolved = len(facts.solved)
             facts.resolve_maxima()
             if len(facts.solved) > unsolved:  # a floor by a maximum is another symbol than one by its value
-                for value, extent in case.where(*given):
-                    assume(Window(extent_of(value), facts.reduce(extent), facts), facts)
+                for at, size in case.where(*given):
+                    assume(Window(extent_of(at), facts.reduce(size), facts), facts)
         except ShapeError:
             return None
     extents = [facts.reduce(e) for e in source.extents]

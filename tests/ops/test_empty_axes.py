@@ -70,7 +70,7 @@ def test_pads_accept_the_sizes_that_numpy_accepts(mode: str, widths: tuple[Any, 
     Where elements are always added, a reflected axis is required to have two, as `sl.pad` says.
     """
     two = mode == "reflect" and any(isinstance(width, int) and width > 0 for width in widths)
-    y = sl.pad(sl.tensor((N,), name="x"), [widths], mode=mode)  # type: ignore[list-item]
+    y = sl.pad(sl.tensor((N,), name="x"), [widths], mode=mode)
     for n, k, m in itertools.product(range(4), repeat=3):
         values = {N: n, K: k, L: m}
         pair = tuple(values.get(width, width) for width in widths)
