@@ -29,8 +29,9 @@ from symlayout_codegen.ir.integer_expressions import (
     add,
 )
 from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.ir.queries import ONE, SignFacts, names, negate
+from symlayout_codegen.ir.queries import ONE, ZERO, SignFacts, names, negate, substitute
 from symlayout_codegen.ir.statements import (
+    MOST_STREAMS,
     AccumulateRows,
     AccumulateRun,
     Axis,
@@ -237,11 +238,41 @@ def _integer(table: tuple[int, ...]) -> str:
 
 def _chosen(program: Program) -> Iterator[str]:
     """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes."""
-    if any(isinstance(s, Transpose) and s.splits is None and s.joins is None for s in walk(program.body)):
+    if made := [s for s in walk(program.body) if isinstance(s, Transpose) and s.splits is None and s.joins is None]:
         if program.choice.tiles != MODEL.tiles:
             yield f"#define SL_TILES_PER_BLOCK {program.choice.tiles}"
         if program.choice.past != MODEL.past:
             yield f"#define SL_FAR_BYTES {_literal(program.choice.past)}"
+        staged = [s.transpose for s in walk(program.body) if isinstance(s, Stage)]
+        if not program.nest.halves and (bits := _stream_bits(program, [*made, *staged])) != _ALL_STREAMS:
+            yield f"#define SL_STREAMS {bits}"
+
+
+_STREAMS = range(2, MOST_STREAMS + 1)
+_ALL_STREAMS = sum(1 << k for k in _STREAMS)
+
+
+def _stream_bits(program: Program, made: Sequence[Transpose]) -> int:
+    """Return the bits ``1 << k`` of the numbers k of streams that an axis of the transposes *made* can have.
+
+    The runtime joins levels of axes: an axis has a product of their extents.  What a part does of a loop counts as the
+    whole loop; where it is shorter, the runtime does without streams.
+    """
+    whole: dict[str, Expr] = {}
+    for share in (s for s in (*program.steps, *walk(program.body)) if isinstance(s, Share)):
+        for begin, end, extent in share.loops:
+            whole |= {begin: ZERO, end: extent}
+    found = 0
+    for each in made:
+        products = {1}
+        axes = (each.rows, each.columns)
+        levels = [level for axis in axes for level in (axis.count, axis.high, axis.top)]
+        for extent in (substitute(level, whole) for level in (*levels, each.count, each.high)):
+            if not isinstance(extent, IntLiteral):
+                return _ALL_STREAMS
+            products |= {n * extent.value for n in products if n * extent.value <= MOST_STREAMS}
+        found |= sum(1 << k for k in _STREAMS if k in products)
+    return found
 
 
 def _used_names(program: Program) -> frozenset[str]:

@@ -113,6 +113,25 @@ def test_every_kernel_of_the_catalogue_compiles_with_its_own_parts(tmp_path: Pat
         compiles(tmp_path, texts[0])
 
 
+@pytest.mark.parametrize(
+    ("shape", "perm", "streams"),
+    [
+        ("300, 200", (1, 0), "0"),
+        ("300, 5, 7", (2, 0, 1), "0"),
+        ("9, 3, 200", (2, 1, 0), "8"),
+        ("2, 70, 2, 90", (3, 2, 1, 0), "20"),
+        ("9, 3, 200", (0, 2, 1), None),  # three streams, without the part for any extents
+        ("n, 200", (1, 0), None),
+    ],
+)
+def test_a_transpose_names_the_streams_that_its_extents_can_give(
+    shape: str, perm: tuple[int, ...], streams: str | None
+) -> None:
+    nest, _ = lower(sl.transpose(sl.tensor(shape), perm), "k")
+    text = print_program(schedule(nest, MODEL), 4)
+    assert re.findall(r"#define SL_STREAMS (\d+)", text) == ([] if streams is None else [streams])
+
+
 def test_half_bytes_have_their_own_parts(tmp_path: Path) -> None:
     chain = NIBBLES_OF["int4x2"].chain(sl.transpose(sl.tensor("2*n, 2*m")))
     nest, _ = lower(chain, "k", halves=True)
