@@ -1,6 +1,7 @@
 """How much work a question may cost, in one object that a program may change: `symlayout.limits`.
 
-Work is counted in goals, terms and characters, not in seconds, so that an answer is the same on every machine.
+Work is counted in goals, terms and characters, not in seconds, so that an answer is the same on every machine.  Other
+programs, such as compilers and runtimes, have limits in seconds.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Limits(CheckedLimits):
     take_runs : pieces of the map of one `symlayout.take` of constant indices; more indices become a table.
     take_pieces : pieces of the map of one `symlayout.take` with dims among its indices.
     isl_operations : operations of isl in one decision.
+    run_seconds : time that a runtime may take to run two models for `symlayout.verify`, in seconds.
     kernel_characters : length of the C of one kernel; a longer one runs in NumPy.
     compiler_seconds : time that one run of the compiler may take, in seconds.
 
@@ -54,6 +56,7 @@ class Limits(CheckedLimits):
     take_runs: int = 16
     take_pieces: int = 1_000
     isl_operations: int = 20_000_000
+    run_seconds: float = 60.0
 
     @property
     def kernel_characters(self) -> int:

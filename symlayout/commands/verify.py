@@ -23,12 +23,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     law = f"what may be used beyond equality bit for bit: {', '.join(LAWS)}"
     parser.add_argument("--law", action="append", default=[], metavar="LAW", help=law)
     parser.add_argument("--by-position", action="store_true", help="match inputs and outputs by order, not by name")
+    parser.add_argument("--no-run", action="store_true", help="do not run the models where no proof decides it")
     parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Return the verdicts, with the witness and the first values that differ."""
-    found = sl.verify(arguments.before, arguments.after, laws=arguments.law, by_position=arguments.by_position)
+    found = sl.verify(
+        arguments.before,
+        arguments.after,
+        laws=arguments.law,
+        by_position=arguments.by_position,
+        run=not arguments.no_run,
+    )
     witness = found.witness
     text = found.explain()
     if witness is not None and arguments.witness is not None:

@@ -12,8 +12,11 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.errors import FormatError, InconclusiveError, ShapeError
+from symlayout.language.sympy_bridge import symbol_of
+from symlayout.models.model import Model
 from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, difference, sample
@@ -65,7 +68,7 @@ class ModelWitness:
     left, right : object
         What each model computes there, or the two shapes or types.
     inputs : dict
-        The arrays of the inputs, by name; none if *coord* is None.
+        The arrays of the inputs, by name; none if the shapes or types differ whatever these are.
 
     Examples
     --------
@@ -219,6 +222,7 @@ def verify(
     laws: Sequence[str] = (),
     by_position: bool = False,
     budget: int = DEFAULT_BUDGET,
+    run: bool = True,
 ) -> Verification:
     """Decide whether two models compute the same outputs, for all sizes that both are valid for, and all inputs.
 
@@ -240,6 +244,9 @@ def verify(
         Match inputs and outputs by their order, not by name.
     budget : int
         How many points the search for a witness may evaluate for each output: see `prove_equal`.
+    run : bool
+        Run both models where this does not decide it: by onnxruntime, if that is installed, and by the reference
+        evaluator of the package ``onnx``, in a child process.  That refutes only.  False runs nothing.
 
     Raises
     ------
@@ -283,6 +290,8 @@ def verify(
         return Verification(proofs, used, claim=_Claim(left, right, facts, known))
     found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
+    if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
+        witness = _when_run(before, after, left, right, again[0], proofs, by_position)
     return Verification(proofs, used, witness, _region(known, before, after, again, left, right, proofs))
 
 
@@ -563,6 +572,35 @@ def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> Mo
                 bound = leaf.bind({n: v for n, v in values.items() if n in leaf.facts.dims})
                 inputs.setdefault(leaf.name, sample(bound))
     return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), inputs)
+
+
+def _when_run(
+    before: Model,
+    after: Model,
+    left: dict[str, Tensor],
+    right: dict[str, Tensor],
+    made: Mapping[int, Tensor],
+    proofs: dict[str, Proof],
+    by_position: bool,
+) -> ModelWitness | None:
+    """Return where outputs that are not decided differ when both models run, and note that in *proofs*."""
+    facts = facts_of(left, right)
+    inputs = {}
+    for name, other in _matched("input", before.inputs, after.inputs, by_position):
+        t = before.inputs[name]
+        inputs[name] = made.get(id(t), t), other
+        facts.merge(inputs[name][0].facts)
+    names = _matched("output", before.outputs, after.outputs, by_position)
+    open_ = {name: (left[name], other) for name, other in names if proofs[name].verdict is Verdict.UNKNOWN}
+    found = TwoRuns((before, after), inputs, open_, facts).difference()
+    if found is None:
+        return None
+    dims = {symbol_of(facts.dims[name]): value for name, value in found.sizes.items()}
+    apart = found.apart
+    values = (("value", v) for v in (apart.left, apart.right)) if apart.coord is not None else (apart.left, apart.right)
+    witness = Witness(dims, apart.coord, *values)
+    proofs[found.output] = Proof(left[found.output], right[found.output], facts, Verdict.REFUTED, witness)
+    return ModelWitness(dims, found.output, apart.coord, apart.left, apart.right, found.inputs)
 
 
 def _value(side: Any) -> Any:

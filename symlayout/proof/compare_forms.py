@@ -144,7 +144,8 @@ def _is_one_operation(judge: Judge, reads: tuple[ElementRead, ElementRead], fact
     """Return whether both elements are one sum, product or quotient with the same value over the real numbers.
 
     Such an operation gives the float next to that value, so both are equal bit for bit.  That is not shown of more
-    operations, nor of other factors: what is computed between them may overflow, underflow or be rounded.
+    operations, nor of other factors: what is computed between them may overflow, underflow or be rounded.  Nor is it
+    shown of roots: ``x ** 0.5`` of -0 and of minus infinity is not ``sqrt(x)``.
     """
     bodies = [read.leaf.body for read in reads if read.leaf is not None]
     if any(body is None or body.sums_products or not _has_one_step(body) for body in bodies):
@@ -155,7 +156,7 @@ def _is_one_operation(judge: Judge, reads: tuple[ElementRead, ElementRead], fact
     if left is None or right is None or len(left.terms) != 1 or not left.is_near(right):
         return False
     (((powers, _), value),) = left.terms.items()
-    return all(e > 0 for _, e in powers) and sum(e for _, e in powers) <= 2 and value.is_power_of_two
+    return all(e in (1, 2) for _, e in powers) and sum(e for _, e in powers) <= 2 and value.is_power_of_two
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ has compared every element.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -23,6 +23,8 @@ from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
+
+Array = np.ndarray[Any, Any]
 
 _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
@@ -168,20 +170,15 @@ class WitnessSearch:
         found = evaluated([left, right], arrays)
         shape = int_extents(left)
         a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
-        differs = ~_near(a, b)
-        if differs.any() and a.dtype.kind == "f":  # by more than the side itself moves with its inputs?
-            moved = {key: _stirred(array) for key, array in arrays.items()}
-            stirred = np.broadcast_to(evaluated([left], moved)[id(left)], shape)
-            with np.errstate(invalid="ignore"):  # infinities explain no difference
-                noise = np.abs(stirred.astype(np.float64) - a)
-                differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
-        apart = np.flatnonzero(differs)
-        if not apart.size:
+
+        def again() -> Array:
+            moved = {key: stirred(array) for key, array in arrays.items()}
+            return np.broadcast_to(evaluated([left], moved)[id(left)], shape)
+
+        apart = difference_of(a, b, again)
+        if apart is None or apart.coord is None:
             return None
-        plain = np.flatnonzero(differs & ~_near(a, b, _PLAIN))
-        coord = tuple(int(c) for c in np.unravel_index((plain if plain.size else apart)[0], shape))
-        one, other = (("value", t[coord].item()) for t in (a, b))
-        return Witness(dims, coord, one, other, is_plain=bool(plain.size))
+        return Witness(dims, apart.coord, ("value", apart.left), ("value", apart.right), is_plain=apart.is_plain)
 
     def _codes(self, t: Tensor, keys: list[str], fills: list[Any]) -> np.ndarray[Any, Any]:
         """Return a code for each output element: an input's number and a coordinate, or -1 and a fill's number."""
@@ -200,6 +197,52 @@ class WitnessSearch:
                 for k, c in enumerate(part.coords):
                     code[k + 1, ...][mask] = np.broadcast_to(c, shape)[mask]
         return code.reshape(rank + 2, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayDifference:
+    """Where two computed arrays differ by more than rounding explains.
+
+    Attributes
+    ----------
+    coord : tuple of int or None
+        The coordinate; None if the shapes differ.
+    left, right : object
+        The two elements there, or the two shapes.
+    is_plain : bool
+        Whether they differ by more than rounding in another order ever explains.
+    """
+
+    coord: tuple[int, ...] | None
+    left: Any
+    right: Any
+    is_plain: bool = True
+
+
+def difference_of(a: Array, b: Array, again: Callable[[], Array | None]) -> ArrayDifference | None:
+    """Return where *a* and *b* differ; None if rounding may explain it.
+
+    *again* returns what *a* becomes if its inputs are `stirred`.  If that has another shape, or cannot be computed,
+    rounding may explain everything.
+    """
+    differs = a.shape != b.shape or ~_near(a, b)
+    if not np.any(differs):
+        return None
+    if a.dtype.kind == "f" or a.shape != b.shape:  # by more than the side itself moves with its inputs?
+        moved = again()
+        if moved is None or moved.shape != a.shape:
+            return None
+        if a.shape != b.shape:
+            return ArrayDifference(None, a.shape, b.shape)
+        with np.errstate(invalid="ignore"):  # infinities explain no difference
+            noise = np.abs(moved.astype(np.float64) - a)
+            differs &= ~(np.abs(a.astype(np.float64) - b) <= _NOISE * noise)
+    apart = np.flatnonzero(differs)
+    if not apart.size:
+        return None
+    plain = np.flatnonzero(differs & ~_near(a, b, _PLAIN))
+    coord = tuple(int(c) for c in np.unravel_index((plain if plain.size else apart)[0], a.shape))
+    return ArrayDifference(coord, a[coord].item(), b[coord].item(), is_plain=bool(plain.size))
 
 
 def difference(left: Tensor, right: Tensor, facts: Facts, sizes_of_dims: int = 3) -> tuple[float, float] | None:
@@ -255,7 +298,7 @@ def sample(leaf: Tensor) -> np.ndarray[Any, Any]:
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
 
 
-def _stirred(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def stirred(a: Array) -> Array:
     """Return an array of floats with each element changed by about as much as a sum in another order is."""
     if a.dtype.kind != "f":
         return a

@@ -163,6 +163,13 @@ def hard_swish_of(slope: float = 1 / 6, half: float = 0.5, top: float = 1.0) -> 
 EXACT, ROUNDED, PRODUCT = 0, 0, 1  # units in the last place: a product of two rounded numbers may be one off
 
 
+def test_a_power_of_a_half_is_no_root() -> None:
+    """They differ at -0, and at minus infinity."""
+    root, power = op("Sqrt", X), op("Pow", X, 0.5)
+    assert sl.prove_equal(power, root).verdict is not sl.Verdict.PROVED
+    assert sl.prove_equal(power, root, laws=("reassociate",)).verdict is not sl.Verdict.REFUTED
+
+
 @pytest.mark.parametrize(
     ("fused", "chain", "name", "value", "bound"),
     [

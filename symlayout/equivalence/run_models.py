@@ -1,0 +1,236 @@
+"""Search for a witness by running both models: where no proof is found, and the interpreter cannot compute an output.
+
+A runtime computes bodies of loops, and what lies behind an extent that depends on data.  It is onnxruntime, where that
+is installed, and the reference evaluator of the package ``onnx``.  A difference counts if all runtimes that run both
+models compute it.  A loop of a model may run for ever, and a runtime may end its process.  So models run in a child
+process that has ``symlayout.limits.run_seconds``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.enumerate_sizes import sizes
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import evaluate, names_of
+from symlayout.budgets import limits
+from symlayout.equivalence import runtime_process
+from symlayout.maps.gather_elements import int_extents
+from symlayout.models.model import Model
+from symlayout.proof.counterexample import ArrayDifference, difference_of, stirred
+from symlayout.tensors.chain import Tensor
+
+Array = np.ndarray[Any, Any]
+Arrays = dict[str, Array]
+
+_MOST_SIZES = 2000  # sizes that are tried, to find some that are valid
+_SIZES = (0, 1, 4, 12, 30, 70)  # which of the valid sizes are run: the first ones are the smallest
+_SCALES = (1, 16)  # large inputs reach what small ones leave behind a threshold
+_MOST_ELEMENTS = 1 << 22  # of all values at sizes that are run
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two models that were run differ.
+
+    Attributes
+    ----------
+    sizes : dict
+        A value for each dim of the inputs, by its name.
+    inputs : dict
+        The arrays of the inputs, by their names before.
+    output : str
+        The name of the output before.
+    apart : ArrayDifference
+        The coordinate in it, and both values there.
+    """
+
+    sizes: dict[str, int]
+    inputs: Arrays
+    output: str
+    apart: ArrayDifference
+
+
+@dataclass(frozen=True, slots=True)
+class TwoRuns:
+    """Two models that are run on the same inputs.
+
+    Attributes
+    ----------
+    models : pair of Model
+        The models.
+    inputs : dict of str to (Tensor, str)
+        For each input before its tensor, with the dims of the claim, and its name after.
+    outputs : dict of str to (Tensor, str)
+        For each output before that is compared its tensor, and its name after.
+    facts : Facts
+        What holds for all sizes that both models are valid for.
+    """
+
+    models: tuple[Model, Model]
+    inputs: dict[str, tuple[Tensor, str]]
+    outputs: dict[str, tuple[Tensor, str]]
+    facts: Facts
+
+    def difference(self) -> Difference | None:
+        """Return where an output differs by more than rounding explains; None if no such place is found."""
+        points = list(self._points())
+        runtimes = installed_runtimes() if points else ()
+        for number, runtime in enumerate(runtimes):
+            results = self._results(points, runtime)
+            if all(made is None for pair in results for made in pair):
+                continue
+            for (values, arrays), (before, after) in zip(points, results, strict=True):
+                if before is None or after is None:
+                    continue
+                for name in self.outputs:
+                    found = self._apart(name, arrays, before, after, runtime)
+                    if found is not None and self._agree(name, arrays, runtimes[number + 1 :]):
+                        return Difference(values, arrays, name, found)
+            return None
+        return None
+
+    def _points(self) -> Iterator[tuple[dict[str, int], Arrays]]:
+        """Yield sizes that both models are valid for, and inputs there."""
+        dims = sorted({name for t, _ in self.inputs.values() for name in t.facts.dims})
+        least = dict.fromkeys(self.facts.dims, 0) | dict.fromkeys(dims, 1)
+        tried = ({name: values[name] for name in dims} for values in islice(sizes(self.facts, least), _MOST_SIZES))
+        seen: set[tuple[int, ...]] = set()
+        for values in tried:
+            key = tuple(values.values())
+            if key in seen or not self._fits(values):
+                continue
+            seen.add(key)
+            if len(seen) - 1 in _SIZES:
+                yield from ((values, self._drawn(values, scale)) for scale in _SCALES)
+            if len(seen) > _SIZES[-1]:
+                return
+
+    def _fits(self, values: Mapping[str, int]) -> bool:
+        """Return whether all requirements hold that name the inputs' dims only, and all values are few enough."""
+        known = self.facts.values(values)
+        if any(not r.holds(known) for r in self.facts.requirements if names_of(r.value) <= known.keys()):
+            return False
+        nodes = {id(node): node for t, _ in self.outputs.values() for node in t.graph()}.values()
+        return sum(_elements(node, values) for node in nodes) <= _MOST_ELEMENTS
+
+    def _drawn(self, values: Mapping[str, int], scale: int) -> Arrays:
+        draw = np.random.default_rng(scale)
+        arrays = {}
+        for name, (t, _) in self.inputs.items():
+            shape = int_extents(t.bind({dim: value for dim, value in values.items() if dim in t.facts.dims}))
+            dtype = np.dtype(np.float32) if t.dtype is None else t.dtype
+            if dtype.kind == "f":
+                arrays[name] = np.asarray(draw.normal(size=shape) * scale).astype(dtype)
+            else:  # small integers are indices of small tables too
+                arrays[name] = np.asarray(draw.integers(0, 2 if scale == 1 else 5, shape)).astype(dtype)
+        return arrays
+
+    def _results(
+        self, points: Sequence[tuple[dict[str, int], Arrays]], runtime: str
+    ) -> list[tuple[Arrays | None, Arrays | None]]:
+        """Return what both models compute at each point."""
+        feeds = [arrays for _, arrays in points]
+        after = [{other: arrays[name] for name, (_, other) in self.inputs.items()} for arrays in feeds]
+        left, right = run_models(self.models, (feeds, after), runtime)
+        return list(zip(left, right, strict=True))
+
+    def _apart(self, name: str, arrays: Arrays, before: Arrays, after: Arrays, runtime: str) -> ArrayDifference | None:
+        """Return where an output differs by more than the model before changes with the last bits of its inputs."""
+        a, b = before[name], after[self.outputs[name][1]]
+
+        def again() -> Array | None:
+            moved = {key: stirred(array) for key, array in arrays.items()}
+            ((made,),) = run_models(self.models[:1], [[moved]], runtime)
+            return None if made is None else made[name]
+
+        found = difference_of(a, b, again)
+        return found if found is not None and found.is_plain else None
+
+    def _agree(self, name: str, arrays: Arrays, runtimes: Sequence[str]) -> bool:
+        """Return whether other runtimes compute a difference too, as far as they run both models."""
+        for runtime in runtimes:
+            ((before, after),) = self._results([({}, arrays)], runtime)
+            if before is not None and after is not None and self._apart(name, arrays, before, after, runtime) is None:
+                return False
+        return True
+
+
+def _elements(t: Tensor, values: Mapping[str, int]) -> int:
+    """Return how many elements a value has for these sizes; an extent that is not known counts as one."""
+    count, known = 1, t.facts.values(values)
+    for n, d in map(t.facts.to_user, t.extents):
+        if names_of(n) | names_of(d) <= known.keys():
+            count *= evaluate(n, known) // (evaluate(d, known) or 1)
+    return count
+
+
+def installed_runtimes() -> tuple[str, ...]:
+    """Return the runtimes that are installed, the fastest one first."""
+    return tuple(name for name in runtime_process.RUNTIMES if find_spec(name) is not None)
+
+
+def run_models(models: Sequence[Model], feeds: Sequence[Sequence[Arrays]], runtime: str) -> list[list[Arrays | None]]:
+    """Return the outputs of each model for each of its feeds, by name; None where it was not run.
+
+    Parameters
+    ----------
+    models : sequence of Model
+        The models.  Those that are not of ONNX are not run.
+    feeds : sequence of sequence of dict
+        For each model the arrays of its inputs, several times.
+    runtime : str
+        The name of the runtime: see `installed_runtimes`.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if all(_write(model, folder / f"{k}.onnx") for k, model in enumerate(models)):
+            for k, given in enumerate(feeds):
+                for number, arrays in enumerate(given):
+                    np.savez(folder / f"{k}-{number}.in.npz", **arrays)  # type: ignore[arg-type]
+            _call(runtime, folder)
+        return [
+            [_read(folder / f"{k}-{number}.out.npz", model) for number in range(len(given))]
+            for k, (model, given) in enumerate(zip(models, feeds, strict=True))
+        ]
+
+
+def _write(model: Model, path: Path) -> bool:
+    """Write a model, or where it is; return whether it can be run."""
+    if model.format != "ONNX":
+        return False
+    if not any(tensor.external_data for tensor in model.source.graph.initializer):
+        path.write_bytes(model.source.SerializeToString())
+    elif model.path.is_file():  # it finds its constants beside it
+        path.with_suffix(".path").write_text(str(model.path.resolve()), "utf-8")
+    else:
+        return False
+    return True
+
+
+def _call(runtime: str, folder: Path) -> None:
+    """Run the models of a folder.  What is not computed within the limit has no file."""
+    command = [sys.executable, "-P", runtime_process.__file__, runtime, str(folder)]
+    quiet = subprocess.DEVNULL
+    try:
+        subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, timeout=limits.run_seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return
+
+
+def _read(path: Path, model: Model) -> Arrays | None:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[f"arr_{k}"] for k, name in enumerate(model.outputs)}
+    except (OSError, KeyError, ValueError):
+        return None
