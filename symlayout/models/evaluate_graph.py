@@ -31,6 +31,7 @@ from symlayout.tensors.chain import Tensor
 
 _WHOLE = "biuUSO"  # kinds of elements that are not rounded
 MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be computed at once
+_LEAST_BYTES = 4  # of a type in which a size is taken to fit
 _ROUNDED_ALIKE = frozenset(
     {
         *(np.abs, np.add, np.ceil, np.floor, np.multiply, np.negative, np.rint, np.subtract),
@@ -199,10 +200,10 @@ class Evaluation:
         starts = to is not None and to.kind == "f" and isinstance(v := inputs[0], np.ndarray) and v.dtype == object
         if not starts and (op not in REAL_OPS or not any(self._is_real(v) for v in inputs)):
             return results
-        if to is not None and to.kind not in "iuf":
-            return results
+        if to is not None and (to.kind not in "if" or to.itemsize < _LEAST_BYTES):
+            return results  # a size may wrap, or be rounded
         given = [self.reals_of(v) for v in inputs]
-        if to is not None and to.kind in "iu":
+        if to is not None and to.kind == "i":
             whole = None if given[0] is None else self.shapes.integers_of(given[0])
             self.note_type(whole, to)
             return results if whole is None else [whole]

@@ -45,6 +45,7 @@ _DECISION = 100  # the work of a search for a proof, where a sum or product is 1
 _WORK_OF_A_NODE = 20
 _LIMIT = 1 << 63
 _INT32 = (1 << 31) - 1
+_WIDE = (np.dtype(np.int32), np.dtype(np.int64))  # types in which a size is taken to fit
 
 Rule = Callable[..., Any]
 R = TypeVar("R")
@@ -463,6 +464,8 @@ def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Co
     limits = np.iinfo(to)
     if any(isinstance(number, int) and not limits.min <= number <= limits.max for number in data.flat):
         raise ShapeError(f"an integer does not fit {to}", "overflow")
+    if to not in _WIDE and any(hasattr(number, "free_symbols") for number in data.flat):
+        raise NotComputedError(f"a shape is cast to {to}, in which sizes may wrap")
     return data.copy()  # whose element type is another
 
 

@@ -230,3 +230,15 @@ def test_numbers_of_a_shape_have_the_element_type_that_they_are_cast_to(
     assert (found.dtype, found.tolist()) == (np.int32, [4, 6])
     assert sl.verify(plain, cast).verdict is sl.Verdict.REFUTED
     assert sl.verify(plain, back).verdict is sl.Verdict.PROVED
+
+
+@pytest.mark.parametrize("to", [TensorProto.INT8, TensorProto.UINT32, TensorProto.FLOAT16])
+def test_numbers_of_a_shape_are_not_taken_to_fit_a_narrow_type(tmp_path: Path, to: int) -> None:
+    def read_cast(name: str, *nodes: NodeProto) -> Model:
+        (tmp_path / name).mkdir()
+        head = node("Shape", "x", "s"), node("Add", "s, s", "a"), node("Sub", "s, a", "d")  # minus the extents
+        return read(tmp_path / name, model([*head, *nodes], [value_info("x", ("N", "C"))]))
+
+    plain = read_cast("plain", node("Identity", "d", "y"))
+    cast = read_cast("cast", node("Cast", "d", "n", to=to), node("Cast", "n", "y", to=INT64))
+    assert sl.verify(plain, cast, budget=1).verdict is not sl.Verdict.PROVED

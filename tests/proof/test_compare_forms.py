@@ -284,3 +284,8 @@ def test_only_the_law_is_named_that_the_difference_needs() -> None:
     before, after = op("Mul", scaled, op("Div", 1.0, root)), op("Div", scaled, root)
     proof = sl.prove_equal(before, after, laws=("reassociate", "reciprocal", "fold-batchnorm"))
     assert (proof.verdict, proof.laws) == (PROVED, ("reciprocal",))
+
+
+def test_a_power_of_one_half_is_not_a_root() -> None:
+    power, root = op("Pow", X, 0.5), op("Sqrt", X)  # of -0.0: 0.0 and -0.0; of negative infinity: infinity and NaN
+    assert sl.prove_equal(power, root, budget=1).verdict is not sl.Verdict.PROVED
