@@ -25,6 +25,7 @@ from symlayout.algebra.polynomial import (
     coefficient_of,
     collapse,
     exact_quotient,
+    integer_or_extent,
     names_of,
     symbol,
     terms_of,
@@ -306,7 +307,7 @@ class Coordinate(Arithmetic):
 
 def extent_of(value: Any) -> Extent:
     """Return the expression of a coordinate; an extent is returned as it is."""
-    return value.e if isinstance(value, Coordinate) else value
+    return value.e if isinstance(value, Coordinate) else integer_or_extent(value)
 
 
 def renew(facts: Facts) -> None:

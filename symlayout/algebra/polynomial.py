@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import gcd
+from operator import index
 from typing import Any
 
-from symlayout.errors import ShapeError
+from symlayout.errors import ShapeError, shown
 
 Monomial = tuple[str, ...]
 
@@ -67,7 +68,7 @@ class Poly:
                 del terms[()]
             return Poly(terms)
         if not isinstance(other, Poly):
-            return NotImplemented
+            return _foreign(other)
         terms = dict(self.terms)
         for monomial, coefficient in other.terms.items():
             total = terms.get(monomial, 0) + coefficient
@@ -86,7 +87,7 @@ class Poly:
         if isinstance(other, int):
             return self + -other
         if not isinstance(other, Poly):
-            return NotImplemented
+            return _foreign(other)
         terms = dict(self.terms)
         for monomial, coefficient in other.terms.items():
             total = terms.get(monomial, 0) - coefficient
@@ -107,7 +108,7 @@ class Poly:
                 return 0
             return Poly({monomial: coefficient * other for monomial, coefficient in self.terms.items()})
         if not isinstance(other, Poly):
-            return NotImplemented
+            return _foreign(other)
         if len(self.terms) * len(other.terms) > MAX_PRODUCTS:
             raise ShapeError(
                 f"a product of {len(self.terms)} by {len(other.terms)} terms exceeds {MAX_PRODUCTS} in all\n"
@@ -146,6 +147,42 @@ Extent = int | Poly
 def symbol(name: str) -> Poly:
     """Return the polynomial that is the symbol *name*."""
     return Poly({(name,): 1})
+
+
+def integer_or_extent(value: Any) -> Extent:
+    """Return a value that a declaration computes with, as an int or a polynomial.
+
+    Raises
+    ------
+    ShapeError
+        ``attr_dtype``: it is neither, such as a dim that was not made an extent.
+
+    Examples
+    --------
+    >>> integer_or_extent(3), integer_or_extent(symbol("N"))
+    (3, N)
+    """
+    if isinstance(value, int | Poly):
+        return value
+    try:
+        return index(value)
+    except TypeError:
+        raise _no_extent(value) from None
+
+
+def _foreign(other: Any) -> Any:
+    """Return `NotImplemented` for an operand of a class that may compute with polynomials; refuse SymPy's."""
+    if hasattr(other, "free_symbols"):
+        raise _no_extent(other)
+    return NotImplemented
+
+
+def _no_extent(value: Any) -> ShapeError:
+    return ShapeError(
+        f"a declaration computes with {shown(value)}, which is neither an integer, an extent nor a coordinate\n"
+        "  help: x.extent(value), with x the declaration's operand, makes an extent of a dim or an expression of dims",
+        "attr_dtype",
+    )
 
 
 def collapse(terms: dict[Monomial, int]) -> Extent:

@@ -8,19 +8,19 @@ import itertools
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from symlayout import facade
 from symlayout.algebra.fact_store import describe_dim
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
-from symlayout.algebra.polynomial import Extent, names_of, product, substitute, symbol
-from symlayout.errors import ArrayError, FormatError, ShapeError, shown
+from symlayout.algebra.polynomial import Extent, integer_or_extent, names_of, product, substitute, symbol
+from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError, shown
 from symlayout.language import sympy_bridge
 from symlayout.language.group_patterns import has_group
 from symlayout.language.parse import evaluate, parse_shape
 from symlayout.language.parse import names_of as dims_in
-from symlayout.tensors.declaration import UNDETERMINED, Body, Declared, Operand, as_list
+from symlayout.tensors.declaration import UNDETERMINED, Body, Case, Declared, Operand, as_list
 from symlayout.tensors.element_types import check_fill, element_type
 from symlayout.tensors.requirements import bounds, requirements
 
@@ -594,7 +594,51 @@ def apply(
     check_tensors(declaration.__name__, *inputs)
     inputs, operand = joined(declaration.__name__, inputs, (args, kwargs), values)
     declared = declaration(operand, *args, **kwargs)
+    if not own:
+        declared = _checked(declared, operand)
     return mapped(operand, declared, inputs, Application(declaration, args, kwargs, values or {}, own))
+
+
+def _checked(declared: Any, operand: Operand) -> Declared:
+    """Return the map that a user's declaration returned; its coordinates are checked when they are computed."""
+    if not isinstance(declared, Declared):
+        raise FormatError(
+            f"the declaration {operand.where} returns {shown(declared)}, and not a map\n  help: return index_map(...)"
+        )
+
+    def checked(case: Case) -> Case:
+        rank = len(operand.shapes[case.source])
+
+        def coords(*o: Any) -> Sequence[Any]:
+            found = _called(operand.where, case.coords, o)
+            if not isinstance(found, Sequence) or isinstance(found, str) or len(found) != rank:
+                raise ShapeError(
+                    f"{operand.where}: the map returns {shown(found)}, its input has {rank} axes\n"
+                    "  help: return one coordinate for each axis of the input",
+                    "rank",
+                )
+            return found
+
+        windows = case.where
+        return replace(
+            case, coords=coords, where=None if windows is None else lambda *o: _called(operand.where, windows, o)
+        )
+
+    return Declared(tuple(map(integer_or_extent, declared.domain)), tuple(map(checked, declared.cases)))
+
+
+def _called(name: str, function: Callable[..., Any], o: tuple[Any, ...]) -> Any:
+    """Return what a function of a user's map returns of coordinates."""
+    try:
+        return function(*o)
+    except SymlayoutError:
+        raise
+    except (TypeError, ValueError, AttributeError) as error:  # SymPy refuses coordinates by ValueErrors
+        raise FormatError(
+            f"{name}: a function of the map fails: {error}\n"
+            "  help: it takes one coordinate for each axis, and computes with + - * // % on coordinates and extents; "
+            "x.extent(value) makes an extent of a dim"
+        ) from error
 
 
 def joined(
