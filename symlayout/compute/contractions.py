@@ -47,7 +47,13 @@ def sum_of_products(*arrays: Array, axes: tuple[int, ...]) -> Array:
 
 
 SUM_OF_PRODUCTS = Body(
-    "sum_of_products", sum_of_products, over=True, commutative=True, symmetric=True, sums_products=True
+    "sum_of_products",
+    sum_of_products,
+    over=True,
+    commutative=True,
+    symmetric=True,
+    sums_products=True,
+    joins=np.add,
 )
 
 

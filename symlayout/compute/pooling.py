@@ -10,7 +10,7 @@ import numpy as np
 from symlayout.algebra.polynomial import Extent
 from symlayout.compute.contractions import Spatial, Window
 from symlayout.compute.elementwise import broadcast_jointly, same_extents
-from symlayout.compute.reductions import greatest, mean, norm
+from symlayout.compute.reductions import JOINS, greatest, mean, norm
 from symlayout.compute.trace import elements, fold
 from symlayout.ops.axes import moveaxis
 from symlayout.ops.broadcast import broadcast_to
@@ -59,7 +59,7 @@ def column_major_numbers(x: Array, axes: Axes) -> Array:
 
 
 _REDUCE: dict[str, Body] = {
-    "max": Body("greatest", greatest, over=True, commutative=True, exact=True),
+    "max": Body("greatest", greatest, over=True, commutative=True, exact=True, joins=JOINS[greatest]),
     "mean": Body("mean", mean, over=True, commutative=True),
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.compute.scalars import is_narrow
-from symlayout.compute.trace import elements, fold, number_of_terms
+from symlayout.compute.trace import elements, fold, larger, number_of_terms, smaller
 from symlayout.ops.axes import expand_dims
 from symlayout.ops.transpose import transpose
 from symlayout.tensors.chain import Applicable, Tensor
@@ -108,6 +108,15 @@ def norm(x: Array, axes: Axes, p: int = 2) -> Array:
     return np.asarray(np.power(np.power(v, v.dtype.type(p)).sum(axes), v.dtype.type(1 / p))).astype(x.dtype)
 
 
+JOINS: dict[Callable[..., Any], Callable[..., Any]] = {
+    total: np.add,
+    product: np.multiply,
+    greatest: larger,
+    least: smaller,
+}
+"""The folds, and what makes the fold of all terms from the folds of two parts."""
+
+
 def reduced(
     x: Tensor,
     axes: Sequence[int],
@@ -130,6 +139,7 @@ def reduced(
     kept = [k for k in range(x.rank) if k not in axes]
     order = [*kept, *sorted(axes)]
     view = x if order == list(range(x.rank)) else transpose(x, order)
-    body = Body(function.__name__, function, attributes, over=True, commutative=commutative, exact=exact)
+    joins = JOINS.get(function)
+    body = Body(function.__name__, function, attributes, over=True, commutative=commutative, exact=exact, joins=joins)
     made = compute(body, [view], batch=len(kept), dtype=x.dtype)
     return expand_dims(made, sorted(axes)) if keepdims and axes else made

@@ -26,6 +26,7 @@ from symlayout.tensors.element_types import same_fill
 
 Array = np.ndarray[Any, Any]
 
+_DRAWS = 4  # of elements, where there is one size only: maxima of two draws are often equal
 _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
@@ -153,7 +154,8 @@ class WitnessSearch:
         self._spent += size // _ELEMENTS
         if left.computes or right.computes:
             self._spent += sum(_work(t) for t in (left, right)) // _ELEMENTS
-            return self._computed_apart(left, right, dims), False
+            draws = range(1 if dims else _DRAWS)  # other sizes are another draw
+            return next(filter(None, (self._computed_apart(left, right, dims, k) for k in draws)), None), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
         codes = [self._codes(t, keys, fills) for t in (left, right)]
@@ -164,9 +166,9 @@ class WitnessSearch:
         reads = [_read(code[:, different[0]], keys, fills, left, right) for code in codes]
         return Witness(dims, coord, *reads), True
 
-    def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int]) -> Witness | None:
+    def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int], draw: int) -> Witness | None:
         """Return a witness if the sides compute values that differ by more than rounding explains."""
-        arrays = {leaf.key: sample(leaf) for leaf in (*left.arguments(), *right.arguments())}
+        arrays = {leaf.key: sample(leaf, draw) for leaf in (*left.arguments(), *right.arguments())}
         found = evaluated([left, right], arrays)
         shape = int_extents(left)
         a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
@@ -288,9 +290,9 @@ def _work(t: Tensor) -> int:
     return sum(int(np.prod(int_extents(v), dtype=object)) for v in views)
 
 
-def sample(leaf: Tensor) -> np.ndarray[Any, Any]:
+def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
     """Return elements for an input: small integers, so that sums and products of them are exact."""
-    seed = np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32)
+    seed = [*np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32), *[draw] * (draw > 0)]
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
     dtype = np.dtype(np.float64) if leaf.dtype is None else leaf.dtype
     if dtype.kind == "b":

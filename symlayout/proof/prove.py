@@ -22,6 +22,7 @@ from symlayout.proof.compare_forms import LAWS
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import Tree, agree
+from symlayout.proof.folds import merged
 from symlayout.proof.natural_assumptions import assumed
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
@@ -105,7 +106,9 @@ class Proof:
         laws: tuple[str, ...] = (),
         known: Congruence | None = None,
         tree: Tree | None = None,
+        merged: tuple[Tensor, ...] = (),
     ) -> None:
+        self._compared = merged or (left, right)
         self._sides, self._facts = (left, right), facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
         self.laws, self._known, self._tree = laws, known, tree
@@ -127,12 +130,13 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
-        if self._known is not None and any(side.computes for side in self._sides):
-            left, right = self._sides
-            return certificate_of_computed({"": left}, {"": right}, self._facts, self._known)
+        if self._known is not None and any(side.computes for side in self._compared):
+            left, right = self._compared
+            return certificate_of_computed({"": left}, {"": right}, self._known.facts, self._known, self.laws)
         from symlayout.proof.certificate.write import certify
 
-        return certify(*self._sides, self._facts, _dtype(*self._sides), self._tree)
+        left, right = self._compared
+        return certify(left, right, self._facts, _dtype(left, right), self._tree)
 
     @cached_property
     def same_requires(self) -> bool:
@@ -277,11 +281,17 @@ def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
     known = pairs_known(facts, laws)
+    if (proof := _proved_by_merging(left, right, facts, known[0])) is not None:
+        return proof
     return decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
 
 
 def certificate_of_computed(
-    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: Congruence
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    facts: Facts,
+    known: Congruence,
+    laws: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the certificate of a proof, whose pairs are *known*, that tensors of the same names are equal.
 
@@ -296,13 +306,36 @@ def certificate_of_computed(
     from symlayout.proof.certificate.computed import certify_computed, with_functions_outermost
 
     if not known.direct:
-        return certify_computed(left, right, facts, known)
+        return certify_computed(left, right, facts, known, laws)
     sides = [with_functions_outermost(side) for side in (left, right)]
     again = Congruence(facts, limits.decision_goals, known.laws)
     for name, t in sides[0].items():
         if isinstance(_attempt(t, sides[1][name], facts, again, finite=True), str):
             again.direct = True
-    return certify_computed(sides[0], sides[1], facts, again, outermost=True)
+    return certify_computed(sides[0], sides[1], facts, again, laws, outermost=True)
+
+
+def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:
+    """Return the proof of two sides whose folds are merged; None without one, or where it is not needed."""
+    for turned in (False, True):
+        try:
+            sides, used, count = merged((left, right), first.laws, turned=turned)
+        except ShapeError:  # more terms than int64 counts
+            return None
+        if not count or (not turned and not isinstance(_attempt(left, right, facts, first, finite=False), str)):
+            return None
+        here = facts.fork()
+        for side in sides:
+            here.merge(side.facts)
+        if len(here.requirements) > len(facts.requirements):  # then the proof would be about fewer sizes
+            return None
+        known = Congruence(here, first.goals, first.laws)
+        found = _attempt(sides[0], sides[1], here, known, finite=False)
+        if not isinstance(found, str):
+            known.used |= used
+            laws = tuple(sorted(known.used))
+            return Proof(left, right, facts, Verdict.PROVED, laws=laws, known=known, tree=found, merged=tuple(sides))
+    return None
 
 
 def pairs_known(facts: Facts, laws: Sequence[str]) -> tuple[Congruence, Congruence]:

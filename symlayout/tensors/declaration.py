@@ -116,6 +116,9 @@ class Body:
         Whether two evaluations may differ; then the value equals no other value.
     sums_products : bool
         Whether the value is the sum over the box of the products of the operands' elements.
+    joins : callable or None
+        For a fold of elements, or of their products: the function of two elements that makes the value of all terms
+        from the values of two parts of them.  A fold of one element is that element if *exact*, or for integers.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Body:
     symmetric: bool = False
     random: bool = False
     sums_products: bool = False
+    joins: Callable[..., Any] | None = None
 
 
 class Operand:

@@ -32,7 +32,13 @@ _MOST_AXES = 5  # of a constant whose permutations are tried
 
 
 def certify_computed(
-    left: Mapping[str, Tensor], right: Mapping[str, Tensor], facts: Facts, known: Congruence, *, outermost: bool = False
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    facts: Facts,
+    known: Congruence,
+    laws: Sequence[str] = (),
+    *,
+    outermost: bool = False,
 ) -> dict[str, Any]:
     """Return the certificate that each tensor of *left* equals that of *right* of the same name.
 
@@ -67,7 +73,7 @@ def certify_computed(
             }
         )
     outputs = {name: certify(*claims.movement(t, right[name])) for name, t in left.items()}
-    body: dict[str, Any] = {"pairs": pairs, "outputs": outputs, "laws": _laws(pairs)}
+    body: dict[str, Any] = {"pairs": pairs, "outputs": outputs, "laws": sorted({*_laws(pairs), *laws})}
     if outermost:
         body["outermost"] = True
     return {**body, "seal": _seal(body)}

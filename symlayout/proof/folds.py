@@ -1,0 +1,228 @@
+"""Merge folds: a fold of folds is one fold over both boxes, and folds that are joined are one fold over all terms.
+
+A fold is a computed value whose body has a function `joins`: sums, products, maxima, minima, and sums of products.  The
+merged value reads the same terms through one view, so the comparison of views decides whether two merged values agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from symlayout.algebra.facts import Facts
+from symlayout.ops.axes import expand_dims, squeeze
+from symlayout.ops.concatenate import concatenate
+from symlayout.ops.reshape import reshape
+from symlayout.proof.compare_forms import REASSOCIATE
+from symlayout.proof.congruence import equal
+from symlayout.tensors.chain import Application, Tensor
+from symlayout.tensors.computation import compute
+from symlayout.tensors.declaration import Declared, Operand
+
+
+@dataclass(slots=True)
+class Merging:
+    """Merges the folds of tensors.
+
+    Attributes
+    ----------
+    laws : frozenset of str
+        The granted laws: sums and products of floats are merged only under ``"reassociate"``.
+    used : set of str
+        The laws that were needed.
+    turned : bool
+        Whether the terms of the second of two joined folds come first.
+    """
+
+    laws: frozenset[str]
+    used: set[str] = field(default_factory=set)
+    turned: bool = False
+    merged: int = 0
+
+    def of(self, t: Tensor) -> Tensor:
+        """Return *t* with its folds merged: *t* itself if there is nothing to merge."""
+        made: dict[int, Tensor] = {}
+        for node in t.graph():
+            inputs = tuple(made[id(x)] for x in node.inputs)
+            same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
+            here = node if same else node.remade(inputs, {})
+            made[id(node)] = self._merged(here) if node.body is not None else here
+        return made[id(t)]
+
+    def _merged(self, node: Tensor) -> Tensor:
+        while (found := self._of_fold(node) or self._of_join(node)) is not None:
+            self.merged += 1
+            node = found
+        return _without_units(node)
+
+    # ------------------------------------------------------------------ the rules
+
+    def _of_fold(self, node: Tensor) -> Tensor | None:
+        """Return a fold of one term as that term, or a fold of folds as one fold; None if *node* is neither."""
+        if not _is_plain(node):
+            return None
+        (view,) = node.inputs
+        box = [node.facts.reduce(e) for e in view.extents[node.batch :]]
+        if all(e == 1 for e in box) and _is_exact(node):
+            return reshape(view, node.shape) if box else view
+        inner = _source(view)
+        if inner is None or not self._may_merge(node, inner):
+            return None
+        assert inner.body is not None
+        views = [_through(view, inner, v) for v in inner.inputs]
+        return compute(inner.body, views, batch=node.batch, dtype=node.dtype)
+
+    def _of_join(self, node: Tensor) -> Tensor | None:
+        """Return the join of two folds, or of a fold and an element, as one fold; None if *node* is no join."""
+        body = node.body
+        if body is None or body.over or body.random or body.attributes or len(node.inputs) != 2:
+            return None
+        found = [_source(view) for view in node.inputs]
+        folds = [f for f in found if f is not None and f.body is not None and f.body.joins == body.function]
+        if not folds or not self._may_merge(node, *folds) or any(f.body != folds[0].body for f in folds):
+            return None
+        if len(folds) == 1 and not _is_plain(folds[0]):
+            return None
+        fold, pieces = folds[0].body, []
+        assert fold is not None
+        for view, inner in zip(node.inputs, found, strict=True):
+            if inner is not None and inner.body == fold:
+                pieces.append([_through(view, inner, v) for v in inner.inputs])
+            elif view.dtype == node.dtype:
+                pieces.append([expand_dims(view, -1)])
+            else:
+                return None
+        if self.turned:
+            pieces.reverse()
+        if len(pieces[0]) != len(pieces[1]):
+            return None
+        views = _joined(pieces, node.batch, node.facts)
+        return compute(fold, views, batch=node.batch, dtype=node.dtype)
+
+    def _may_merge(self, node: Tensor, *folds: Tensor) -> bool:
+        """Return whether folds may be taken as parts of *node*: they are of its function, and no law is missing."""
+        function = node.body and (node.body.joins or node.body.function)
+        for f in folds:
+            if f.body is None or f.body.joins is None or f.body.joins != function or f.body.random:
+                return False
+            if f.rank != f.batch or f.dtype != node.dtype:
+                return False
+        if all(_is_exact(f) for f in folds):
+            return True
+        if REASSOCIATE not in self.laws:
+            return False
+        self.used.add(REASSOCIATE)
+        return True
+
+
+def _without_units(node: Tensor) -> Tensor:
+    """Return a fold as one whose batch has no axis of extent 1, with these axes added after; others as they are."""
+    units = [k for k in range(node.batch) if node.facts.reduce(node.extents[k]) == 1]
+    if node.body is None or node.body.joins is None or not units or node.rank != node.batch:
+        return node
+    views = [squeeze(view, units) for view in node.inputs]
+    return expand_dims(compute(node.body, views, batch=node.batch - len(units), dtype=node.dtype), units)
+
+
+def _is_plain(node: Tensor) -> bool:
+    """Return whether a value is a fold of elements, and not of products of elements."""
+    body = node.body
+    return (
+        body is not None
+        and body.joins is not None
+        and len(node.inputs) == 1
+        and node.rank == node.batch
+        and node.dtype is not None
+        and node.dtype == node.inputs[0].dtype
+    )
+
+
+def _is_exact(node: Tensor) -> bool:
+    """Return whether the fold of parts has the bits of the fold of all terms."""
+    assert node.body is not None
+    return node.dtype is not None and (node.body.exact or node.dtype.kind in "iub")
+
+
+def _source(view: Tensor) -> Tensor | None:
+    """Return the computed value that a view reads everywhere through maps without fills; None if it reads no such."""
+    while view.declared is not None:
+        if len(view.inputs) != 1 or any(case.fill is not None for case in view.declared.cases):
+            return None
+        if not isinstance(view._again, Application):
+            return None
+        (view,) = view.inputs
+    return view if view.body is not None else None
+
+
+def _through(view: Tensor, inner: Tensor, terms: Tensor) -> Tensor:
+    """Return the terms of *inner* that *view* reads: their axes after the batch of *inner* follow those of *view*."""
+    if view is inner:
+        return terms
+    (source,) = view.inputs
+    made = _through(source, inner, terms)
+    again = view._again
+    assert isinstance(again, Application)
+    lifted = replace(again, declaration=_Lifted(again.declaration, terms.rank - inner.batch))
+    return lifted((made,), {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Lifted:
+    """The declaration of an operation on all axes but the last *extra*, which stay as they are."""
+
+    declaration: Any
+    extra: int
+
+    @property
+    def __name__(self) -> str:
+        return str(self.declaration.__name__)
+
+    def __call__(self, x: Operand, *args: Any, **attributes: Any) -> Declared:
+        if not self.extra:
+            made: Declared = self.declaration(x, *args, **attributes)
+            return made
+        (shape,) = x.shapes
+        x.shapes = (shape[: -self.extra],)
+        made = self.declaration(x, *args, **attributes)
+        x.shapes = (shape,)
+        return Declared((*made.domain, *shape[-self.extra :]), tuple(self._of_case(case) for case in made.cases))
+
+    def _of_case(self, case: Any) -> Any:
+        coords, where, extra = case.coords, case.where, self.extra
+        return replace(
+            case,
+            coords=lambda *o: (*coords(*o[:-extra]), *o[-extra:]),
+            where=None if where is None else lambda *o: where(*o[:-extra]),
+        )
+
+
+def _joined(pieces: Sequence[Sequence[Tensor]], batch: int, facts: Facts) -> list[Tensor]:
+    """Return views over the terms of both pieces: along the only axis that differs, or over all terms in one axis."""
+    one, other = (p[0].extents[batch:] for p in pieces)
+    if len(one) == len(other):
+        apart = [k for k, (x, y) in enumerate(zip(one, other, strict=True)) if not equal(x, y, facts)]
+        if one and len(apart) < 2:
+            axis = batch + (apart[0] if apart else 0)
+            return [concatenate([v, w], axis) for v, w in zip(*pieces, strict=True)]
+    flat = [[_flat(v, batch) for v in piece] for piece in pieces]
+    return [concatenate([v, w], batch) for v, w in zip(*flat, strict=True)]
+
+
+def _flat(view: Tensor, batch: int) -> Tensor:
+    if view.rank == batch + 1:
+        return view
+    if view.rank == batch:
+        return expand_dims(view, -1)
+    return reshape(view, (*view.shape[:batch], prod(view.shape[batch:])))
+
+
+def merged(sides: Sequence[Tensor], laws: frozenset[str], *, turned: bool) -> tuple[list[Tensor], set[str], int]:
+    """Return both sides with their folds merged, the laws that this needs, and the number of merged folds.
+
+    If *turned*, the terms of joined folds change places on the second side.
+    """
+    left, right = Merging(laws), Merging(laws, turned=turned)
+    found = [left.of(sides[0]), right.of(sides[1])]
+    return found, left.used | right.used, left.merged + right.merged
