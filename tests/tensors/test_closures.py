@@ -44,8 +44,8 @@ FOREIGN: dict[str, Callable[..., Any]] = {
     "a float": lambda x, n, w: index_map((n, w), lambda i, j: (i + 0.5, j)),
     "text as a coordinate": lambda x, n, w: index_map((n, w), lambda i, j: ("a", j)),
     "no coordinate": lambda x, n, w: index_map((n, w), lambda i, j: (None, j)),
-    "a float as an extent": lambda x, n, w: index_map((n, 2.5), lambda i, j: (i, j)),
-    "text as an extent": lambda x, n, w: index_map((n, "w"), lambda i, j: (i, j)),
+    "a float as an extent": lambda x, n, w: index_map((n, 2.5), lambda i, j: (i, j)),  # type: ignore[arg-type]
+    "text as an extent": lambda x, n, w: index_map((n, "w"), lambda i, j: (i, j)),  # type: ignore[arg-type]
 }
 
 
