@@ -88,9 +88,9 @@ class ResultShape:
         most = None if entry.most is None else product([self._extent(operand, factor) for factor in entry.most])
         if most == entry.least:
             return most
-        bound = most if isinstance(most, int) else None
-        e = operand.extent(symbol_of(Dim(f"{self.stem}.{axis}", entry.least, bound, process=self.identity)))
-        if most is not None and bound is None:
+        # The bound is a fact, not part of the dim: it may be a number after dims are bound, and the dim stays the same.
+        e = operand.extent(symbol_of(Dim(f"{self.stem}.{axis}", entry.least, process=self.identity)))
+        if most is not None:
             operand.assume(most - e)
         return e
 

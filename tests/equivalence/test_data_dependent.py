@@ -61,3 +61,21 @@ def test_the_first_of_two_extents_is_not_the_second(tmp_path: Path) -> None:
         paths.append(written(tmp_path / f"{k}.onnx", *nodes))
     assert sl.verify(paths[0], paths[0]).verdict is sl.Verdict.PROVED
     assert sl.verify(paths[0], paths[1]).verdict is not sl.Verdict.PROVED
+
+
+def test_an_extent_that_data_determine_stays_when_dims_get_values(tmp_path: Path) -> None:
+    nodes = [
+        node("NonZero", "x", "found"),
+        node("Shape", "found", "size"),
+        node("Transpose", "found", "rows", perm=[1, 0]),
+        node("Slice", "size, one, two", "count"),
+        node("Concat", "count, all", "target", axis=0),
+        node("Reshape", "rows, target", "y"),
+    ]
+    path = tmp_path / "model.onnx"
+    constants = (tensor([1], name="one"), tensor([2], name="two"), tensor([-1], name="all"))
+    path.write_bytes(model(nodes, [value_info("x", ("N", 4))], constants=constants))
+    found = sl.read_model(path).outputs["y"]
+    bound = found.subs({"N": 2})
+    assert bound.shape == found.shape
+    assert (found.bounds()[0], bound.bounds()[0]) == ((1, None), (1, 8))
