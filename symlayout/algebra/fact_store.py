@@ -169,6 +169,10 @@ class System:
     splits: dict[str, Split] | None = None
     _steps: int = 0
 
+    def spend(self, goals: int) -> None:
+        """Add the work of so many goals to `effort`."""
+        self._effort[0] += goals
+
     @property
     def effort(self) -> int:
         """The number of goals that this system and its forks have visited: a measure of work without a clock."""

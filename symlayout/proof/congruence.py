@@ -26,6 +26,9 @@ class Pair:
     swapped: bool
 
 
+_LEAST_SHARE, _LEAST_GOALS = 40, 200  # what a pair may always visit: a part of the goals of all, or so many goals
+
+
 @dataclass(slots=True)
 class Congruence:
     """The answers about pairs of computed values: equal (one function of equal operands), or not proved equal.
@@ -35,7 +38,8 @@ class Congruence:
     facts : Facts
         The system of the whole claim, without coordinates.
     goals : int
-        The most goals that one pair may visit.
+        The most goals that one pair may visit, and that pairs visit in all which are not shown to be equal.  After
+        that, each further pair gets a small part of them: what reads a pair that is open is seldom proved.
     laws : frozenset of str
         The granted laws: ``"reassociate"`` allows a float sum to change the order of its terms.
     used : set of str
@@ -52,6 +56,8 @@ class Congruence:
         Whether a law might help that is not granted.
     direct : bool
         Whether the proof also compared other things than pairs: values at some coordinates only, or a value and a fill.
+    spent : int
+        The goals that pairs visited which were not shown to be equal.
     """
 
     facts: Facts
@@ -64,8 +70,14 @@ class Congruence:
     fused: set[str] = field(default_factory=set)
     skipped: bool = False
     direct: bool = False
+    spent: int = 0
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
     kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
+
+    @property
+    def goals_of_next(self) -> int:
+        """The most goals that the next pair may visit."""
+        return max(self.goals - self.spent, self.goals // _LEAST_SHARE, min(self.goals, _LEAST_GOALS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
 
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
+_SPLIT = 40  # goals that a case costs beside its own: the facts of both branches get sample points
 _MOST_READINGS = 4  # most evaluations of both sides in one branch
 MAX_VALUES = 16  # a symbol with at most so many values may be split into its values
 
@@ -128,13 +129,17 @@ class _Pending(Exception):
         key = id(a), id(b), self.order
         facts = known.facts.fork()
         facts.splits = {}
-        trial = _Decision(a, b, a.dtype, asking.shown, asking.finite, facts.effort + known.goals, known)
+        start = facts.effort
+        goals = known.goals_of_next if asking.finite else known.goals  # a first, short attempt is short already
+        trial = _Decision(a, b, a.dtype, asking.shown, asking.finite, start + goals, known)
         known.kept += [a, b]
         if self.by_formula:
             known.formulas[key] = None  # the answer for the formula itself, where it is a part of what is compared
-            known.formulas[key] = self._attempted(lambda: trial.follows_by_formula(facts, self.order))
+            laws = known.formulas[key] = self._attempted(lambda: trial.follows_by_formula(facts, self.order))
+            known.spent += (facts.effort - start) * (laws is None)
         else:
-            known.known[key] = self._attempted(lambda: trial.follows(facts, self.order))
+            pair = known.known[key] = self._attempted(lambda: trial.follows(facts, self.order))
+            known.spent += (facts.effort - start) * (pair is None)
 
     def _attempted(self, decision: Callable[[], R]) -> R | None:
         try:
@@ -346,6 +351,8 @@ class _Decision:
         self.splits += 1
         if self.splits > limits.decision_splits or facts.effort > self.limit:
             raise InconclusiveError(f"the sides agree, in more than {self.splits - 1} cases")
+        if self.finite:
+            facts.spend(_SPLIT)
         branches: list[Tree] = []
         plans = (None, None) if plan is None else (plan.yes, plan.no)
         for bound, then in zip((value, -1 - value), plans, strict=True):

@@ -9,7 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.declare import Fill, Operand
-from symlayout.proof import prove
+from symlayout.proof import decide_equal, prove
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.congruence import Way, equal
 from tests.tensors.depthwise import depthwise, sum_of_products
@@ -245,3 +245,29 @@ def test_what_differs_at_the_fifth_size_is_refuted_before_the_long_attempt(monke
     proof = sl.prove_equal(left, right)
     assert proof.verdict is REFUTED
     assert made == [False]
+
+
+def test_an_open_pair_leaves_little_work_for_what_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair that is not proved costs all of its goals; without a common account, each pair above would do so again."""
+    weights = np.random.default_rng(0).normal(size=(2, 2, 3, 3)).astype("float32")
+    other = weights.copy()
+    other[-1, -1, -1, -1] += 0.25
+
+    def network(first: Any) -> Any:
+        y = sl.onnx.conv(sl.tensor("N, 2, H, W", "float32", "x"), sl.constant(first), pads=[1, 1, 1, 1])
+        for _ in range(2):
+            y = sl.onnx.max_pool(y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+            y = sl.onnx.conv(y, sl.constant(weights), pads=[1, 1, 1, 1])
+        return y
+
+    counted: list[int] = []
+    split = decide_equal._Decision._split
+
+    def counting(*args: Any) -> Any:
+        counted.append(1)
+        return split(*args)
+
+    monkeypatch.setattr(sl.limits, "decision_goals", 3000)
+    monkeypatch.setattr(decide_equal._Decision, "_split", counting)
+    assert sl.prove_equal(network(weights), network(other), budget=1).verdict is UNKNOWN
+    assert len(counted) < 340  # 389 if each pair has an account of its own
