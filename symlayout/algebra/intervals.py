@@ -166,6 +166,8 @@ class Intervals(System):
             return False
         if not falling and (degree == 1 or min(lows.values()) >= 0):
             return True
+        if any(c < 0 and len(monomial) == degree for monomial, c in e.terms.items()):  # a shift leaves it as it is
+            return False
         shifts = {name: symbol(name) + low for name, low in lows.items() if low}
         return all(c >= 0 for c in terms_of(substitute(e, shifts)).values())
 
