@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,27 @@ def gathered(
         else:
             np.copyto(result, sources[part.key][_inside(part, sources[part.key].shape)], where=part.mask)
     return result
+
+
+def numbers_read(t: Tensor) -> IntArray:
+    """Return for each element of *t* the row-major number of the element that it reads of the only leaf; -1 for a fill.
+
+    The extents of *t* and of the leaf are ints.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> numbers_read(sl.pad(sl.flip(sl.tensor((3,)), 0), [(1, 0)], constant_values=0.5)).tolist()
+    [-1, 2, 1, 0]
+    """
+    (leaf,) = t.leaves()
+    shape = int_extents(leaf)
+    elements = np.arange(prod(shape)).reshape(shape)
+    numbers = np.full(int_extents(t), -1)
+    for part in gathers(t) if numbers.size else ():
+        if part.key is not None:
+            np.copyto(numbers, elements[_inside(part, shape)], where=part.mask)
+    return numbers
 
 
 def gathers(t: Tensor, grid: Sequence[IntArray] | None = None) -> Iterator[Gather]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import SymlayoutError
-from symlayout.maps.interpreter import interpret
+from symlayout.maps.gather_elements import numbers_read
 from symlayout.models.model import Model
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.movement_cost import Movement
@@ -308,9 +308,7 @@ def _example(before: Tensor, after: Tensor) -> _Example | None:
         return None
     if not all(0 < prod(shape) <= _MAX_ELEMENTS for shape in shapes):
         return None
-    taps, parts = (
-        interpret(t, np.arange(1, prod(x.shape) + 1).reshape(x.shape)) - 1 for t, x in ((bound, leaf), (last, part))
-    )
+    taps, parts = numbers_read(bound), numbers_read(last)
     return _Example(taps, parts, shapes[0], shapes[2]) if parts.min() >= 0 else None
 
 

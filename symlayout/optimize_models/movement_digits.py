@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.errors import InconclusiveError, SymlayoutError
-from symlayout.maps.interpreter import interpret
+from symlayout.maps.gather_elements import numbers_read
 from symlayout.show.small_sizes import small
 from symlayout.tensors.chain import Tensor
 
@@ -132,7 +132,7 @@ def _example(t: Tensor) -> Example | None:
         return None
     if not 0 < prod(source.shape) <= _MAX_ELEMENTS or not 0 < prod(t.shape) <= _MAX_ELEMENTS:
         return None
-    reads = interpret(t, np.arange(1, prod(source.shape) + 1).reshape(source.shape)) - 1
+    reads = numbers_read(t)
     return Example(reads.ravel(), source.shape, t.shape) if reads.min() >= 0 else None
 
 

@@ -44,6 +44,11 @@ def test_a_roll_and_a_pad_have_no_digits() -> None:
     assert examples(sl.pad(x, [(1, 0), (0, 0)])) == []
 
 
+@pytest.mark.parametrize("fill", [1, -2.5, float("nan")])
+def test_a_fill_is_no_read_whatever_its_value(fill: float) -> None:
+    assert examples(sl.pad(sl.tensor((N, 4), name="x"), [(1, 0), (0, 0)], constant_values=fill)) == []
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_reads_are_sums_over_their_digits(seed: int) -> None:
     random = np.random.default_rng(seed)
