@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, Poly, names_of
+from symlayout.algebra.polynomial import Extent, Poly, names_of, symbol
 
 _MOST_POINTS = 1 << 28  # most points to compare
 
@@ -20,14 +21,15 @@ def same_elements(
     """Return whether it is proved that ``a[at]`` and ``b[bt]`` have equal bits wherever *facts* hold.
 
     The elements are compared for all values of the symbols between constant bounds.  These include all values that the
-    facts allow.
+    facts allow.  A coordinate with other symbols, such as `i - N` in a constant after *N* elements, is a symbol itself.
     """
     if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
         return False
-    grid = _grid((*at, *bt), facts)
-    if grid is None:
+    bounded = _bounded((*at, *bt), (*a.shape, *b.shape), facts)
+    if bounded is None:
         return False
-    places = [_gathered(array, coords, grid, facts) for array, coords in ((a, at), (b, bt))]
+    grid, coordinates = bounded
+    places = [_gathered(a, coordinates[: a.ndim], grid), _gathered(b, coordinates[a.ndim :], grid)]
     if any(found is None for found in places):
         return False
     left, right = (_bits(found) for found in places if found is not None)
@@ -41,37 +43,82 @@ def elements_at(
 
     None if a symbol has no constant bounds from 0 on, or some value of the symbols leads outside.
     """
-    grid = _grid(coords, facts)
-    found = None if grid is None else _gathered(a, coords, grid, facts)
+    reduced = [facts.reduce(e) for e in coords]
+    ranges = _ranges(reduced, facts)
+    grid = None if ranges is None else _grid(ranges)
+    found = None if grid is None else _gathered(a, reduced, grid)
     if grid is None or found is None or any(facts.low[name] != 0 for name in grid):
         return None
     return tuple(grid), np.broadcast_to(found, np.broadcast_shapes(*(g.shape for g in grid.values())))
 
 
-def _grid(coords: Sequence[Extent], facts: Facts) -> dict[str, np.ndarray[Any, Any]] | None:
-    """Return the values of each symbol of coordinates, each along an axis of its own."""
-    names = sorted({name for e in coords for name in names_of(facts.reduce(e))})
-    ranges = []
-    for name in names:
+def _bounded(
+    coords: Sequence[Extent], extents: Sequence[int], facts: Facts
+) -> tuple[dict[str, np.ndarray[Any, Any]], list[Extent]] | None:
+    """Return values of symbols, and the coordinates in these symbols; None if a coordinate has no constant bounds."""
+    ranges: dict[str, range] = {}
+    bases: list[tuple[Extent, Extent]] = []  # a coordinate, and the symbol that stands for it
+    found: list[Extent] = []
+    for e, n in zip(map(facts.reduce, coords), extents, strict=True):
+        own = _ranges([e], facts)
+        if own is not None:
+            ranges.update(own)
+            found.append(e)
+            continue
+        related = (
+            value
+            for base, value in bases
+            for value in (e - base + value, e + base - value)
+            if not names_of(value) - ranges.keys()
+        )
+        known = next(related, None)
+        if known is None:
+            if not facts.nonnegative(e) or not facts.nonnegative(n - 1 - e):
+                return None
+            name = f"coordinate {len(bases)}"
+            ranges[name] = _within(e, n, facts)
+            known = symbol(name)
+            bases.append((e, known))
+        found.append(known)
+    grid = _grid(ranges)
+    return None if grid is None else (grid, found)
+
+
+def _within(e: Extent, n: int, facts: Facts) -> range:
+    """Return what a coordinate from 0 to below *n* is proved to be within."""
+    low = bisect_left(range(1, n), True, key=lambda k: not facts.nonnegative(e - k))
+    high = low + bisect_left(range(low, n - 1), True, key=lambda k: facts.nonnegative(k - e))
+    return range(low, high + 1)
+
+
+def _ranges(coords: Sequence[Extent], facts: Facts) -> dict[str, range] | None:
+    """Return the values that the symbols of coordinates may have; None if one has no constant bounds."""
+    ranges = {}
+    for name in sorted({name for e in coords for name in names_of(e)}):
         low, high = facts.low.get(name), facts.high.get(name)
         if isinstance(high, Poly):
             high = facts.interval(high)[1]
         if low is None or high is None:
             return None
-        ranges.append(range(low, high + 1))
-    if prod(map(len, ranges)) > _MOST_POINTS:
+        ranges[name] = range(low, high + 1)
+    return ranges
+
+
+def _grid(ranges: dict[str, range]) -> dict[str, np.ndarray[Any, Any]] | None:
+    """Return the values of each symbol along an axis of its own, the symbols sorted; None if there are too many."""
+    if prod(map(len, ranges.values())) > _MOST_POINTS:
         return None
     return {
-        name: np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(names))])
-        for axis, (name, r) in enumerate(zip(names, ranges, strict=True))
+        name: np.arange(r.start, r.stop, dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(ranges))])
+        for axis, (name, r) in enumerate(sorted(ranges.items()))
     }
 
 
 def _gathered(
-    array: np.ndarray[Any, Any], coords: Sequence[Extent], grid: dict[str, np.ndarray[Any, Any]], facts: Facts
+    array: np.ndarray[Any, Any], coords: Sequence[Extent], grid: dict[str, np.ndarray[Any, Any]]
 ) -> np.ndarray[Any, Any] | None:
     """Return the elements at coordinates for all values of their symbols; None if some are outside."""
-    found = [_value(facts.reduce(e), grid) for e in coords]
+    found = [_value(e, grid) for e in coords]
     if any(bool((c < 0).any() or (c >= n).any()) for c, n in zip(found, array.shape, strict=True)):
         return None
     return np.asarray(array[tuple(np.broadcast_arrays(*found)) if found else ()])

@@ -207,6 +207,21 @@ def test_constants_of_unknown_coordinates_are_not_compared() -> None:
     assert not same_elements(a, a, (symbol("n"),), (symbol("n"),), facts)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_constants_behind_a_dynamic_extent_are_compared(turned: bool) -> None:
+    x = sl.tensor((sl.dim("N"), 2), name="x")
+    w = np.arange(6, dtype="float32").reshape(3, 2)
+    order = -1 if turned else 1
+    whole = sl.concatenate([x, sl.constant(w)], 0)
+    parts = [sl.constant(w[::order][at][::order]) for at in (slice(0, 1), slice(1, 3))]
+    split = sl.concatenate([x, *parts[::order]], 0)
+    if turned:
+        whole, split = sl.flip(whole, 0), sl.concatenate([sl.flip(p, 0) for p in [*parts, x]], 0)
+    assert sl.prove_equal(whole, split).verdict is sl.Verdict.PROVED
+    other = sl.concatenate([x, sl.constant(w[::-1].copy())], 0)
+    assert sl.prove_equal(whole, other).verdict is sl.Verdict.REFUTED
+
+
 def test_a_fill_is_read_through_a_function_only_where_it_is_read() -> None:
     add = sl.Body("add", np.add, symmetric=True)
     padded = sl.compute(add, [sl.pad(X, 1, constant_values=2), sl.pad(Y, 1, constant_values=3)], batch=4)
