@@ -35,6 +35,7 @@ Arrays = dict[str, Array]
 
 _MOST_SIZES = 2000  # sizes that are tried, to find some that are valid
 _SIZES = (0, 1, 4, 12, 30, 70)  # which of the valid sizes are run: the first ones are the smallest
+_FACTORS = (8, 24)  # of small sizes, for larger ones
 _SCALES = (1, 16)  # large inputs reach what small ones leave behind a threshold
 _MOST_ELEMENTS = 1 << 22  # of all values at sizes that are run
 
@@ -102,19 +103,30 @@ class TwoRuns:
 
     def _points(self) -> Iterator[tuple[dict[str, int], Arrays]]:
         """Yield sizes that both models are valid for, and inputs there."""
+        for values in self._sizes():
+            yield from ((values, self._drawn(values, scale)) for scale in _SCALES)
+
+    def _sizes(self) -> Iterator[dict[str, int]]:
+        """Yield some of the small sizes that are valid, and some of their multiples, where data have more to pick."""
         dims = sorted({name for t, _ in self.inputs.values() for name in t.facts.dims})
         least = dict.fromkeys(self.facts.dims, 0) | dict.fromkeys(dims, 1)
-        tried = ({name: values[name] for name in dims} for values in islice(sizes(self.facts, least), _MOST_SIZES))
-        seen: set[tuple[int, ...]] = set()
-        for values in tried:
+        seen: dict[tuple[int, ...], None] = {}
+        for tried in islice(sizes(self.facts, least), _MOST_SIZES):
+            values = {name: tried[name] for name in dims}
             key = tuple(values.values())
             if key in seen or not self._fits(values):
                 continue
-            seen.add(key)
-            if len(seen) - 1 in _SIZES:
-                yield from ((values, self._drawn(values, scale)) for scale in _SCALES)
+            if len(seen) in _SIZES:
+                yield values
+            seen[key] = None
             if len(seen) > _SIZES[-1]:
-                return
+                break
+        for factor in _FACTORS if dims else ():
+            larger = ({name: n * factor for name, n in zip(dims, key, strict=True)} for key in seen)
+            yield from islice((v for v in larger if self._allowed(v) and self._fits(v)), 2)
+
+    def _allowed(self, values: Mapping[str, int]) -> bool:
+        return all(self.facts.dims[name].allows(value) for name, value in values.items())
 
     def _fits(self, values: Mapping[str, int]) -> bool:
         """Return whether all requirements hold that name the inputs' dims only, and all values are few enough."""
