@@ -6,14 +6,14 @@ is not constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, evaluate, names_of
 
-_SAMPLES = 4  # most samples of a system
+_SAMPLES = 6  # most samples of a system
 _SAMPLE_TRIALS = 24
 _SAMPLE_STEPS = 8  # values to try per symbol in one trial
 _SAMPLE_TERMS = 50_000  # most terms to evaluate in one trial
@@ -40,7 +40,8 @@ class Samples(Intervals):
         if self._samples is None:
             self._samples = []
             for trial in range(_SAMPLE_TRIALS):
-                if len(self._samples) < _SAMPLES and (sample := self._sample(trial)) is not None:
+                sample = self._sample(trial) if len(self._samples) < _SAMPLES else None
+                if sample is not None and sample not in self._samples:
                     self._samples.append(sample)
         return self._samples
 
@@ -62,7 +63,8 @@ class Samples(Intervals):
             name = order[len(values)]
             if len(left) == len(values):
                 tried = self._sample_values(name, trial, len(values), values)
-                left.append(chain(tried, self._ends_by_facts(name, due.get(name, ()), values)))
+                facts = due.get(name, ())
+                left.append(chain(tried, self._ends_by_facts(name, facts, values), _roots(facts, trial, values)))
             value = next(left[-1], None)
             if value is not None:
                 values[name] = value
@@ -139,7 +141,12 @@ class Samples(Intervals):
             ends = (0, high, high // 2, min(1, high))
             return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
         tried: list[int] = []
-        for attempt in (trial, trial + 3, trial + 7):  # attempt 2 is far from the small constants of facts
+        some_low = trial in (4, 5) and (place + trial) % 2 == 0  # every second symbol; the others in the next trial
+        for attempt in (
+            0 if some_low else trial,
+            trial + 3,
+            trial + 7,
+        ):  # attempt 2 is far from the small constants of facts
             few = attempt if attempt < 2 else (7 * place + 5 * attempt + place * attempt) % (1 + 2 * attempt)
             value = first + (1000 + 37 * place if attempt == 2 else few)
             tried.append(value if high is None else min(value, high))
@@ -154,3 +161,13 @@ class Samples(Intervals):
                 sample[name] = value
                 extended.append(sample)
         self._samples = extended
+
+
+def _roots(facts: Sequence[Poly], trial: int, values: dict[str, int]) -> Iterator[int]:
+    """Yield values at which equations among *facts* often hold: 0, 1, and those of other symbols.
+
+    ``(n - 1)*(n - m) == 0`` says that *n* and *m* broadcast.
+    """
+    if any(-e in facts for e in facts):
+        found = list(dict.fromkeys((1, 0, *values.values())))
+        yield from found if trial % 2 == 0 else reversed(found)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from symlayout.algebra.polynomial import Extent
+from symlayout.algebra.polynomial import Extent, exact_quotient, text
 from symlayout.errors import ShapeError
 from symlayout.tensors.chain import core_operation
 from symlayout.tensors.declaration import Declared, Operand, index_map
@@ -107,12 +110,60 @@ def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:
     if n == 1 or _is_not_one(x, e):
         _is_repeated(x, axis, n, e)
         return e
-    rule = "axis {}: extents {} and {} are not equal, and neither is 1"
     if _is_not_one(x, n):
-        x.require_equal((e - 1) * (e - n), 0, "size_mismatch", rule, axis, n, e)
+        _require_product(x, axis, (e - 1) * (e - n), n, e)
         return n
-    x.require_equal((n - 1) * (e - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
-    return x.minimum(x.maximum(n, e), n * e)
+    first, second = _broadcast_from(x, n), _broadcast_from(x, e)
+    if first.issuperset(second) or second.issuperset(first):
+        return n if len(first) > len(second) else e
+    parts = sorted(first | second, key=text)
+    joint = x.minimum(functools.reduce(x.maximum, parts), math.prod(parts))  # first: the requirements decide no maximum
+    for one, other in itertools.combinations(parts, 2):
+        if not {one, other} <= first and not {one, other} <= second:
+            _require_product(x, axis, (one - 1) * (other - 1) * (one - other), n, e)
+    return joint
+
+
+def _require_product(x: Operand, axis: int, product: Extent, n: Extent, e: Extent) -> None:
+    """Require that *product* is 0: that the extents *n* and *e* fit."""
+    rule = "axis {}: extents {} and {} are not equal, and neither is 1"
+    x.require_equal(product, 0, "size_mismatch", rule, axis, n, e)
+
+
+def _broadcast_from(x: Operand, e: Extent) -> frozenset[Extent]:
+    """Return the extents that *e* is the joint extent of, as `_joint` writes it; only *e* if it is none.
+
+    That is ``min(max(parts), product of the parts)`` of parts >= 0, or ``max(parts)`` of parts >= 1, where the facts
+    say of every two parts that they fit.  Then each part is 1 or equals *e*.
+    """
+    forms: list[tuple[Extent, Extent | None]] = [(e, None)]
+    for one, other in x.facts.either_of(e, -1):
+        forms += [(one, other), (other, one)]
+    for highest, product in forms:
+        for parts in _parts_of_maximum(x, highest, product):
+            least = 1 if product is None else 0
+            if all(x.facts.nonnegative(part - least) for part in parts) and all(
+                _fit(x, *pair) for pair in itertools.combinations(parts, 2)
+            ):
+                return frozenset(parts)
+    return frozenset((e,))
+
+
+def _fit(x: Operand, a: Extent, b: Extent) -> bool:
+    """Return whether the facts say that *a* and *b* are equal, or that one of them is 1."""
+    product = (a - 1) * (b - 1) * (a - b)
+    return x.facts.nonnegative(product) and x.facts.nonnegative(-product)
+
+
+def _parts_of_maximum(x: Operand, highest: Extent, product: Extent | None) -> Iterator[list[Extent]]:
+    """Yield lists of at least two extents with the maximum *highest* and, if that is given, the product *product*."""
+    for pair in x.facts.either_of(highest, 1):
+        for one, rest in (pair, pair[::-1]):
+            others = None if product is None else exact_quotient(product, one)
+            if product is None or others is not None:
+                yield from ([one, *parts] for parts in _parts_of_maximum(x, rest, others))
+            if others in (None, rest):
+                yield [one, rest]
 
 
 def _is_not_one(x: Operand, n: Extent) -> bool:
@@ -127,6 +178,8 @@ def _is_repeated(x: Operand, axis: int, n: Extent, e: Extent) -> bool:
     if e == 1 or _is_not_one(x, n):  # n can only equal e
         x.require_equal(n, e, "size_mismatch", rule, axis, n, e)
         return False
+    if n in _broadcast_from(x, e):
+        return True
     x.require(e * (n - 1), "size_mismatch", rule, axis, n, e)  # follows from the next line, unproved
     x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)
     return True

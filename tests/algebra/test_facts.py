@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -281,3 +282,17 @@ def test_there_is_a_sample_where_facts_leave_a_narrow_window_of_a_digit() -> Non
     facts.assume_nonnegative(i - H - W - 24)
     facts.meet(())
     assert facts.floors_at_samples(i - H - W, 12) == {2}
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_samples_refute_nearly_every_order_of_three_extents_that_broadcast(least: int) -> None:
+    facts = facts_of(*(Dim(name, least) for name in "abc"))
+    a, b, c = map(symbol, "abc")
+    for one, other in ((a, b), (a, c), (b, c)):
+        facts.require_zero((one - 1) * (other - 1) * (one - other), "size_mismatch")
+    searched = 0
+    for one, other in itertools.permutations((a, b, c), 2):
+        goals = facts.effort
+        assert not facts.nonnegative(one - other)
+        searched += facts.effort > goals
+    assert searched <= 1

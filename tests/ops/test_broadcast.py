@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 import symlayout as sl
 from symlayout.ops.broadcast import broadcast_with
@@ -64,3 +65,48 @@ def test_a_broadcast_says_which_two_extents_an_axis_may_have() -> None:
     p = sl.prove_equal(sl.broadcast_to(sl.broadcast_to(x, (5,)), (2, 5)), sl.broadcast_to(x, (2, 5)))
     assert p.verdict is sl.Verdict.PROVED
     sl.check(p.certificate)
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_an_extent_that_is_broadcast_again_with_its_parts_stays_the_same_and_takes_no_search(least: int) -> None:
+    a, b, c = sl.dims("a b c", min=least)
+    y = broadcast_with(broadcast_with(sl.tensor((a,)), (b,)), (c,))
+    assert str(y.shape) == ("(Max(a, b, c),)" if least else "(Min(a*b*c, Max(a, b, c)),)")
+    again, goals = y, y.facts.effort
+    for n in (a, b, c):
+        again = broadcast_with(again, (n,))
+    assert (again.shape, again.requires, again.facts.effort) == (y.shape, y.requires, goals)
+    for z in (broadcast_with(y, y.shape), sl.broadcast_to(y, y.shape), sl.onnx.add(y, sl.tensor((b,)))):
+        assert (z.shape, z.requires) == (y.shape, y.requires)
+
+
+def test_a_joint_extent_is_one_whatever_the_order_of_its_parts() -> None:
+    parts = sl.dims("a b c")
+    shapes = set()
+    for first, *others in itertools.permutations(parts):
+        y = sl.tensor((first,))
+        for n in others:
+            y = broadcast_with(y, (n,))
+        shapes.add(y.shape)
+        for values in itertools.product((0, 1, 2, 3), repeat=3):
+            at = dict(zip(parts, values, strict=True))
+            try:
+                (expected,) = np.broadcast_shapes(*((v,) for v in values))
+            except ValueError:
+                with pytest.raises(sl.ShapeError):
+                    y.subs(at)
+            else:
+                assert y.shape[0].subs(at) == expected
+                assert y.subs(at).shape == (expected,)
+    assert len(shapes) == 1
+
+
+def test_an_extent_that_only_looks_like_a_joint_one_requires_that_it_fits() -> None:
+    a, b = sl.dims("a b")
+    x = sl.tensor((sympy.Min(a * b, sympy.Max(a, b)),))
+    for y in (broadcast_with(x, (a,)), sl.broadcast_to(sl.tensor((a,)), x.shape)):
+        assert y.requires
+        with pytest.raises(sl.ShapeError):
+            y.subs({a: 2, b: 3})
+    z = broadcast_with(sl.tensor((a, sympy.Max(a, b))), (b, a))  # if a is 0, the maximum may be 1
+    assert [e.subs({a: 0, b: 1}) for e in z.shape] == [0, 0]
