@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,13 +11,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, names_of, symbol
+from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.equivalence.data_extents import (
+    certificate_of_data,
+    made_again,
+    other_data,
+    proof_of,
+    with_data_as_shown,
+    with_one_data,
+)
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
-from symlayout.errors import FormatError, InconclusiveError, ShapeError
+from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
-from symlayout.proof.certificate.computed import refusal_of_computed
+from symlayout.proof.certificate.computed import refusal_of_computed, sealed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, difference, sample
 from symlayout.proof.prove import (
@@ -26,11 +34,9 @@ from symlayout.proof.prove import (
     Verdict,
     certificate_of_computed,
     check_laws,
-    decide,
     pairs_known,
 )
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.computation import with_extents_of
 from symlayout_codegen.forks import cached_property
 
 
@@ -110,6 +116,7 @@ class _Claim:
     right: dict[str, Tensor]
     facts: Facts
     known: tuple[Congruence, Congruence]
+    renamed_at: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -176,16 +183,16 @@ class Verification:
         Raises
         ------
         InconclusiveError
-            The proof has no certificate: it compares values at some coordinates only, an extent depends on data, or a
-            claim of movement uses a step for which `check` has no rule.
+            The proof has no certificate: it compares values at some coordinates only, or a claim of movement uses a
+            step for which `check` has no rule.
         """
         if self.claim is None:
             return None
         c = self.claim
-        if not _origins(c.left.values()).keys().isdisjoint(_origins(c.right.values())):
-            raise InconclusiveError("the proof has a certificate: an extent depends on data")
         last = any(p.searched for p in self.outputs.values())  # whether an output needed the last attempt
-        return certificate_of_computed(c.left, c.right, c.facts, c.known[last])
+        shown = certificate_of_computed(c.left, c.right, c.facts, c.known[last])
+        data = certificate_of_data(c.left, c.right, c.renamed_at)
+        return sealed({**shown, "data": data}) if data else shown
 
     def explain(self) -> str:
         """Return the verdicts as text: each output, the witness, and where the models part."""
@@ -271,6 +278,9 @@ def verify(
     before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
     check_laws(laws)
     left, right, again = _joined(before, after, by_position)
+    right, made, renamed_at = with_one_data(left, right)
+    if made:
+        again = again[0], {**made, **{key: made.get(id(t), t) for key, t in again[1].items()}}
     proofs: dict[str, Proof] = {}
     decided, others = dict(left), dict(right)
     while decided and (refused := refused_after(decided, others)):
@@ -278,16 +288,16 @@ def verify(
         proofs[refused.output] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
     facts = facts_of(decided, others) if decided else facts_of(left)
     known = pairs_known(facts, laws)
-    doubt = _other_data(decided.values(), others.values(), facts, known)
+    doubt = other_data(decided.values(), others.values(), facts, known)
     for name, t in decided.items():
-        proof = _decided(t, right[name], facts, known, budget)
+        proof = proof_of(t, right[name], facts, known, budget)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         proofs[name] = proof
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):
-        return Verification(proofs, used, claim=_Claim(left, right, facts, known))
+        return Verification(proofs, used, claim=_Claim(left, right, facts, known, renamed_at))
     found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
     if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
@@ -306,11 +316,7 @@ def _joined(
     inputs = _matched("input", before.inputs, after.inputs, by_position)
     left = {name: before.outputs[name] for name, _ in pairs}
     right = {name: after.outputs[other] for name, other in pairs}
-    left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
-    right, others = _with_one_data(left, right)
-    if others:
-        again = again[0], {**others, **{key: others.get(id(t), t) for key, t in again[1].items()}}
-    return left, right, again
+    return _over_one_set_of_inputs(before, after, inputs, left, right)
 
 
 def check_models(
@@ -334,9 +340,15 @@ def check_models(
     """
     before, after = (_read(m) if isinstance(m, str | os.PathLike) else m for m in (before, after))
     left, right, _ = _joined(before, after, by_position=before.outputs.keys() != after.outputs.keys())
-    made = _origins(left.values()), _origins(right.values())
-    if not made[0].keys().isdisjoint(made[1]):
-        return "an extent depends on data"
+    try:
+        data = certificate.get("data", [])
+        right, reason = with_data_as_shown(data, left, right)
+    except SymlayoutError as error:
+        return str(error).splitlines()[0]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        return f"the certificate has another form: {type(error).__name__}"
+    if reason:
+        return reason
     if refused_after(left, right) is not None:
         return "the model after is not valid wherever the model before is"
     return refusal_of_computed(certificate, left, right, facts_of(left, right))
@@ -435,12 +447,12 @@ def _over_one_set_of_inputs(
                 raise ShapeError(f"axis {axis} of input {name} is {ends}", "size_mismatch")
     if not (here or there or renamed):
         return left, right, ({}, {})
-    bound, made = _again(left, {}, here)
+    bound, made = made_again(left, {}, here)
     leaves: dict[str, Tensor] = {}
     for name, other in inputs:
         leaf = before.inputs[name]
         leaves[after.inputs[other].key] = made.get(id(leaf), leaf.bind(here))
-    moved, others = _again(right, leaves, there)
+    moved, others = made_again(right, leaves, there)
     return bound, moved, (made, others)
 
 
@@ -451,116 +463,6 @@ def _plain_dim(t: Tensor, e: Extent) -> str | None:
         return None
     (name,) = names
     return name if name in t.facts.dims else None
-
-
-def _again(
-    outputs: Mapping[str, Tensor], leaves: Mapping[str, Tensor], values: Mapping[str, Extent]
-) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
-    """Return tensors on other leaves, with dims replaced, and all values that were made for them."""
-    made: dict[int, Tensor] = {}
-    for t in outputs.values():
-        for node in t.graph():
-            if id(node) in made:
-                continue
-            made[id(node)] = leaves.get(node.key) or node.remade(tuple(made[id(i)] for i in node.inputs), values)
-    return {name: made[id(t)] for name, t in outputs.items()}, made
-
-
-def _with_one_data(left: Mapping[str, Tensor], right: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
-    """Return outputs after in which an extent that depends on data has the name that it has before, and what was made.
-
-    Two such extents are one if one function of equal operands brings them in.
-    """
-    made: dict[int, Tensor] = {}
-    settled: set[int] = set()
-    while True:
-        before, after = _brought_in(left), _brought_in(right)
-        if not before or not after:
-            return right, made
-        facts = facts_of(left, right)
-        found = next(
-            (
-                (a, b)
-                for b, names in after.items()
-                if id(b) not in settled and not any(names == others for others in before.values())
-                for a in before
-                if _have_equal_operands(a, b, facts)
-            ),
-            None,
-        )
-        if found is None:
-            return right, made
-        a, b = found
-        renamed = with_extents_of(b, a)
-        symbols = dict(zip(after[b], map(symbol, before[a]), strict=True))
-        right, others = _again(right, {b.key: renamed}, symbols)
-        settled.add(id(renamed))
-        made = {**others, **{key: others.get(id(t), t) for key, t in made.items()}}
-
-
-def _brought_in(outputs: Mapping[str, Tensor]) -> dict[Tensor, list[str]]:
-    """Return for each computed value that brings in dims their names."""
-    found: dict[Tensor, list[str]] = {}
-    for name, node in _origins(outputs.values()).items():
-        if node.body is not None:
-            found.setdefault(node, []).append(name)
-    return {node: sorted(names) for node, names in found.items()}
-
-
-def _have_equal_operands(a: Tensor, b: Tensor, facts: Facts) -> bool:
-    """Return whether two values are one function of operands that are proved to be equal."""
-    if a.body is None or a.body != b.body or a.body.random or len(a.inputs) != len(b.inputs) or a.batch or b.batch:
-        return False
-    known = pairs_known(facts, ())
-    pairs = list(zip(a.inputs, b.inputs, strict=True))
-    if any(x.rank != y.rank or x.dtype != y.dtype for x, y in pairs):
-        return False
-    return all(_decided(x, y, facts, known, 0).verdict is Verdict.PROVED for x, y in pairs)
-
-
-def _other_data(
-    left: Iterable[Tensor], right: Iterable[Tensor], facts: Facts, known: tuple[Congruence, Congruence]
-) -> str:
-    """Return a dim of both models that depends on data and is not shown to be the same in both; empty if there is none.
-
-    The dims of one name are taken to be equal.  That holds for those of the inputs.  A dim that a value brings in, such
-    as how many elements are not zero, is the same if the values are, which are compared in order.
-    """
-    made = _origins(left), _origins(right)
-    for name, a in made[0].items():
-        b = made[1].get(name)
-        if b is None or (a.body is not None and b.body is not None and _same(a, b, facts, known)):
-            continue
-        if a is not b:
-            return f"{name}, an extent that depends on data, is the same in both models"
-    return ""
-
-
-def _same(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruence]) -> bool:
-    return _decided(a, b, facts, known, 0).verdict is Verdict.PROVED
-
-
-def _origins(outputs: Iterable[Tensor]) -> dict[str, Tensor]:
-    """Return for each dim that is none of the inputs' the value that brings it in, in order."""
-    nodes = list({id(node): node for t in outputs for node in t.graph()}.values())
-    seen = {name for node in nodes if not node.inputs for name in node.facts.dims}
-    found: dict[str, Tensor] = {}
-    for node in nodes:
-        if len(node.facts.dims) > 0 and not node.facts.dims.keys() <= seen:
-            found.update(dict.fromkeys(node.facts.dims.keys() - seen, node))
-            seen |= node.facts.dims.keys()
-    return found
-
-
-def _decided(left: Tensor, right: Tensor, facts: Facts, known: tuple[Congruence, Congruence], budget: int) -> Proof:
-    if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
-        return Proof(left, right, facts, Verdict.REFUTED, Witness({}, None, str(left.dtype), str(right.dtype)))
-    given = {name for t in (left, right) for leaf in t.graph() if not leaf.inputs for name in leaf.facts.dims}
-    free = not (left.facts.dims.keys() | right.facts.dims.keys()) <= given
-    proof = decide(left, right, facts, known, budget=0 if free else budget)
-    if proof.verdict is Verdict.UNKNOWN and free:
-        proof.obligation = f"{proof.obligation}, where extents depend on data"
-    return proof
 
 
 def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> ModelWitness:

@@ -140,15 +140,15 @@ class _Computation:
         return _computed, (self.body, self.batch, self.result, self.dtype), {}, dict(self.values), None
 
 
-def with_extents_of(t: Tensor, other: Tensor) -> Tensor:
-    """Return a computed value with its extents named as those of *other*, which has the same body.
+def with_extents_of(t: Tensor, other: Tensor, inputs: tuple[Tensor, ...]) -> Tensor:
+    """Return a computed value of *inputs* with its extents named as those of *other*, which has the same body.
 
     The caller knows that both read equal views.
     """
     made, named = t._again, other._again
     assert isinstance(made, _Computation)
     assert isinstance(named, _Computation)
-    return replace(made, result=named.result)(t.inputs, {})
+    return replace(made, result=named.result)(inputs, {})
 
 
 def constant(array: Any, name: str = "constant") -> Tensor:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from onnx import NodeProto
 
 import symlayout as sl
+from symlayout.equivalence.data_extents import with_data_as_shown
+from symlayout.equivalence.verify_models import check_models
+from symlayout.proof.certificate.computed import sealed
 from tests.support.onnx_writer import model, node, tensor, value_info
 
 
-def written(path: Path, *nodes: NodeProto) -> Path:
+def written(path: Path, *nodes: NodeProto, outputs: tuple[str, ...] = ("y",)) -> Path:
     constants = (tensor([0], name="zero"), tensor([-1], name="all"))
-    path.write_bytes(model(nodes, [value_info("x", ("N", 4))], constants=constants))
+    path.write_bytes(model(nodes, [value_info("x", ("N", 4))], outputs=outputs, constants=constants))
     return path
 
 
@@ -79,3 +86,124 @@ def test_an_extent_that_data_determine_stays_when_dims_get_values(tmp_path: Path
     bound = found.subs({"N": 2})
     assert bound.shape == found.shape
     assert (found.bounds()[0], bound.bounds()[0]) == ((1, None), (1, 8))
+
+
+def two_counts(path: Path, first: str, second: str, *, twice: bool = False) -> Path:
+    """Write a model with the places of the elements that are not zero in *first* and in *second*: two extents."""
+    turned = [node("Transpose", "r", "t", perm=[1, 0]), node("Transpose", "t", "u", perm=[1, 0])]
+    return written(
+        path,
+        node("Relu", "x", "r"),
+        *(turned if twice else []),
+        node("Neg", "u" if twice else "r", "s"),
+        node("NonZero", first, "a"),
+        node("NonZero", second, "b"),
+        node("Sin", "x", "z"),
+        node("Transpose", "a", "places", perm=[1, 0]),
+        node("GatherND", "z, places", "picked"),
+        node("Shape", "picked", "count"),
+        node("Cast", "b", "found", to=1),
+        node("Neg", "found", "y"),
+        node("Concat", "count, all", "target", axis=0),
+        node("Reshape", "picked, target", "column"),
+        outputs=("column", "y"),
+    )
+
+
+def test_the_certificate_shows_that_an_extent_that_depends_on_data_is_one(tmp_path: Path) -> None:
+    before = two_counts(tmp_path / "before.onnx", "s", "x", twice=True)
+    after = two_counts(tmp_path / "after.onnx", "s", "x")
+    for one, other in ((before, after), (after, before), (after, after)):
+        shown = json.loads(json.dumps(sl.verify(one, other).certificate))
+        assert [set(part) for part in shown["data"]] == [{"before", "after", "operands"}] * 2
+        assert check_models(shown, one, other) == ""
+        assert sl.check(shown)
+        for wrong in (("x", "x"), ("s", "s"), ("x", "s"), ("r", "x")):
+            changed = two_counts(tmp_path / "changed.onnx", *wrong)
+            assert check_models(shown, one, changed) != ""
+            assert check_models(shown, changed, other) != ""
+
+
+@pytest.fixture(scope="module")
+def two_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
+    folder = tmp_path_factory.mktemp("models")
+    before = two_counts(folder / "before.onnx", "s", "x", twice=True)
+    after = two_counts(folder / "after.onnx", "s", "x")
+    return before, after, json.dumps(sl.verify(before, after).certificate)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: data.clear(), "not shown to be the same"),
+        (lambda data: data.pop(), "not shown to be the same"),
+        (lambda data: data.pop(0), "the claim is another"),
+        (lambda data: data[0].update(before=data[1]["before"]), "extent 0"),
+        (lambda data: data[0].update(after=data[1]["after"]), "extent 0"),
+        (lambda data: data[1].update(operands=data[0]["operands"]), "extent 1"),
+        (
+            lambda data: data[1]["operands"].update(sealed({**data[1]["operands"], "laws": ["reassociate"]})),
+            "laws do not show",
+        ),
+        (lambda data: data[0]["operands"]["pairs"].pop(), "seal"),
+        (lambda data: data[0].pop("operands"), "another form"),
+        (lambda data: data.__setitem__(0, None), "another form"),
+        (lambda data: data[0].update(after=10**6), "another form"),
+        (lambda data: data[0].update(before=0), "extent 0"),
+    ],
+)
+def test_a_changed_proof_about_an_extent_is_refused(
+    two_models: tuple[Path, Path, str], change: Callable[[list[Any]], object], reason: str
+) -> None:
+    before, after, text = two_models
+    shown = json.loads(text)
+    change(shown["data"])
+    assert reason in check_models(sealed(shown), before, after)
+
+
+def test_extents_get_the_names_before_only_by_their_proofs(two_models: tuple[Path, Path, str]) -> None:
+    before, after, text = two_models
+    left, right = (dict(sl.read_model(path).outputs) for path in (before, after))
+    leaf = {"x": left["y"].arguments()[0]}
+    right = {name: t.replace(leaf) for name, t in right.items()}
+    assert left["column"].extents != right["column"].extents
+    named, reason = with_data_as_shown(json.loads(text)["data"], left, right)
+    assert reason == ""
+    assert {name: t.extents for name, t in named.items()} == {name: t.extents for name, t in left.items()}
+    assert with_data_as_shown([], left, right)[0] == right
+
+
+def test_an_extent_is_not_shown_by_what_only_holds_if_it_is_one(tmp_path: Path) -> None:
+    """If both extents were one, N would be four and the operands equal: a proof must not assume that."""
+    constants = [
+        node("Constant", "", name, value=tensor(values)) for name, values in (("from", [0]), ("to", [4]), ("on", [0]))
+    ]
+
+    def picked(path: Path, cut: bool) -> Path:
+        parts = [node("Slice", "x, from, to, on", "s")] if cut else [node("Identity", "x", "s")]
+        count = [node("NonZero", "s", "a"), node("Squeeze", "a, on", "flat"), node("Cast", "flat", "found", to=1)]
+        path.write_bytes(
+            model([*constants, *parts, *count, node("MatMul", "found, s", "y")], [value_info("x", ("N",))])
+        )
+        return path
+
+    before, after = picked(tmp_path / "before.onnx", cut=False), picked(tmp_path / "after.onnx", cut=True)
+    shown = json.loads(json.dumps(sl.verify(before, before).certificate))
+    assert check_models(shown, before, before) == ""
+    assert sl.verify(before, after, run=False).verdict is not sl.Verdict.PROVED
+    assert check_models(shown, before, after) != ""
+
+
+def test_an_extent_behind_another_one_is_shown_after_it(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "model.onnx",
+        node("NonZero", "x", "a"),
+        node("Transpose", "a", "places", perm=[1, 0]),
+        node("GatherND", "x, places", "picked"),
+        node("NonZero", "picked", "y"),
+    )
+    shown = json.loads(json.dumps(sl.verify(path, path).certificate))
+    assert check_models(shown, path, path) == ""
+    data = shown["data"]
+    for others in (data[1:], data[::-1]):
+        assert "its operands have an extent" in check_models(sealed({**shown, "data": others}), path, path)

@@ -76,6 +76,12 @@ def certify_computed(
     body: dict[str, Any] = {"pairs": pairs, "outputs": outputs, "laws": sorted({*_laws(pairs), *laws})}
     if outermost:
         body["outermost"] = True
+    return sealed(body)
+
+
+def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a certificate with the seal of what it says."""
+    body = {key: value for key, value in certificate.items() if key != "seal"}
     return {**body, "seal": _seal(body)}
 
 
@@ -139,6 +145,9 @@ def refusal_alone(certificate: Any) -> str:
         claims = [view for pair in certificate["pairs"] for view in pair["views"]]
         for shown in (*(view for view in claims if view is not None), *certificate["outputs"].values()):
             if reason := refusal(shown):
+                return reason
+        for part in certificate.get("data", []):
+            if reason := refusal_alone(part["operands"]):
                 return reason
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"the certificate has another form: {type(error).__name__}"
