@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _MAX_ROUNDS = 12  # of all rewrites
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
+_POINTS = 64  # at which a result is compared: only a proof counts, so a long search for a witness is no use
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,10 +355,14 @@ class _Search:
         self.requires = [r for t in original.outputs.values() for r in t.requires]
 
     def result(self) -> OptimizedModel:
+        tried = self.best  # the model in which values were kept
         for _ in range(_MAX_ROUNDS):
             self.failed = []
-            if not any([self._try(rewrite) for rewrite in self._rewrites()]):
+            if any([self._try(rewrite) for rewrite in self._rewrites()]):
+                continue
+            if self.best is tried or not self._forgets_kept():
                 break
+            tried = self.best
         if self.kernels:
             self._try(lambda kept: _Rewrite("kernel", *call_kernels(self.best, kept)))
         nodes = len(self.original.source.graph.node), len(self.best.source.graph.node)
@@ -370,6 +375,14 @@ class _Search:
         before, after = self.before.where(self.requires), self.cost.where(self.requires)
         report = OptimizeReport(tuple(self.changes), before, after, nodes, self.verdicts, laws, held, regions)
         return OptimizedModel(_reread(self.best, self.best.source, defaults=False), report)
+
+    def _forgets_kept(self) -> bool:
+        """Forget values whose movement was not proved, as it may be beside others now; return whether there are any."""
+        again = {each.value for each in respell_regions(self.best)[1]} & self.kept
+        self.kept -= again
+        self.refused.clear()
+        self.changes = [c for c in self.changes if c.accepted or again.isdisjoint(each.value for each in c.rewritten)]
+        return bool(again)
 
     def _rewrites(self) -> Iterator[_Maker]:
         carried = [] if self.layout is None else crossings_to(self.layout)
@@ -474,7 +487,7 @@ class _Search:
     def _why_not(self, model: Model) -> str:
         """Return why a model must not take the place of the original; an empty text if it may."""
         try:
-            found = verify(self.original, model, laws=self.laws, run=False)
+            found = verify(self.original, model, laws=self.laws, budget=_POINTS, run=False)
         except SymlayoutError as error:
             return f"the models cannot be compared: {error}"
         for name, proof in found.outputs.items():
@@ -509,4 +522,4 @@ def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
     left, right = (
         rebased(m.tensors[name], {id(m.tensors[n]): leaf for n, leaf in common.items()}) for m in (before, after)
     )
-    return None if left is None or right is None else prove_equal(left, right)
+    return None if left is None or right is None else prove_equal(left, right, budget=_POINTS)

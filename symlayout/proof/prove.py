@@ -270,7 +270,14 @@ def prove_equal(
     return _prove_tensors_equal(*sides, budget=budget, judge=judge, laws=laws)
 
 
-def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str | None, laws: Sequence[str]) -> Proof:
+def prove_briefly(left: Tensor, right: Tensor, *, budget: int) -> Proof:
+    """Decide what `prove_equal` decides of tensors, where claims that take long to prove are not worth it."""
+    return _prove_tensors_equal(left, right, budget=budget, judge=None, laws=(), goals=FIRST_EFFORT)
+
+
+def _prove_tensors_equal(
+    left: Tensor, right: Tensor, *, budget: int, judge: str | None, laws: Sequence[str], goals: int | None = None
+) -> Proof:
     check_tensors("prove_equal", left, right)
     if judge is not None and not (isinstance(judge, str) and judge == "isl"):
         raise ShapeError(f"judge {shown(judge)} is not 'isl'", "bad_mode")
@@ -280,7 +287,7 @@ def _prove_tensors_equal(left: Tensor, right: Tensor, *, budget: int, judge: str
     facts = left.facts.fork()
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
-    known = pairs_known(facts, laws)
+    known = pairs_known(facts, laws, goals)
     if (proof := _proved_by_merging(left, right, facts, known[0])) is not None:
         return proof
     return decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
@@ -338,10 +345,13 @@ def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congrue
     return None
 
 
-def pairs_known(facts: Facts, laws: Sequence[str]) -> tuple[Congruence, Congruence]:
-    """Return what is known of pairs of computed values at the beginning, for the first, short attempt and the last."""
+def pairs_known(facts: Facts, laws: Sequence[str], goals: int | None = None) -> tuple[Congruence, Congruence]:
+    """Return what is known of pairs of computed values at the beginning, for the first, short attempt and the last.
+
+    The last attempt visits no more than *goals*, if these are given.
+    """
     granted = frozenset(laws)
-    goals = limits.decision_goals
+    goals = limits.decision_goals if goals is None else min(goals, limits.decision_goals)
     return Congruence(facts, min(FIRST_EFFORT, goals), granted), Congruence(facts, goals, granted)
 
 
@@ -377,7 +387,8 @@ def decide(
     if witness is not None:
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     # first a short proof: most claims that are true and need the last attempt need no more
-    for points, goals in ((0, first.goals), (budget, last.goals)):
+    short = [(0, first.goals)] if first.goals < last.goals else []
+    for points, goals in (*short, (budget, last.goals)):
         if points and not complete:
             witness, searched, complete = search.run(points)
         if witness is not None:

@@ -12,7 +12,8 @@ import pytest
 from onnx import NodeProto, TensorProto, numpy_helper
 
 import symlayout as sl
-from symlayout.optimize_models.optimize_model import OptimizedModel
+from symlayout.models.model import Model
+from symlayout.optimize_models.optimize_model import OptimizedModel, _Search
 from tests.models.onnx_files import extent_nodes, joined
 from tests.optimize_models import unoptimized_onnxruntime
 from tests.support.onnx_writer import model, node, tensor, value_info
@@ -62,7 +63,7 @@ def same_in_onnxruntime(before: Path, after: Path, shape: Shape) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def ops(o: OptimizedModel) -> list[str]:
+def ops(o: Model) -> list[str]:
     return [n.op_type for n in o.source.graph.node]
 
 
@@ -173,6 +174,29 @@ def test_a_pixel_shuffle_is_one_operation(tmp_path: Path, mode: str, batch: int 
     assert {a.name: onnx.helper.get_attribute_value(a) for a in made.attribute} == {
         "blocksize": 2, "mode": mode.encode(),
     }  # fmt: skip
+
+
+def test_a_value_that_was_kept_is_tried_again_beside_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run would do it otherwise."""
+    nodes = [
+        node("Transpose", "x", "a", perm=TO_NHWC),
+        node("Transpose", "a", "b", perm=TO_NCHW),
+        node("Exp", "b", "c"),
+        node("Transpose", "c", "d", perm=TO_NHWC),
+        node("Transpose", "d", "e", perm=TO_NCHW),
+        node("Tanh", "e", "y"),
+    ]
+    decide = _Search._why_not
+
+    def why_not(search: _Search, made: Model) -> str:
+        if search.best is search.original and ops(made) == ["Exp", "Tanh"]:  # both at once
+            return "it is not proved"
+        return decide(search, made)
+
+    monkeypatch.setattr(_Search, "_why_not", why_not)
+    o = optimized(tmp_path, nodes, ("N", 8, 4, 6))
+    assert ops(o) == ["Exp", "Tanh"]
+    assert all(change.accepted for change in o.report.changes)
 
 
 def test_a_focus_stem_is_space_to_depth(tmp_path: Path) -> None:
