@@ -21,7 +21,6 @@ from symlayout.errors import ShapeError
 Interval = tuple[int | None, int | None]
 
 _TIGHTEN_ROUNDS = 4  # most passes over the inequalities; another pass follows one that moved a bound
-_FEW_SAMPLES = 4  # where a new equation leaves only so many samples, the system searches for others
 _TIGHTEN_TERMS = 100_000  # most terms that one fact's bounds take; facts with more move no bound
 
 
@@ -135,8 +134,7 @@ class Intervals(System):
             self._best[form] = -constant
         self.forget()
         if self._samples:
-            kept = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)]
-            self._samples = kept if len(kept) > (_FEW_SAMPLES if -e in self.known else 0) else None
+            self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)] or None
 
     def _bounded_by(self, fact: Poly) -> str | None:
         """Return the symbol that *fact* bounds by a number, if *fact* says nothing else; else None."""

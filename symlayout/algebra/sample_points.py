@@ -6,15 +6,18 @@ is not constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from math import isqrt
 
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.intervals import Intervals, holds_at
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, collapse, evaluate, names_of
 
-_SAMPLES = 6  # most samples of a system
+_SAMPLES = 4  # most samples of a system
+_FOUND_SAMPLES = 12  # most samples of a system with those that goals needed
 _SAMPLE_TRIALS = 24
+_REFUTE_TRIALS = 6  # trials to find a point where a goal fails
 _SAMPLE_STEPS = 8  # values to try per symbol in one trial
 _SAMPLE_TERMS = 50_000  # most terms to evaluate in one trial
 
@@ -28,6 +31,20 @@ class Samples(Intervals):
         """Return whether ``e < 0`` at a sample: then no proof of ``e >= 0`` exists."""
         return any(e.names <= sample.keys() and not holds_at(e, sample) for sample in self._points())
 
+    def _refute(self, e: Poly) -> bool:
+        """Search for a point with ``e < 0`` where the facts hold; add it to the samples, and return whether it exists.
+
+        A proof that digits take part in has many symbols, and most of its goals are true: there the search for a proof
+        is the shorter one.
+        """
+        if any(name[0] == DIGIT for name in self.bounded):
+            return False
+        for trial in range(_REFUTE_TRIALS):
+            if (sample := self._sample(trial, -e - 1)) is not None:
+                self._samples = [*self._points(), sample][-_FOUND_SAMPLES:]
+                return True
+        return False
+
     def floors_at_samples(self, numerator: Extent, denominator: Extent) -> set[int]:
         """Return the values of ``floor(numerator / denominator)`` at the samples: empty without samples."""
         names = names_of(numerator) | names_of(denominator)
@@ -40,19 +57,20 @@ class Samples(Intervals):
         if self._samples is None:
             self._samples = []
             for trial in range(_SAMPLE_TRIALS):
-                sample = self._sample(trial) if len(self._samples) < _SAMPLES else None
-                if sample is not None and sample not in self._samples:
+                if len(self._samples) < _SAMPLES and (sample := self._sample(trial)) is not None:
                     self._samples.append(sample)
         return self._samples
 
-    def _sample(self, trial: int) -> dict[str, int] | None:
-        """Return values of all symbols that satisfy the facts, or None; each *trial* starts from other values.
+    def _sample(self, trial: int, *more: Extent) -> dict[str, int] | None:
+        """Return values of all symbols at which the facts hold and *more* is >= 0, or None.
+
+        Each *trial* starts from other values.
 
         Symbols get values in their order.  Where a fact fails, the search backtracks to the last symbol with a value
         that is still untried.
         """
         order = list(self.low)
-        due = self._due(order)
+        due = self._due(order, more)
         weights = {name: sum(len(e.terms) for e in facts) for name, facts in due.items()}
         terms = 0
         values: dict[str, int] = {}
@@ -64,7 +82,7 @@ class Samples(Intervals):
             if len(left) == len(values):
                 tried = self._sample_values(name, trial, len(values), values)
                 facts = due.get(name, ())
-                left.append(chain(tried, self._ends_by_facts(name, facts, values), _roots(facts, trial, values)))
+                left.append(chain(tried, self._ends_by_facts(name, facts, values), self._roots(name, facts, values)))
             value = next(left[-1], None)
             if value is not None:
                 values[name] = value
@@ -96,12 +114,28 @@ class Samples(Intervals):
             yield low
             yield high
 
-    def _due(self, order: list[str]) -> dict[str, list[Poly]]:
-        """Return the polynomials that are >= 0, grouped by the last symbol that they mention."""
+    def _roots(self, name: str, facts: Iterable[Poly], values: dict[str, int]) -> Iterator[int]:
+        """Yield the integers that solve a linear or quadratic equation in the dim *name* among *facts*.
+
+        ``(n - 1)*(m - 1)*(n - m) == 0``, which says that *n* and *m* broadcast, is one in each of the two.
+        """
+        if name in self.definitions or name in self.floors or name in self.entries:
+            return
+        low, high = self.low[name], self.high[name]
+        if high is not None and not names_of(high) <= values.keys():
+            return
+        for e in facts:
+            if -e in self.known and max(monomial.count(name) for monomial in e.terms) <= 2:
+                for root in _integer_roots(_coefficients(e, name, values)):
+                    if (low is None or low <= root) and (high is None or root <= evaluate(high, values)):
+                        yield root
+
+    def _due(self, order: list[str], more: Iterable[Extent]) -> dict[str, list[Poly]]:
+        """Return the polynomials that are >= 0, and *more*, grouped by the last symbol that they mention."""
         place = {name: k for k, name in enumerate(order)}
         equations = [collapse({m: 1}) - value for m, value in self.rules]
         due: dict[str, list[Poly]] = {}
-        for e in (*self.known, *equations, *(-e for e in equations)):
+        for e in (*self.known, *equations, *(-e for e in equations), *more):
             if isinstance(e, Poly) and e.names <= place.keys():
                 due.setdefault(order[max(place[name] for name in e.names)], []).append(e)
         return due
@@ -141,12 +175,7 @@ class Samples(Intervals):
             ends = (0, high, high // 2, min(1, high))
             return list(dict.fromkeys(ends[trial % 4 :] + ends[: trial % 4]))
         tried: list[int] = []
-        some_low = trial in (4, 5) and (place + trial) % 2 == 0  # every second symbol; the others in the next trial
-        for attempt in (
-            0 if some_low else trial,
-            trial + 3,
-            trial + 7,
-        ):  # attempt 2 is far from the small constants of facts
+        for attempt in (trial, trial + 3, trial + 7):  # attempt 2 is far from the small constants of facts
             few = attempt if attempt < 2 else (7 * place + 5 * attempt + place * attempt) % (1 + 2 * attempt)
             value = first + (1000 + 37 * place if attempt == 2 else few)
             tried.append(value if high is None else min(value, high))
@@ -163,11 +192,21 @@ class Samples(Intervals):
         self._samples = extended
 
 
-def _roots(facts: Sequence[Poly], trial: int, values: dict[str, int]) -> Iterator[int]:
-    """Yield values at which equations among *facts* often hold: 0, 1, and those of other symbols.
+def _coefficients(e: Poly, name: str, values: dict[str, int]) -> list[int]:
+    """Return ``[c, b, a]`` with ``e = a*name**2 + b*name + c`` where the other symbols have the given values."""
+    found = [0, 0, 0]
+    for monomial, coefficient in e.terms.items():
+        rest = tuple(other for other in monomial if other != name)
+        found[monomial.count(name)] += evaluate(collapse({rest: coefficient}), values)
+    return found
 
-    ``(n - 1)*(n - m) == 0`` says that *n* and *m* broadcast.
-    """
-    if any(-e in facts for e in facts):
-        found = list(dict.fromkeys((1, 0, *values.values())))
-        yield from found if trial % 2 == 0 else reversed(found)
+
+def _integer_roots(coefficients: list[int]) -> list[int]:
+    """Return the integers among the solutions of ``a*n**2 + b*n + c == 0``; none if every number solves it."""
+    c, b, a = coefficients
+    if a == 0:
+        return [-c // b] if b and c % b == 0 else []
+    square = b * b - 4 * a * c
+    root = isqrt(max(square, 0))
+    ends = {-b - root, -b + root} if root * root == square else set()
+    return sorted(end // (2 * a) for end in ends if end % (2 * a) == 0)

@@ -113,9 +113,18 @@ def _joint(x: Operand, axis: int, n: Extent, e: Extent) -> Extent:
     if _is_not_one(x, n):
         _require_product(x, axis, (e - 1) * (e - n), n, e)
         return n
+    for part, whole in ((n, e), (e, n)):
+        if _is_part(x, part, whole):
+            return whole
+    for part, whole in ((n, e), (e, n)):
+        other = exact_quotient(whole, part)
+        if other is not None and _is_zero_or_one(x, other):  # where it is 0, the part has to be 0 or 1
+            _require_product(x, axis, (part - 1) * (other - 1) * (part - other), n, e)
+            return whole
+    if _is_zero_or_one(x, n) or _is_zero_or_one(x, e):
+        _require_product(x, axis, (n - 1) * (e - 1) * (n - e), n, e)
+        return n * e
     first, second = _broadcast_from(x, n), _broadcast_from(x, e)
-    if first.issuperset(second) or second.issuperset(first):
-        return n if len(first) > len(second) else e
     parts = sorted(first | second, key=text)
     joint = x.minimum(functools.reduce(x.maximum, parts), math.prod(parts))  # first: the requirements decide no maximum
     for one, other in itertools.combinations(parts, 2):
@@ -128,6 +137,20 @@ def _require_product(x: Operand, axis: int, product: Extent, n: Extent, e: Exten
     """Require that *product* is 0: that the extents *n* and *e* fit."""
     rule = "axis {}: extents {} and {} are not equal, and neither is 1"
     x.require_equal(product, 0, "size_mismatch", rule, axis, n, e)
+
+
+def _is_part(x: Operand, n: Extent, e: Extent) -> bool:
+    """Return whether the facts say that *n* is 1 or equals *e*, since *e* is the joint extent of *n* and others."""
+    if _broadcast_from(x, n) <= _broadcast_from(x, e):
+        return True
+    other = exact_quotient(e, n)
+    if other is None:
+        return False
+    return _is_zero_or_one(x, n) or (_is_zero_or_one(x, other) and _fit(x, n, other))
+
+
+def _is_zero_or_one(x: Operand, e: Extent) -> bool:
+    return x.facts.nonnegative(1 - e) and x.facts.nonnegative(e)
 
 
 def _broadcast_from(x: Operand, e: Extent) -> frozenset[Extent]:
@@ -178,7 +201,7 @@ def _is_repeated(x: Operand, axis: int, n: Extent, e: Extent) -> bool:
     if e == 1 or _is_not_one(x, n):  # n can only equal e
         x.require_equal(n, e, "size_mismatch", rule, axis, n, e)
         return False
-    if n in _broadcast_from(x, e):
+    if _is_part(x, n, e):
         return True
     x.require(e * (n - 1), "size_mismatch", rule, axis, n, e)  # follows from the next line, unproved
     x.require_equal((n - 1) * (n - e), 0, "size_mismatch", rule, axis, n, e)

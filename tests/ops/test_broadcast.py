@@ -110,3 +110,19 @@ def test_an_extent_that_only_looks_like_a_joint_one_requires_that_it_fits() -> N
             y.subs({a: 2, b: 3})
     z = broadcast_with(sl.tensor((a, sympy.Max(a, b))), (b, a))  # if a is 0, the maximum may be 1
     assert [e.subs({a: 0, b: 1}) for e in z.shape] == [0, 0]
+
+
+def test_an_extent_that_is_0_or_1_multiplies_what_it_is_broadcast_with() -> None:
+    a, b = sl.dims("a b")
+    first = sl.tensor((b,))[:1]  # one element, or none
+    y = broadcast_with(first, (a,))
+    other = broadcast_with(sl.tensor((a,)), y.shape)  # whose facts do not say that a is at most 1 if b is 0
+    for z in (y, broadcast_with(y, (a,)), broadcast_with(y, first.shape), other):
+        assert str(z.shape) == "(a*b - a*Max(0, b - 1),)"
+        assert len(z.requires) == 1
+        for n, m in itertools.product((0, 1, 2, 3), repeat=2):
+            fits = m > 0 or n < 2
+            assert all(r.subs({a: n, b: m}) for r in z.requires) == fits
+            if fits:
+                assert (z.shape[0].subs({a: n, b: m}),) == np.broadcast_shapes((n,), (min(m, 1),))
+    assert not sl.broadcast_to(first, y.shape).requires
