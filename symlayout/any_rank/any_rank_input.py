@@ -19,7 +19,10 @@ def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> AnyRankTensor:
         raise FormatError(f"two digits outside of the group follow each other in {shown(shape)}\n  help: write N*M")
     plain, each = (tensor(", ".join(texts_of(entries, star)) or "()", dtype, name) for star in (False, True))
     each = Tensor(each.name, each.dtype, each.extents, each.facts, key=plain.key)
-    slots = [Slot(e.stars, e.joined) for e in entries]
+    return _input(plain, each, [Slot(e.stars, e.joined) for e in entries], dtype, name)
+
+
+def _input(plain: Tensor, each: Tensor, slots: list[Slot], dtype: Any, name: str | None) -> AnyRankTensor:
 
     def at(count: int) -> Tensor:
         extents = tuple(product_of(axis) for axis in extents_at(slots, plain, each, count))
@@ -27,4 +30,4 @@ def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> AnyRankTensor:
 
     made = AnyRankTensor(plain, each, slots, at, {})
     made.origins[plain.key] = Origin(made.slots, made.shape, made.dtype)
-    return made
+    return made.made_by(_input, plain, each, slots, dtype, name)

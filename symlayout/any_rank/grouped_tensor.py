@@ -106,7 +106,7 @@ class AnyRankTensor(Applicable):
     (N*b_1*b_2, (S_1 + p_1 + q_1)/b_1, (S_2 + p_2 + q_2)/b_2, C)
     """
 
-    __slots__ = ("_at", "_made", "each", "origins", "plain", "slots")
+    __slots__ = ("_at", "_made", "_recipe", "each", "origins", "plain", "slots")
 
     def __init__(
         self,
@@ -118,6 +118,7 @@ class AnyRankTensor(Applicable):
     ) -> None:
         self.plain, self.each, self.slots, self.origins = plain, each, tuple(slots), dict(origins)
         self._at, self._made = at, dict[int, Tensor]()
+        self._recipe: tuple[Callable[..., AnyRankTensor], tuple[Any, ...]] | None = None
         if both := sorted(plain.facts.dims.keys() & each.facts.dims.keys()):
             raise ShapeError(
                 f"{both[0]} is a dim of the group, with a value for each axis of it, and a dim outside of the group\n"
@@ -176,6 +177,18 @@ class AnyRankTensor(Applicable):
     def __repr__(self) -> str:
         return f"AnyRankTensor({self.plain.leaves()[0].name}: ({', '.join(self.shape)}))"
 
+    def __reduce__(self) -> tuple[Callable[..., AnyRankTensor], tuple[Any, ...]]:
+        """Return the call that made the tensor, since how it is at a rank is a function, which has no pickle."""
+        if self._recipe is None:
+            raise ShapeError(f"{self} is part of an operation on tensors of any rank, and has no pickle", KIND)
+        return self._recipe
+
+    def made_by(self, function: Callable[..., AnyRankTensor], *args: Any) -> AnyRankTensor:
+        """Keep the call that makes the tensor, for copies and other processes; return the tensor."""
+        if self._recipe is None:
+            self._recipe = (function, args)
+        return self
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(Tensor, name):
             raise AttributeError(f"a tensor of any rank has no member {name}")
@@ -204,7 +217,10 @@ class AnyRankTensor(Applicable):
         rule = RULES.get(name)
         if rule is None:
             raise self.refusal(name)
-        return rule(self, *args, **attributes)
+        result = rule(self, *args, **attributes)
+        if isinstance(result, AnyRankTensor):
+            result.made_by(_applied, self, name, args, attributes)
+        return result
 
     def applied_to_several(
         self, name: str, xs: Sequence[Any], args: tuple[Any, ...], attributes: Mapping[str, Any]
@@ -213,7 +229,10 @@ class AnyRankTensor(Applicable):
         rule = RULES.get(name)
         if rule is None:
             raise self.refusal(name)
-        return rule(xs, *args, **attributes)
+        result = rule(xs, *args, **attributes)
+        if isinstance(result, AnyRankTensor):
+            result.made_by(_applied_to_several, self, name, xs, args, attributes)
+        return result
 
     def refusal(self, name: str) -> ShapeError:
         """Return the error that says that the function *name* takes no tensor of any rank."""
@@ -318,6 +337,16 @@ class AnyRankTensor(Applicable):
             return t if all(value == neutral for value in own) else operation(t, own)
 
         return AnyRankTensor(changed(self.plain, plain), changed(self.each, each), self.slots, at, self.origins)
+
+
+def _applied(x: AnyRankTensor, name: str, args: tuple[Any, ...], attributes: Mapping[str, Any]) -> AnyRankTensor:
+    return x.applied(name, args, attributes)  # type: ignore[no-any-return]
+
+
+def _applied_to_several(
+    x: AnyRankTensor, name: str, xs: Sequence[Any], args: tuple[Any, ...], attributes: Mapping[str, Any]
+) -> AnyRankTensor:
+    return x.applied_to_several(name, xs, args, attributes)  # type: ignore[no-any-return]
 
 
 # ---------------------------------------------------------------------- axes and their dims

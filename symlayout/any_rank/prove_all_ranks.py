@@ -176,7 +176,7 @@ def _with_group_of(left: AnyRankTensor, right: AnyRankTensor) -> AnyRankTensor:
     if left.each.computes or right.each.computes or len(a) != 1 or len(b) != 1 or a[0].extents != b[0].extents:
         return right
     each = right.each.replace({b[0].key: a[0]})
-    return AnyRankTensor(right.plain, each, right.slots, right.at, right.origins)
+    return AnyRankTensor(right.plain, each, right.slots, right.at, right.origins).made_by(_with_group_of, left, right)
 
 
 def _pulled(t: AnyRankTensor) -> AnyRankTensor:
@@ -185,7 +185,7 @@ def _pulled(t: AnyRankTensor) -> AnyRankTensor:
         return t
     (plain, each), old = pulled(_halves(t))
     origins = {new: t.origins[key] for new, key in old.items() if key in t.origins}
-    return AnyRankTensor(plain, each, t.slots, t.at, t.origins | origins)
+    return AnyRankTensor(plain, each, t.slots, t.at, t.origins | origins).made_by(_pulled, t)
 
 
 def _certificate(sides: tuple[AnyRankTensor, AnyRankTensor], plain: Proof, each: Proof) -> dict[str, Any]:

@@ -168,7 +168,10 @@ def _called(f: Callable[..., Any], indices: Sequence[Any]) -> Any:
     try:
         return f(*indices)
     except TypeError as error:  # for example "cannot determine truth value of Relational"
-        raise FormatError(f"the function of indices fails: {error}\n  help: join conditions with & and |") from error
+        raise FormatError(
+            f"the function of indices fails: {error}\n"
+            "  help: indices have + - * // %; sympy.Min, Max and Piecewise choose; conditions are joined by & and |"
+        ) from error
 
 
 def _sympified(value: Any) -> Any:

@@ -736,7 +736,7 @@ def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
     ``(i % 2)*C + c`` lies in another range of channels for each value of the remainder.  Where the extents are numbers,
     it halves the leading digit of several.
     """
-    value = facts.question(value)
+    value = facts.reduce(facts.question(facts.reduce(value)))  # a digit may have been solved since *value* was asked
     if not isinstance(value, Poly):
         return value
     for name in sorted(n for n in value.names if n in facts.floors or n[0] == DIGIT):

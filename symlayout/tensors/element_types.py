@@ -258,7 +258,8 @@ def _holds(made: np.ndarray[Any, Any], number: Any) -> bool:
     if number is None or made.dtype.kind in "bmMSU" or number != number:  # NumPy: nonzero is true
         return True
     if np.array(0.5).astype(made.dtype) == 0.5:
-        return bool(np.isfinite(made)) == bool(np.isfinite(number))
+        finite = isinstance(number, int) or bool(np.isfinite(number))  # NumPy has no isfinite of ints beyond int64
+        return bool(np.isfinite(made)) == finite
     return bool(made[()] == number)
 
 

@@ -43,6 +43,13 @@ def test_the_map_of_every_operation_comes_back(name: str) -> None:
     assert sl.prove_equal(returned(t), t).verdict is sl.Verdict.PROVED
 
 
+def test_a_question_about_a_digit_that_was_solved_is_decided() -> None:
+    """The proof of this claim meets a question in a digit that a fact has replaced: it was a KeyError."""
+    once = sl.pad(sl.pad(sl.tensor("3", name="x"), (4, 1), mode="wrap"), (4, 0), mode="reflect")
+    t = sl.concatenate([once, sl.flip(once, 0)])
+    assert sl.prove_equal(returned(t), t).verdict is sl.Verdict.PROVED
+
+
 def test_maps_of_random_symbolic_chains_come_back() -> None:
     proved = 0
     for seed in range(40):

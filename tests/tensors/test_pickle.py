@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.any_rank.grouped_tensor import AnyRankTensor
+from symlayout.any_rank.prove_all_ranks import AnyRankProof
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.declaration import Declared, Operand, index_map
 
 N, H, K = sl.dims("N H K")
 B = sl.dim("b", min=1)
 X = sl.tensor((N,), name="x")
+ANY_RANK = sl.tensor("N, *S, C", name="x", dtype="float32")
 
 
 @sl.operation
@@ -55,6 +58,13 @@ def long(steps: int) -> sl.Tensor:
     return t
 
 
+def any_rank() -> Any:
+    """Return a tensor of any rank that has been through each kind of rule."""
+    blocks = sl.batch_to_space(sl.space_to_batch(ANY_RANK, B, (K, K)), B, (0, K))
+    first, _ = sl.split(sl.stack([blocks, blocks], -1), 2, -1)
+    return sl.onnx.reduce_sum(sl.onnx.relu(sl.einops.rearrange(sl.squeeze(first, -1), "N *S C -> C *S N")), axes=[0])
+
+
 THINGS: dict[str, Callable[[], Any]] = {
     **TENSORS,
     "map": lambda: sl.pad(X, 1).index_map,
@@ -65,6 +75,10 @@ THINGS: dict[str, Callable[[], Any]] = {
     "inverse with proofs": lambda: sl.inverse(sl.pad(X, 1)),
     "adjoint": lambda: sl.adjoint(sl.tile(X, 2)),
     "finding": lambda: sl.is_injective(sl.tile(X, 2)),
+    "any rank": any_rank,
+    "any rank, without a name": lambda: sl.tile(sl.tensor("N, *S, 3", dtype="int8"), (1, B, 2)),
+    "any rank, proof": lambda: sl.prove_equal(sl.flip(sl.flip(ANY_RANK)), ANY_RANK),
+    "any rank, refutation": lambda: sl.prove_equal(sl.onnx.relu(sl.flip(ANY_RANK)), sl.onnx.relu(ANY_RANK)),
     "dim": lambda: sl.dim("s", min=None, multiple_of=3) * 2 + 1,
     "trace": lambda: sl.trace(sl.pad(X, 1), (0,), dims={N: 3}),
     "reason": lambda: sl.reasons(sl.reshape(X, (-1, 2))),
@@ -81,9 +95,13 @@ def told(thing: Any) -> str:
     if isinstance(thing, sl.Tensor):
         parts += [str(thing.shape), str(thing.requires), str(thing.bounds()), str(thing.dtype)]
         parts += [str(thing.index_map) if len(thing.nodes()) < 100 else ""]
+    if isinstance(thing, AnyRankTensor):
+        at = thing.at(2)
+        parts += [str(thing.shape), str(thing.requires), str(at.shape), str(at.dtype), str(at.requires)]
+        parts += [str(thing.plain.index_map), str(thing.each.index_map)] if not thing.plain.computes else []
     if isinstance(thing, sl.Kernel):
         parts += [thing.source]
-    if isinstance(thing, sl.Proof):
+    if isinstance(thing, (sl.Proof, AnyRankProof)):
         parts += [str(thing.requires), thing.explain(), str(thing.witness)]
         parts += [str(sl.check(thing.certificate)) if thing.certificate else ""]
     if isinstance(thing, sl.Inverse):
