@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,8 @@ _SAME_SHAPE = frozenset([
 def read_openvino(file: Path, known: KnownDims) -> Model:
     """Return the model in the IR *file*, an ``.xml`` with its ``.bin`` beside it (see `symlayout.read_model`)."""
     graph = openvino_ir.read(file)
-    evaluation = settled(lambda exact: _evaluated(graph, exact, known))
+    constants = graph.constants()
+    evaluation = settled(lambda exact: _evaluated(graph, constants, exact, known))
     outputs: dict[str, Tensor] = {}
     for result in graph.results:
         if len(result.inputs) != 1:
@@ -102,7 +103,9 @@ class OpenVINOEvaluation(Evaluation):
             self.digests[Port(layer.id, k)] = f"{digest}.{k}"
 
 
-def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tuple[OpenVINOEvaluation, set[Any]]:
+def _evaluated(
+    graph: IRGraph, constants: Mapping[int, Constant], exact: Collection[Any], known: KnownDims
+) -> tuple[OpenVINOEvaluation, set[Any]]:
     """Return the values of the graph, and the rounded quotients that some layer requires to be exact.
 
     *exact* holds the quotients already known to be exact, from an earlier evaluation; earlier layers use them, too.
@@ -124,7 +127,7 @@ def _evaluated(graph: IRGraph, exact: Collection[Any], known: KnownDims) -> tupl
             evaluation.shapes.leaf_dims.append(set(leaf.facts.dims))
             results: Sequence[Value | None] = [leaf]
         elif layer.type == "Const":
-            constant = graph.constant(layer)
+            constant = constants[layer.id]
             results = [constant]
         else:
             results = []

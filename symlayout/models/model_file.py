@@ -33,21 +33,33 @@ def open_model(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def map_bytes(path: Path, start: int, size: int, where: str) -> np.ndarray[Any, Any]:
-    """Return bytes of a file without reading them: they are mapped into memory, read-only.
+class ConstantFiles:
+    """The files in *folder* with the constants of a model.
 
-    Raises
-    ------
-    FormatError
-        The file is not regular, or ends before.
-    MissingFileError
-        There is no such file.
+    Each is mapped once, since processes may hold some ten thousand maps and mapping costs as much as inferring a shape.
     """
-    with open_model(path) as file:
-        end = os.fstat(file.fileno()).st_size
-        if start + size > end:
-            text = f"constant is at bytes {start} to {start + size}, {path.name[:80]!r} has {end}"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._mapped: dict[Path, np.ndarray[Any, Any]] = {}
+
+    def part(self, path: Path, start: int, size: int, where: str) -> np.ndarray[Any, Any]:
+        """Return *size* bytes of a file from *start* on, mapped read-only into memory and not read.
+
+        Raises
+        ------
+        FormatError
+            The file is not regular, or ends before.
+        MissingFileError
+            There is no such file.
+        """
+        if path not in self._mapped:
+            with open_model(path) as file:
+                empty = os.fstat(file.fileno()).st_size == 0
+                mapped = np.zeros(0, np.uint8) if empty else np.asarray(np.memmap(file, np.uint8, "r"))
+            self._mapped[path] = mapped
+        data = self._mapped[path]
+        if start + size > len(data):
+            text = f"constant is at bytes {start} to {start + size}, {path.name[:80]!r} has {len(data)}"
             raise FormatError(f"{text}\n  in: {where}")
-        if size == 0:
-            return np.zeros(0, np.uint8)
-        return np.memmap(file, np.uint8, "r", start, (size,))
+        return data[start : start + size]

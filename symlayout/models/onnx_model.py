@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.errors import FormatError, MissingPackageError, printable
-from symlayout.models.model_file import MAX_RANK, map_bytes, open_model
+from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
 from symlayout.tensors.element_types import element_type
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class OnnxGraph:
         The types that the file states for values.
     source : ModelProto or None
         The file; None for a subgraph.
-    folder : Path
-        Where the files with constants are.
+    files : ConstantFiles
+        The files with constants.
     """
 
     inputs: tuple[Input, ...]
@@ -83,11 +83,11 @@ class OnnxGraph:
     opsets: Mapping[str, int]
     types: Mapping[str, TypeProto]
     source: ModelProto | None
-    folder: Path
+    files: ConstantFiles
 
     def constant(self, name: str) -> Constant:
         """Return the value of an initializer (see `array`)."""
-        return array(self.constants[name], f"initializer {name[:80]!r}", self.folder)
+        return array(self.constants[name], f"initializer {name[:80]!r}", self.files)
 
 
 def read(path: Path) -> OnnxGraph:
@@ -137,7 +137,8 @@ def graph_of(source: ModelProto, folder: Path, *, defaults: bool = False) -> Onn
     nodes = _needed(outputs, graph.node, {*constants, *inputs})
     _check_opset(model)
     opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in model.opset_import}
-    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants, opsets, _types(graph), source, folder)
+    files = ConstantFiles(folder)
+    return OnnxGraph(tuple(inputs.values()), nodes, outputs, constants, opsets, _types(graph), source, files)
 
 
 def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:
@@ -145,7 +146,7 @@ def inner(outer: OnnxGraph, graph: GraphProto) -> OnnxGraph:
     constants = {**outer.constants, **_constants(graph)} if graph.initializer else outer.constants
     outputs = tuple(value.name for value in graph.output)
     nodes = tuple(graph.node)
-    return OnnxGraph((), nodes, outputs, constants, outer.opsets, _types(graph), None, outer.folder)
+    return OnnxGraph((), nodes, outputs, constants, outer.opsets, _types(graph), None, outer.files)
 
 
 def inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
@@ -257,20 +258,20 @@ def attributes(node: NodeProto) -> dict[str, Attribute]:
     return found
 
 
-def array(tensor: TensorProto, where: str, folder: Path | None = None) -> Constant:
-    """Return the value of a ``TensorProto``; mapped if it is kept in another file, which is in *folder*.
+def array(tensor: TensorProto, where: str, files: ConstantFiles | None = None) -> Constant:
+    """Return the value of a ``TensorProto``; mapped if it is kept in another file, one of *files*.
 
     Raises
     ------
     FormatError
         If it has not the bytes or elements of its shape and type, a type without elements of fixed size, or is kept
-        in a file that is not inside *folder*.
+        in a file outside their folder.
     """
     dtype, shape = dtype_of(tensor.data_type, where), list(tensor.dims)
     if len(shape) > MAX_RANK or any(n < 0 for n in shape):
         raise FormatError(f"constant has shape {str(shape)[:80]}\n  in: {where}")
     if tensor.external_data or tensor.data_location:
-        return _mapped(tensor, dtype, shape, where, folder)
+        return _mapped(tensor, dtype, shape, where, files)
     try:
         if tensor.HasField("raw_data") and dtype.isbuiltin and dtype.kind in "iufcb":
             return np.frombuffer(tensor.raw_data, dtype.newbyteorder("<")).reshape(shape)
@@ -279,14 +280,16 @@ def array(tensor: TensorProto, where: str, folder: Path | None = None) -> Consta
         raise FormatError(f"constant is no {dtype} {shape}: {printable(error):.200}\n  in: {where}") from None
 
 
-def _mapped(tensor: TensorProto, dtype: np.dtype[Any], shape: list[int], where: str, folder: Path | None) -> Constant:
+def _mapped(
+    tensor: TensorProto, dtype: np.dtype[Any], shape: list[int], where: str, files: ConstantFiles | None
+) -> Constant:
     """Return a constant of another file, which is not read before its elements are."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get("location", "")
-    if folder is None or not location or Path(location).is_absolute() or ".." in Path(location).parts:
+    if files is None or not location or Path(location).is_absolute() or ".." in Path(location).parts:
         raise FormatError(f"constant is kept in {location[:80]!r}, outside the folder of the model\n  in: {where}")
-    file = folder / location
-    if not file.resolve().is_relative_to(folder.resolve()):
+    file = files.folder / location
+    if not file.resolve().is_relative_to(files.folder.resolve()):
         raise FormatError(f"constant is kept in {location[:80]!r}, outside the folder of the model\n  in: {where}")
     if dtype.itemsize * 8 != _bits(tensor.data_type):
         raise FormatError(f"constant of {dtype} is packed in another file, which is not read\n  in: {where}")
@@ -294,7 +297,7 @@ def _mapped(tensor: TensorProto, dtype: np.dtype[Any], shape: list[int], where: 
     start, length = (_number(entries.get(key), default, where) for key, default in (("offset", 0), ("length", size)))
     if length != size:
         raise FormatError(f"constant has {length} bytes, {dtype} {shape} needs {size}\n  in: {where}")
-    return map_bytes(file, start, size, where).view(dtype.newbyteorder("<")).reshape(shape)
+    return files.part(file, start, size, where).view(dtype.newbyteorder("<")).reshape(shape)
 
 
 def _number(text: str | None, default: int, where: str) -> int:

@@ -24,7 +24,7 @@ from symlayout.errors import FormatError
 from symlayout.frontends.openvino.element_types import NAMES
 from symlayout.models import hardened_xml
 from symlayout.models.hardened_xml import Element
-from symlayout.models.model_file import MAX_RANK, map_bytes, open_model
+from symlayout.models.model_file import MAX_RANK, ConstantFiles, open_model
 
 IR_VERSIONS = ("10", "11")
 
@@ -100,25 +100,31 @@ class IRGraph:
     results: tuple[Layer, ...]
     weights: Path
 
-    def constant(self, layer: Layer) -> np.ndarray[Any, Any]:
-        """Return the value of a ``Const`` layer, mapped and not read.
+    def constants(self) -> dict[int, np.ndarray[Any, Any]]:
+        """Return the value of each ``Const`` layer by the layer's id, mapped and not read: the file is mapped once.
 
         Raises
         ------
         FormatError
-            If its bytes are not all in the ``.bin``, its size is not that of its shape and element type, or it
-            has an element type that NumPy has not.
+            If the bytes of one are not all in the ``.bin``, its size is not that of its shape and element type, or
+            it has an element type that NumPy has not.
         """
-        dtype = element_type(layer)
-        shape = [_natural(entry, str(layer)) for entry in _entries(layer.attribute("shape"))]
-        offset, size = (_natural(layer.attribute(name), str(layer)) for name in ("offset", "size"))
-        count = math.prod(shape)
-        if size != count * dtype.itemsize:
-            raise FormatError(
-                f"constant has {size} bytes, {dtype} {shape} needs {count * dtype.itemsize}\n  in: {layer}"
-            )
-        data = map_bytes(self.weights, offset, size, str(layer))
-        return np.asarray(data.view(dtype.newbyteorder("<")).reshape(shape))
+        found: dict[int, np.ndarray[Any, Any]] = {}
+        files = ConstantFiles(self.weights.parent)
+        for layer in self.layers:
+            if layer.type != "Const":
+                continue
+            dtype = element_type(layer)
+            shape = [_natural(entry, str(layer)) for entry in _entries(layer.attribute("shape"))]
+            offset, size = (_natural(layer.attribute(name), str(layer)) for name in ("offset", "size"))
+            count = math.prod(shape)
+            if size != count * dtype.itemsize:
+                raise FormatError(
+                    f"constant has {size} bytes, {dtype} {shape} needs {count * dtype.itemsize}\n  in: {layer}"
+                )
+            data = files.part(self.weights, offset, size, str(layer))
+            found[layer.id] = data.view(dtype.newbyteorder("<")).reshape(shape)
+        return found
 
 
 def element_type(layer: Layer, attribute: str = "element_type") -> np.dtype[Any]:

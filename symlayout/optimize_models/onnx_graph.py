@@ -11,6 +11,7 @@ import numpy as np
 
 from symlayout.models.load_onnx import OnnxEvaluation
 from symlayout.models.model import ModelNode
+from symlayout.models.model_file import ConstantFiles
 from symlayout.models.onnx_model import OnnxGraph, inner_nodes, outer_names
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ class EditedGraph:
     def evaluated(self, node: NodeProto, values: Mapping[str, Any]) -> list[Any]:
         """Return the outputs of a node, given its operands as tensors and arrays by their names."""
         opsets = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in self.message.opset_import}
-        evaluation = OnnxEvaluation(OnnxGraph((), (), (), {}, opsets, {}, self.message, Path()), (), same_bits=True)
+        graph = OnnxGraph((), (), (), {}, opsets, {}, self.message, ConstantFiles(Path()))
+        evaluation = OnnxEvaluation(graph, (), same_bits=True)
         for name, value in values.items():
             evaluation.define(name, value)
         domain = "" if node.domain == "ai.onnx" else node.domain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -193,6 +194,15 @@ def test_only_the_constants_that_are_needed_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD)
     os.truncate(path.with_suffix(".bin"), 1 << 40)  # a sparse file: reading all of it would fail
     assert load(path)["out"].shape == (2, 8)
+
+
+def test_the_file_of_constants_is_mapped_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mapping = Mock(side_effect=np.memmap)
+    monkeypatch.setattr(np, "memmap", mapping)
+    model = MODELS / "space_to_batch_5d.xml"
+    assert sum(layer.type == "Const" for layer in read(model).layers) == 3
+    assert load(model)
+    assert mapping.call_count == 1
 
 
 def test_every_prefix_of_a_model_is_a_typed_error(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -275,7 +276,18 @@ def test_external_data_is_mapped(tmp_path: Path) -> None:
     p = load(tmp_path, data)["y"]
     assert sl.interpret(p).tolist() == [1, 2, 1, 3]
     assert p.values is not None
-    assert isinstance(p.values.base, np.memmap | np.ndarray)
+    assert not p.values.flags.owndata
+
+
+def test_a_file_of_constants_is_mapped_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "weights.bin").write_bytes(np.array([1, 2, 1, 3], np.int64).tobytes())
+    mapping = Mock(side_effect=np.memmap)
+    monkeypatch.setattr(np, "memmap", mapping)
+    nodes = [node("Tile", "x, p", "t"), node("Tile", "t, q", "y"), node("Identity", "q", "z")]
+    other = external("weights.bin")
+    other.name = "q"
+    assert load(tmp_path, model(nodes, [X], ["y", "z"], constants=(external("weights.bin"), other)))
+    assert mapping.call_count == 1
 
 
 @pytest.mark.parametrize(
