@@ -514,12 +514,12 @@ def _of_dims(e: Poly, records: tuple[Dim, ...]) -> Any:
         elif len(names) > 1:
             terms.append(sympy.Mul(c, *(symbols[name] for name in names)))
         else:
-            # These arguments are in SymPy's canonical order already, a number first: evaluate=False saves the sorting.
+            # These arguments are in SymPy's canonical order already, a number first: half the time goes into sorting.
             symbol = symbols[names[0]]
-            terms.append(symbol if c == 1 else sympy.Mul(sympy.Integer(c), symbol, evaluate=False))
+            terms.append(symbol if c == 1 else sympy.Mul._from_args((sympy.Integer(c), symbol), True))
     if len(terms) > 1:
         return sympy.Add(constant, *terms)
-    return sympy.Add(sympy.Integer(constant), terms[0], evaluate=False) if constant else terms[0]
+    return sympy.Add._from_args((sympy.Integer(constant), terms[0]), True) if constant else terms[0]
 
 
 def written(e: Sum, value: Callable[[str], Any]) -> Any:

@@ -150,7 +150,7 @@ class Lowering:
             output_size=output_size,
             pieces=pieces,
             fills=len(self.fills),
-            about=self._about(name),
+            about=partial(self._about, name),
             positive=frozenset(self.prelude.positive),
             nonnegative=frozenset(self.prelude.nonnegative),
             combine=None if self.adjoint is None or self.adjoint.copies else Add(self.number),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import Template
 
 from symlayout.errors import FormatError, InconclusiveError, shown
@@ -126,7 +126,7 @@ def emit(units: Iterable[Unit], library: str = LIBRARY, present: Mapping[str, st
         nest = _described(unit)
         nests.append(nest)
         command = f"Regenerate: {unit.command}"
-        files[file] = print_kernel(replace(nest, about=(command, *nest.about)), unit.element_size, header)
+        files[file] = print_kernel(nest.described(first=[command]), unit.element_size, header)
     kept = [n for n in kernels_of(present.get(header, "")) if f"{n}.c" in present and n not in functions]
     if clash := [n for n in kept if f"{n}{PARTED}" in functions or n.removesuffix(PARTED) in functions]:
         raise FormatError(f"two functions would have the name {clash[0]}, or that of its parts, {clash[0]}{PARTED}")
@@ -174,7 +174,7 @@ def _described(unit: Unit) -> Nest:
         return _computed(unit)
     nest, fills = lower(unit.storage.chain(unit.tensor), unit.name, halves=unit.storage.halves)
     values = tuple(f"fill[{k}] : {value}" for k, value in enumerate(fills))
-    return replace(nest, about=(*nest.about, *values))
+    return nest.described(last=values)
 
 
 def _computed(unit: Unit) -> Nest:
@@ -186,4 +186,4 @@ def _computed(unit: Unit) -> Nest:
         raise InconclusiveError(f"C computes each value of {unit.tensor.name} as NumPy does", known)
     arrays = zip(found.nest.sources, found.sources, found.types, strict=False)
     about = [f"{name} : {source.name}, {dtype}" for name, source, dtype in arrays]
-    return replace(found.nest, about=(*found.nest.about, *about, f"dst : {found.types[-1]}"))
+    return found.nest.described(last=[*about, f"dst : {found.types[-1]}"])

@@ -316,23 +316,25 @@ class Operand:
 
     def countable(self, e: Extent, what: str) -> Extent:
         """Return *e*, a count; raise ``overflow`` if it exceeds int64 for all sizes."""
-        self._least(e, what)
+        if (self._facts.least(e) or 0) > INT64_MAX:
+            raise ShapeError(f"{self.where}: {what} {self.spell(e)} exceeds int64", "overflow")
         return e
 
     def check_countable(self, domain: Sequence[Extent], count: int = 1) -> int:
         """Return *count* times the least number of elements of *domain*; raise ``overflow`` if that exceeds int64."""
-        for axis, e in enumerate(domain):
-            count *= max(self._least(e, "extent of axis {}", axis), 0)
+        least_of = self._facts.least
+        for e in domain:
+            least = least_of(e)
+            if least is None or least <= 0:
+                count = 0
+            elif least > INT64_MAX:
+                axis = next(k for k, extent in enumerate(domain) if extent is e)
+                raise ShapeError(f"{self.where}: extent of axis {axis} {self.spell(e)} exceeds int64", "overflow")
+            else:
+                count *= least
         if count > INT64_MAX:
             raise ShapeError(f"{self.where}: number of elements {count} exceeds int64", "overflow")
         return count
-
-    def _least(self, e: Extent, what: str, *parts: int) -> int:
-        """Return a lower bound of the count *e*, or 0; raise ``overflow`` if the bound exceeds int64."""
-        least = self._facts.least(e) or 0
-        if least > INT64_MAX:
-            raise ShapeError(f"{self.where}: {what.format(*parts)} {self.spell(e)} exceeds int64", "overflow")
-        return least
 
 
 def is_list(value: Any) -> bool:

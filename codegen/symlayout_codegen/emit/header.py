@@ -175,7 +175,7 @@ def _prototypes(nests: Iterable[Nest]) -> Iterator[str]:
     """Yield the prototypes; kernels of one map, for elements of different sizes, have one comment."""
     before: list[str] = []
     for nest in nests:
-        about = [line.removeprefix(f"{nest.name} : ") for line in nest.about]
+        about = [line.removeprefix(f"{nest.name} : ") for line in nest.about()]
         if about and about != before:
             yield ""
             yield "/*"

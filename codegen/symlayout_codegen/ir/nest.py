@@ -37,8 +37,8 @@ The algebra has shown, for all parameters that meet the preconditions:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symlayout_codegen.ir.formula import Formula
@@ -297,7 +297,7 @@ class Nest:
     output_size : number of elements of the output, or None where the output is strided.
     pieces : the boxes of digits.
     fills : number of distinct fill values.
-    about : lines for the header comment: the map, the domain, the command that writes the file again.
+    about : returns lines for the header comment: the map, the domain, the command that writes the file again.
     positive : expressions proved ``>= 1`` wherever the preconditions hold (blocks, divisors).
     nonnegative : expressions proved ``>= 0`` there (dims, extents).
     combine : what a point does to its output element: None replaces it, `Add` adds to it.
@@ -318,7 +318,7 @@ class Nest:
     output_size: Expr | None
     pieces: tuple[NestPiece, ...]
     fills: int = 0
-    about: tuple[str, ...] = ()
+    about: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False, repr=False)
     positive: frozenset[Expr] = frozenset()
     nonnegative: frozenset[Expr] = frozenset()
     combine: Add | None = None
@@ -336,6 +336,10 @@ class Nest:
     def adds(self, piece: NestPiece) -> bool:
         """Return whether the points of *piece* add: then their order matters."""
         return self.combine is not None and piece.source is not None
+
+    def described(self, *, first: Iterable[str] = (), last: Iterable[str] = ()) -> Nest:
+        """Return the nest with more lines in its header comment."""
+        return replace(self, about=lambda: (*first, *self.about(), *last))
 
     def map_boxes(self, change: Callable[[NestPiece], NestPiece]) -> Nest:
         """Return the nest with *change* made to the background and to each piece."""

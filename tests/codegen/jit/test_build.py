@@ -306,7 +306,6 @@ def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.Mon
         "output_size": None,
         "pieces": (),
         "fills": 3,
-        "about": ("other",),
         "positive": frozenset((NamedInt("H"),)),
         "nonnegative": frozenset(),
         "combine": Add("uint8"),
@@ -317,6 +316,11 @@ def test_identities_tell_apart_whatever_decides_the_text(monkeypatch: pytest.Mon
     monkeypatch.setattr(symlayout_codegen.jit.cache_identity, "_CODE", "other code")
     texts.append(identity(nest, 4, MODEL))
     assert len(set(texts)) == len(texts)
+
+
+def test_an_identity_is_told_without_the_comment() -> None:
+    nest = replace(nests.transpose(), about=lambda: pytest.fail("the comment is written"))
+    assert identity(nest, 4, MODEL) == identity(nests.transpose(), 4, MODEL)
 
 
 def test_the_hash_of_the_code_covers_all_files_in_all_folders(tmp_path: Path) -> None:
@@ -352,7 +356,7 @@ def test_where_the_code_cannot_be_told_the_text_decides(monkeypatch: pytest.Monk
     assert identity(nests.transpose(), 4, MODEL) == ""
     kernel = compile_nest(nests.transpose(), 4)
     assert kernel.key in build._loaded
-    other = compile_nest(replace(nests.transpose(), about=("other",)), 4)
+    other = compile_nest(nests.transpose().described(first=["other"]), 4)
     assert other.key != kernel.key
     assert len(build._loaded) == 3
 
