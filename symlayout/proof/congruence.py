@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, product
@@ -72,6 +73,7 @@ class Congruence:
     direct: bool = False
     spent: int = 0
     digits: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
+    forms: dict[int, tuple[Tensor, Any]] = field(default_factory=dict)  # what operations read, by ``id``
     kept: list[Tensor] = field(default_factory=list)  # keeps the tensors alive whose ids are in `known`
 
     @property

@@ -24,6 +24,7 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
 from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of, ways
+from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
@@ -89,7 +90,14 @@ class Chosen:
     others: tuple[tuple[int, str], ...]
 
 
-Tree = Split | Agreed | Masked | Absurd | Chosen
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Both sides are the same operations of equal leaves."""
+
+    facts: Facts
+
+
+Tree = Split | Agreed | Masked | Absurd | Chosen | Same
 Path = tuple[tuple[int, tuple[int, str] | None], ...]
 
 
@@ -208,7 +216,8 @@ def agree(
     def attempt() -> Tree:
         here = facts.fork()
         here.splits = {}
-        return _Decision(left, right, dtype, shown, finite, here.effort + goals, known).decide(here, None)
+        decision = _Decision(left, right, dtype, shown, finite, here.effort + goals, known)
+        return Same(here) if decision.are_one_expression(left, right) else decision.decide(here, None)
 
     return _settled(attempt)
 
@@ -535,6 +544,11 @@ class _Decision:
             raise _Pending(a, b, order, self)
         return known[key] is not None
 
+    def are_one_expression(self, left: Tensor, right: Tensor) -> bool:
+        """Return whether both are the same operations of equal leaves, so that no coordinate has to be looked at."""
+        leaves = leaves_of_one_expression(left, right, self.congruence.forms)
+        return leaves is not None and all(self._is_lemma(a, b, tuple(range(a.batch))) for a, b in leaves)
+
     def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
         """Return why the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
         a, b = self.sides
@@ -628,6 +642,8 @@ class _Decision:
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
         """Prove that two views are equal at these coordinates of the batch, for all coordinates of the box."""
+        if way.groups is None and list(at) == list(bt) and self.are_one_expression(v, w):
+            return
         facts = facts.fork()
         boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
         try:

@@ -132,7 +132,8 @@ class Proof:
             return None
         if self._known is not None and any(side.computes for side in self._compared):
             left, right = self._compared
-            return certificate_of_computed({"": left}, {"": right}, self._known.facts, self._known, self.laws)
+            sides = {"": left}, {"": right}
+            return certificate_of_computed(*sides, self._known.facts, self._known, self.laws, brief=False)
         from symlayout.proof.certificate.write import certify
 
         left, right = self._compared
@@ -299,11 +300,14 @@ def certificate_of_computed(
     facts: Facts,
     known: Congruence,
     laws: Sequence[str] = (),
+    *,
+    brief: bool = True,
 ) -> dict[str, Any]:
     """Return the certificate of a proof, whose pairs are *known*, that tensors of the same names are equal.
 
-    If the proof compares values at some coordinates only, the certificate is about the tensors with their functions
-    outermost, whose values are compared as a whole.
+    *brief* leaves out the certificates of outputs that are one expression on both sides.  If the proof compares values
+    at some coordinates only, the certificate is about the tensors with their functions outermost, whose values are
+    compared as a whole.
 
     Raises
     ------
@@ -313,13 +317,13 @@ def certificate_of_computed(
     from symlayout.proof.certificate.computed import certify_computed, with_functions_outermost
 
     if not known.direct:
-        return certify_computed(left, right, facts, known, laws)
+        return certify_computed(left, right, facts, known, laws, brief=brief)
     sides = [with_functions_outermost(side) for side in (left, right)]
     again = Congruence(facts, limits.decision_goals, known.laws)
     for name, t in sides[0].items():
         if isinstance(_attempt(t, sides[1][name], facts, again, finite=True), str):
             again.direct = True
-    return certify_computed(sides[0], sides[1], facts, again, laws, outermost=True)
+    return certify_computed(sides[0], sides[1], facts, again, laws, outermost=True, brief=brief)
 
 
 def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:

@@ -78,10 +78,10 @@ class Claim:
         }
 
     def _case(self, case: Case, node: Tensor) -> dict[str, Any]:
-        axes = [_Traced(["axis", k]) for k in range(node.rank)]
+        axes = [Traced(["axis", k]) for k in range(node.rank)]
 
         def data(value: Any) -> Any:
-            return self._expression(value.data if isinstance(value, _Traced) else ["extent", value], node.facts)
+            return self._expression(value.data if isinstance(value, Traced) else ["extent", value], node.facts)
 
         where = [] if case.where is None else case.where(*axes)
         return {
@@ -119,7 +119,7 @@ class Claim:
         self.symbols[name] = form, a, b
 
 
-class _Traced(Arithmetic):
+class Traced(Arithmetic):
     """A coordinate that records the expression computed from it."""
 
     __slots__ = ("data",)
@@ -127,34 +127,34 @@ class _Traced(Arithmetic):
     def __init__(self, data: list[Any]) -> None:
         self.data = data
 
-    def _with(self, operator: str, other: Any, *, swapped: bool = False) -> _Traced:
-        operand = other.data if isinstance(other, _Traced) else ["extent", other]
-        return _Traced([operator, operand, self.data] if swapped else [operator, self.data, operand])
+    def _with(self, operator: str, other: Any, *, swapped: bool = False) -> Traced:
+        operand = other.data if isinstance(other, Traced) else ["extent", other]
+        return Traced([operator, operand, self.data] if swapped else [operator, self.data, operand])
 
-    def __add__(self, other: Any) -> _Traced:
+    def __add__(self, other: Any) -> Traced:
         return self._with("+", other)
 
-    def __radd__(self, other: Any) -> _Traced:
+    def __radd__(self, other: Any) -> Traced:
         return self._with("+", other, swapped=True)
 
-    def __sub__(self, other: Any) -> _Traced:
+    def __sub__(self, other: Any) -> Traced:
         return self._with("-", other)
 
-    def __rsub__(self, other: Any) -> _Traced:
+    def __rsub__(self, other: Any) -> Traced:
         return self._with("-", other, swapped=True)
 
-    def __mul__(self, other: Any) -> _Traced:
+    def __mul__(self, other: Any) -> Traced:
         return self._with("*", other)
 
-    def __rmul__(self, other: Any) -> _Traced:
+    def __rmul__(self, other: Any) -> Traced:
         return self._with("*", other, swapped=True)
 
-    def __floordiv__(self, other: Any) -> _Traced:
+    def __floordiv__(self, other: Any) -> Traced:
         return self._with("//", other)
 
-    def __mod__(self, other: Any) -> _Traced:
+    def __mod__(self, other: Any) -> Traced:
         return self._with("%", other)
 
-    def entry_of(self, table: Any) -> _Traced:
+    def entry_of(self, table: Any) -> Traced:
         """Return the entry of a `Table` at this coordinate."""
-        return _Traced(["entry", list(table.values), self.data])
+        return Traced(["entry", list(table.values), self.data])

@@ -39,10 +39,13 @@ def certify_computed(
     laws: Sequence[str] = (),
     *,
     outermost: bool = False,
+    brief: bool = True,
 ) -> dict[str, Any]:
     """Return the certificate that each tensor of *left* equals that of *right* of the same name.
 
-    *outermost* says that they are what `with_functions_outermost` makes of the tensors of the claim.
+    *outermost* says that they are what `with_functions_outermost` makes of the tensors of the claim.  Unless *brief*,
+    the tensors themselves get a certificate of movement even where both sides are one expression, and views where only
+    the inputs that are read are the same.
 
     Raises
     ------
@@ -55,9 +58,9 @@ def certify_computed(
     claims = _Claims(facts)
     pairs: list[dict[str, Any]] = []
     for (_, _, order), why in known.known.items():
-        if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.has(why.a):
+        if why is None or id(why.a) not in places[0] or id(why.b) not in places[1] or claims.join(why):
             continue
-        views = [_shown(sides) for sides in claims.views(why, order)]
+        views = [_shown(sides, brief=brief) for sides in claims.views(why, order)]
         claims.add(len(pairs), why, order)
         groups = None if why.way.groups is None else [list(group) for group in why.way.groups]
         pairs.append(
@@ -72,7 +75,8 @@ def certify_computed(
                 "views": views,
             }
         )
-    outputs = {name: certify(*claims.movement(t, right[name])) for name, t in left.items()}
+    show = _shown if brief else _shown_in_full
+    outputs = {name: show(claims.movement(t, right[name])) for name, t in left.items()}
     body: dict[str, Any] = {"pairs": pairs, "outputs": outputs, "laws": sorted({*_laws(pairs), *laws})}
     if outermost:
         body["outermost"] = True
@@ -143,8 +147,8 @@ def refusal_alone(certificate: Any) -> str:
         if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
             return "the seal does not match: the certificate was altered"
         claims = [view for pair in certificate["pairs"] for view in pair["views"]]
-        for shown in (*(view for view in claims if view is not None), *certificate["outputs"].values()):
-            if reason := refusal(shown):
+        for shown in (*claims, *certificate["outputs"].values()):
+            if shown is not None and (reason := refusal(shown)):
                 return reason
         for part in certificate.get("data", []):
             if reason := refusal_alone(part["operands"]):
@@ -199,12 +203,30 @@ class _Claims:
         """Return whether something stands for *t* already."""
         return id(t) in self._stand_ins
 
+    def join(self, why: Pair) -> bool:
+        """Return whether one thing stands for both values already."""
+        found = [{leaf.key for leaf in self._stand_ins[id(t)].leaves()} for t in (why.a, why.b) if self.has(t)]
+        return len(found) == 2 and found[0] == found[1]
+
     def add(self, number: int, why: Pair, order: tuple[int, ...]) -> None:
-        """Let pair *number* stand for both of its values in the claims that follow."""
+        """Let pair *number* stand for both of its values in the claims that follow.
+
+        A value may be in several pairs, where one model computes twice what the other one computes once.
+        """
         a, b = why.a, why.b
+        rest = range(a.batch, a.rank)
+        if self.has(a) and not self.has(b):
+            self._stand(b, _permuted(self._stand_ins[id(a)], (*order, *rest)))
+            return
         if not self.has(b):
             self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"value {number}"))
-        self._stand(a, _permuted(self._stand_ins[id(b)], (*_inverse(order), *range(a.batch, a.rank))))
+        stand_in = _permuted(self._stand_ins[id(b)], (*_inverse(order), *rest))
+        if not self.has(a):
+            self._stand(a, stand_in)
+        elif (other := self._stand_ins[id(a)]).declared is None and not self.join(why):
+            # the values of two pairs before are one
+            for key, t in self._stand_ins.items():
+                self._stand_ins[key] = t.replace({other.key: stand_in})
 
     def views(self, why: Pair, order: tuple[int, ...]) -> Iterable[tuple[Tensor, Tensor, Facts, Any]]:
         """Yield the claims that each view of the one value is that view of the other."""
@@ -319,20 +341,37 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
     return ""
 
 
-def _shown(sides: tuple[Tensor, Tensor, Facts, Any]) -> dict[str, Any] | None:
-    """Return the certificate of a claim, or None where both sides are one expression."""
-    return None if _is_one_expression(Claim(*sides).data) else certify(*sides)
+def _shown(sides: tuple[Tensor, Tensor, Facts, Any], *, brief: bool = True) -> dict[str, Any] | None:
+    """Return the certificate of a claim, or None where both sides are one expression (see `_is_one_expression`)."""
+    return None if _is_one_expression(Claim(*sides).data, unread=not brief) else certify(*sides)
 
 
-def _is_one_expression(claim: Mapping[str, Any]) -> bool:
+def _shown_in_full(sides: tuple[Tensor, Tensor, Facts, Any]) -> dict[str, Any] | None:
+    """Return the certificate of a claim; None where there is none, and both sides are one expression."""
+    try:
+        return certify(*sides)
+    except InconclusiveError:
+        if _is_one_expression(Claim(*sides).data):
+            return None
+        raise
+
+
+def _is_one_expression(claim: Mapping[str, Any], *, unread: bool = False) -> bool:
     """Return whether both sides of a claim are the same operations of the same inputs, node by node.
 
-    Then both sides are one function of the inputs, whatever the operations mean.
+    Then both sides are one function of the inputs, whatever the operations mean.  Inputs that no case reads, such as
+    those that only give an extent, count if *unread*.
     """
     numbers: dict[str, int] = {}
     made: list[int] = []  # the number of each node; nodes of the same form have the same number
     for node in claim["nodes"]:
-        same = {**node, "inputs": [made[k] for k in node["inputs"]]} if "op" in node else node
+        same = node
+        if "op" in node:
+            read = {case["source"] for case in node["cases"]}
+            same = {
+                **node,
+                "inputs": [made[k] if unread or place in read else None for place, k in enumerate(node["inputs"])],
+            }
         made.append(numbers.setdefault(dumps(same, sort_keys=True), len(numbers)))
     left, right = (made[int(claim[side])] for side in ("left", "right"))
     return left == right

@@ -1,0 +1,80 @@
+"""Tell whether two chains of movement are one expression: the same operations, node by node, of leaves that correspond.
+
+Then both read the same elements of corresponding leaves wherever they are evaluated, and no case has to be decided.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symlayout.algebra.polynomial import Extent
+from symlayout.proof.certificate.claim import Traced
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import UNDETERMINED, Case
+from symlayout.tensors.element_types import fill_text
+
+Pairs = list[tuple[Tensor, Tensor]]
+Forms = dict[int, tuple[Tensor, Any]]
+
+
+def leaves_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> Pairs | None:
+    """Return the leaves that correspond if both sides are the same operations of them; None otherwise.
+
+    Inputs of one name and constants of equal bits are left out; the pairs that remain are computed values, which are
+    equal or not.  An element whose value is undetermined equals no other, so that such chains are no expression.
+    *forms* keeps what operations read, by ``id``.
+    """
+    found: Pairs = []
+    seen: set[tuple[int, int]] = set()
+    waiting = [(left, right)]
+    while waiting:
+        a, b = waiting.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        seen.add((id(a), id(b)))
+        if a.declared is None or b.declared is None:
+            if a.declared is not b.declared or a.rank != b.rank or not _may_be_equal(a, b):
+                return None
+            if a.key != b.key and a.body is not None:
+                found.append((a, b))
+        elif len(a.inputs) != len(b.inputs) or (form := _form(a, forms)) is None or form != _form(b, forms):
+            return None
+        else:
+            read = {case.source for case in a.declared.cases}  # of others, only the extents matter, which the form has
+            waiting += [(a.inputs[k], b.inputs[k]) for k in sorted(read, reverse=True)]
+    return found
+
+
+def _may_be_equal(a: Tensor, b: Tensor) -> bool:
+    """Return whether two leaves are one input, constants of equal bits, or values of one function."""
+    if a.key == b.key:
+        return a.extents == b.extents
+    if a.dtype != b.dtype or a.extents != b.extents:
+        return False
+    if a.values is not None and b.values is not None:
+        return a.values.dtype == b.values.dtype and a.values.tobytes() == b.values.tobytes()
+    if a.body is None or b.body is None:
+        return False
+    return a.body == b.body and not a.body.random and a.batch == b.batch and len(a.inputs) == len(b.inputs)
+
+
+def _form(node: Tensor, forms: Forms) -> Any:
+    """Return what an operation reads at each coordinate, as data; None if some of its elements are undetermined."""
+    if id(node) not in forms:
+        assert node.declared is not None
+        cases = node.declared.cases
+        undetermined = any(case.fill is not None and case.fill.value is UNDETERMINED for case in cases)
+        form = None if undetermined else (node.extents, [_form_of_case(case, node) for case in cases])
+        forms[id(node)] = node, form
+    return forms[id(node)][1]
+
+
+def _form_of_case(case: Case, node: Tensor) -> tuple[Any, ...]:
+    axes = [Traced(["axis", k]) for k in range(node.rank)]
+    windows = [] if case.where is None else [(_expression(v), extent) for v, extent in case.where(*axes)]
+    fill = None if case.fill is None else fill_text(case.fill.value, node.dtype)
+    return case.source, windows, [_expression(c) for c in case.coords(*axes)], fill
+
+
+def _expression(value: Any) -> list[Any] | Extent:
+    return value.data if isinstance(value, Traced) else value
