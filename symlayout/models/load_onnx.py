@@ -235,13 +235,20 @@ class OnnxEvaluation(Evaluation):
                 operands.append(None if value is None else self.tensor(value, name))
         count = len(inputs) if len(operands) == len(inputs) else 0  # `SameAs` counts inputs
         outer = [self.value(name) for name in onnx_model.outer_names(node.source)]
-        operands += [self.tensor(v) for v in outer if v is not None and not isinstance(v, Items)]
+        for value in outer:
+            if isinstance(value, Items):
+                operands.extend(map(self.tensor, value.elements))
+            elif value is not None:
+                operands.append(self.tensor(value))
         if types is None:
             hints = self.graph.types
             types = onnx_types.output_types(node, inputs, operands[:count], hints)
             types = self._by_shape_inputs(node, inputs, list(types))
         digest = self._digest(node)
         attributes = (("version", onnx_types.since_version(node)), *onnx_model.attribute_key(node.source))
+        if any(isinstance(value, Items) for value in (*inputs, *outer)):
+            lengths = tuple(len(v.elements) if isinstance(v, Items) else None for v in (*inputs, *outer))
+            attributes += (("sequences", lengths),)
         return list(
             opaque(
                 node.title,
