@@ -11,7 +11,7 @@ from symlayout.equivalence.valid_sizes import facts_of
 from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness
-from symlayout.proof.prove import Proof, Verdict, certificate_of_computed, decide, pairs_known
+from symlayout.proof.prove import Proof, Verdict, certificate_of_computed, decide, pairs_known, pairs_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import with_extents_of
 
@@ -153,8 +153,7 @@ def certificate_of_data(
         facts = facts_of(*operands)
         known = pairs_known(facts, ())
         proofs = [proof_of(t, operands[1][place], facts, known, 0) for place, t in operands[0].items()]
-        last = any(p.searched for p in proofs)
-        certificate = certificate_of_computed(*operands, facts, known[last])
+        certificate = certificate_of_computed(*operands, facts, pairs_of(proofs, known))
         shown.append({"before": here, "after": there, "operands": certificate})
     return shown
 

@@ -35,6 +35,7 @@ from symlayout.proof.prove import (
     certificate_of_computed,
     check_laws,
     pairs_known,
+    pairs_of,
 )
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
@@ -189,8 +190,7 @@ class Verification:
         if self.claim is None:
             return None
         c = self.claim
-        last = any(p.searched for p in self.outputs.values())  # whether an output needed the last attempt
-        shown = certificate_of_computed(c.left, c.right, c.facts, c.known[last])
+        shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.outputs.values(), c.known))
         data = certificate_of_data(c.left, c.right, c.renamed_at)
         return sealed({**shown, "data": data}) if data else shown
 

@@ -8,7 +8,7 @@ few.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.proof.compare_forms import LAWS
-from symlayout.proof.congruence import Congruence
+from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import Tree, agree
 from symlayout.proof.folds import merged
@@ -138,6 +138,10 @@ class Proof:
 
         left, right = self._compared
         return certify(left, right, self._facts, _dtype(left, right), self._tree)
+
+    def is_proved_by(self, attempt: Congruence) -> bool:
+        """Return whether this claim is proved, and with the pairs of *attempt*."""
+        return self.verdict is Verdict.PROVED and self._known is attempt
 
     @cached_property
     def same_requires(self) -> bool:
@@ -357,6 +361,19 @@ def pairs_known(facts: Facts, laws: Sequence[str], goals: int | None = None) -> 
     granted = frozenset(laws)
     goals = limits.decision_goals if goals is None else min(goals, limits.decision_goals)
     return Congruence(facts, min(FIRST_EFFORT, goals), granted), Congruence(facts, goals, granted)
+
+
+def pairs_of(proofs: Iterable[Proof], known: tuple[Congruence, Congruence]) -> Congruence:
+    """Return what is known of pairs by the attempts that proved the claims of *proofs*: one of *known*, or both."""
+    proofs = list(proofs)
+    used = [attempt for attempt in known if any(p.is_proved_by(attempt) for p in proofs)]
+    if len(used) < 2:
+        return (used or known)[0]
+    first, last = used
+    shown: dict[tuple[int, int, tuple[int, ...]], Pair | None] = {}
+    for attempt in used:
+        shown |= {key: why for key, why in attempt.known.items() if why is not None and key not in shown}
+    return Congruence(first.facts, last.goals, first.laws, known=shown, direct=first.direct or last.direct)
 
 
 def decide(
