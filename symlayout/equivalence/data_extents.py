@@ -39,12 +39,42 @@ def made_again(
     return {name: made[id(t)] for name, t in outputs.items()}, made
 
 
+def with_unread_origins(outputs: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return *outputs*, after the values whose extents they have without reading them.
+
+    An example is a slice as long as there are elements that are not zero.  *tensors* are all values of the model, in
+    which each value stands after those that it reads.
+    """
+    found = dict(outputs)
+    while missing := _without_origin(found.values()):
+        more: dict[str, Tensor] = {}
+        for t in tensors.values():
+            for name in sorted(missing & t.facts.dims.keys()) if t.body is not None else ():
+                if name in t.facts.dims.keys() - _dims(t.inputs):
+                    missing.remove(name)
+                    key = f"extent {name}"
+                    more[key if key not in found else f"{key} of {len(found)} values"] = t
+        if not more:
+            break
+        found = {**more, **found}
+    return found
+
+
+def _without_origin(outputs: Iterable[Tensor]) -> set[str]:
+    """Return the dims that are none of the inputs', and that no computed value brings in."""
+    nodes = {id(node): node for t in outputs for node in t.graph()}.values()
+    own = [node for node in nodes if not node.inputs or node.body is not None]
+    known = {name for node in own for name in node.facts.dims.keys() - _dims(node.inputs)}
+    return _dims(nodes) - known
+
+
 def with_one_data(
     left: Mapping[str, Tensor], right: dict[str, Tensor]
 ) -> tuple[dict[str, Tensor], dict[int, Tensor], list[tuple[int, int]]]:
     """Return outputs after in which an extent that depends on data has the name that it has before, and what was made.
 
-    Two such extents are one if one function of equal operands brings them in.  The last are the numbers of the values
+    Two such extents are one if one function of equal operands brings them in.  The values that bring them in are among
+    the outputs, or among what these are made of (see `with_unread_origins`).  The last are the numbers of the values
     before and after that bring in what has another name now.
     """
     made: dict[int, Tensor] = {}

@@ -19,6 +19,7 @@ from symlayout.equivalence.data_extents import (
     proof_of,
     with_data_as_shown,
     with_one_data,
+    with_unread_origins,
 )
 from symlayout.equivalence.run_models import TwoRuns
 from symlayout.equivalence.valid_sizes import facts_of, refused_after
@@ -111,12 +112,16 @@ class ModelWitness:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What was proved of two models: their outputs over one set of inputs, and what is known of pairs of values."""
+    """What was proved of two models: their outputs over one set of inputs, and what is known of pairs of values.
+
+    The *values* are the outputs, after those that bring in extents that depend on data.
+    """
 
     left: dict[str, Tensor]
     right: dict[str, Tensor]
     facts: Facts
     known: tuple[Congruence, Congruence]
+    values: tuple[dict[str, Tensor], dict[str, Tensor]]
     renamed_at: list[tuple[int, int]]
 
 
@@ -191,7 +196,7 @@ class Verification:
             return None
         c = self.claim
         shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.outputs.values(), c.known))
-        data = certificate_of_data(c.left, c.right, c.renamed_at)
+        data = certificate_of_data(*c.values, c.renamed_at)
         return sealed({**shown, "data": data}) if data else shown
 
     def explain(self) -> str:
@@ -279,6 +284,8 @@ def verify(
     check_laws(laws)
     left, right, again = _joined(before, after, by_position)
     right, made, renamed_at = with_one_data(left, right)
+    values = left, right
+    left, right = ({name: side[name] for name in before.outputs} for side in values)
     if made:
         again = again[0], {**made, **{key: made.get(id(t), t) for key, t in again[1].items()}}
     proofs: dict[str, Proof] = {}
@@ -286,9 +293,11 @@ def verify(
     while decided and (refused := refused_after(decided, others)):
         a, b = decided.pop(refused.output), others.pop(refused.output)
         proofs[refused.output] = Proof(a, b, a.facts, Verdict.REFUTED, refused.witness(a))
-    facts = facts_of(decided, others) if decided else facts_of(left)
+    origins = [{n: t for n, t in side.items() if n not in before.outputs} for side in values]
+    facts = facts_of(decided, others, *origins) if decided else facts_of(left)
     known = pairs_known(facts, laws)
-    doubt = other_data(decided.values(), others.values(), facts, known)
+    read = [[*o.values(), *side.values()] for o, side in zip(origins, (decided, others), strict=True)]
+    doubt = other_data(read[0], read[1], facts, known)
     for name, t in decided.items():
         proof = proof_of(t, right[name], facts, known, budget)
         if doubt and proof.verdict is Verdict.PROVED:
@@ -297,7 +306,7 @@ def verify(
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):
-        return Verification(proofs, used, claim=_Claim(left, right, facts, known, renamed_at))
+        return Verification(proofs, used, claim=_Claim(left, right, facts, known, values, renamed_at))
     found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
     if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
@@ -308,14 +317,15 @@ def verify(
 def _joined(
     before: Values, after: Values, by_position: bool
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[dict[int, Tensor], dict[int, Tensor]]]:
-    """Return the outputs of both models over one set of inputs, by the names before.
+    """Return the outputs of both models over one set of inputs, by the names before, and values that they need.
 
-    The last are the values that had to be made again for that, by ``id`` of the values of the models.
+    These bring in extents that depend on data.  The last are the values that had to be made again for that, by ``id``
+    of the values of the models.
     """
     pairs = _matched("output", before.outputs, after.outputs, by_position)
     inputs = _matched("input", before.inputs, after.inputs, by_position)
-    left = {name: before.outputs[name] for name, _ in pairs}
-    right = {name: after.outputs[other] for name, other in pairs}
+    left = with_unread_origins({name: before.outputs[name] for name, _ in pairs}, before.tensors)
+    right = with_unread_origins({name: after.outputs[other] for name, other in pairs}, after.tensors)
     return _over_one_set_of_inputs(before, after, inputs, left, right)
 
 
@@ -349,9 +359,11 @@ def check_models(
         return f"the certificate has another form: {type(error).__name__}"
     if reason:
         return reason
+    facts = facts_of(left, right)
+    left, right = ({name: side[name] for name in before.outputs} for side in (left, right))
     if refused_after(left, right) is not None:
         return "the model after is not valid wherever the model before is"
-    return refusal_of_computed(certificate, left, right, facts_of(left, right))
+    return refusal_of_computed(certificate, left, right, facts)
 
 
 def assert_same_model(

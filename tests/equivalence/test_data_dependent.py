@@ -207,3 +207,57 @@ def test_an_extent_behind_another_one_is_shown_after_it(tmp_path: Path) -> None:
     data = shown["data"]
     for others in (data[1:], data[::-1]):
         assert "its operands have an extent" in check_models(sealed({**shown, "data": others}), path, path)
+
+
+def counted(path: Path, of: str, *, by: str = "sines", twice: bool = False) -> Path:
+    """Write a model of the first elements of a column, as many as *of* has that are not zero: only that is read."""
+    turned = [node("Transpose", of, "t", perm=[1, 0]), node("Transpose", "t", "u", perm=[1, 0])]
+    return written(
+        path,
+        node("Relu", "x", "r"),
+        node("Neg", "x", "s"),
+        *(turned if twice else []),
+        node("NonZero", "u" if twice else of, "found"),
+        node("Shape", "found", "count", start=1),
+        node("Sin", "x", "sines"),
+        node("Reshape", f"{by}, all", "column"),
+        node("Slice", "column, zero, count", "first"),
+        node("Exp", "first", "y"),
+    )
+
+
+def test_an_extent_of_a_value_that_is_read_as_a_shape_only(tmp_path: Path) -> None:
+    before, after = counted(tmp_path / "before.onnx", "r"), counted(tmp_path / "after.onnx", "r", twice=True)
+    other = counted(tmp_path / "other.onnx", "s")
+    values = counted(tmp_path / "values.onnx", "r", by="r")
+    for one, two in ((before, before), (before, after), (after, before), (after, after)):
+        found = sl.verify(one, two, run=False)
+        assert found.verdict is sl.Verdict.PROVED, found.explain()
+        assert list(found.outputs) == ["y"]
+        shown = json.loads(json.dumps(found.certificate))
+        assert check_models(shown, one, two) == ""
+        assert check_models(shown, one, other) != ""
+        assert check_models(shown, other, two) != ""
+        assert check_models(shown, one, values) != ""
+        assert check_models(sealed({**shown, "data": []}), one, two) != ""
+    assert sl.verify(before, other, run=False).verdict is sl.Verdict.UNKNOWN
+    assert sl.verify(before, other).verdict is sl.Verdict.REFUTED
+    assert sl.verify(before, values).verdict is sl.Verdict.REFUTED
+
+
+def test_the_count_of_another_input_is_another_extent(tmp_path: Path) -> None:
+    paths = []
+    for name, read in (("before", "x"), ("after", "z")):
+        nodes = [
+            node("NonZero", read, "found"),
+            node("Shape", "found", "count", start=1),
+            node("Slice", "x, zero, count", "y"),
+        ]
+        inputs = [value_info("x", ("N",)), value_info("z", ("N",))]
+        paths.append(tmp_path / f"{name}.onnx")
+        paths[-1].write_bytes(
+            model(nodes, inputs[:: 1 if name == "before" else -1], constants=[tensor([0], name="zero")])
+        )
+    assert sl.verify(*paths, run=False).verdict is not sl.Verdict.PROVED
+    assert sl.verify(*paths, by_position=True, run=False).verdict is not sl.Verdict.PROVED
+    assert sl.verify(paths[0], paths[0], run=False).verdict is sl.Verdict.PROVED
