@@ -595,19 +595,22 @@ def apply(
     inputs, operand = joined(declaration.__name__, inputs, (args, kwargs), values)
     declared = declaration(operand, *args, **kwargs)
     if not own:
-        declared = _checked(declared, operand)
+        declared = _checked(declared, operand, [x.rank for x in inputs])
     return mapped(operand, declared, inputs, Application(declaration, args, kwargs, values or {}, own))
 
 
-def _checked(declared: Any, operand: Operand) -> Declared:
-    """Return the map that a user's declaration returned; its coordinates are checked when they are computed."""
+def _checked(declared: Any, operand: Operand, ranks: Sequence[int]) -> Declared:
+    """Return the map that a user's declaration returned; its coordinates are checked when they are computed.
+
+    *ranks* are those of the inputs.  The shapes of *operand* may be those that the declaration sees.
+    """
     if not isinstance(declared, Declared):
         raise FormatError(
             f"the declaration {operand.where} returns {shown(declared)}, and not a map\n  help: return index_map(...)"
         )
 
     def checked(case: Case) -> Case:
-        rank = len(operand.shapes[case.source])
+        rank = ranks[case.source]
 
         def coords(*o: Any) -> Sequence[Any]:
             found = _called(operand.where, case.coords, o)

@@ -60,3 +60,13 @@ def test_chains_of_many_functions_are_left_as_they_are() -> None:
     (new,), old = pulled([t])
     assert new is t
     assert not old
+
+
+def test_a_convolution_is_pulled_out_of_the_windows_of_a_pool() -> None:
+    image, weights = sl.tensor("1, 2, 6, 6", "float32", "image"), sl.tensor("3, 2, 3, 3", "float32", "weights")
+    t = o.maxpool(o.conv(image, weights), kernel_shape=[2, 2], strides=[2, 2])
+    (new,), old = pulled([t])
+    assert set(old.values()) & {leaf.key for leaf in t.inputs[0].leaves()}
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=shape).astype("float32") for shape in ((1, 2, 6, 6), (3, 2, 3, 3))]
+    assert np.array_equal(sl.interpret(new, *arrays), sl.interpret(t, *arrays))
