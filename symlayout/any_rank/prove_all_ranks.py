@@ -236,7 +236,7 @@ def _open_pairs(left: AnyRankTensor, right: AnyRankTensor, plain: Proof, each: P
         assert a.body is not None
         free = a.body.commutative and (a.body.exact or (a.dtype is not None and a.dtype.kind in "iub"))
         boxes = [pair["box"] for pair in (one, other)]
-        in_order = all(box == [sorted(box[0]), None] for box in boxes)
+        in_order = all(box == [sorted(box[0]), None, False, []] for box in boxes)
         if not free and not (in_order and left.origins[a.key].over == right.origins[b.key].over):
             return f"{a.name} takes its terms in one order"
     return ""

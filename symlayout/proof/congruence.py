@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent, product
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
+from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
+from symlayout.errors import SymlayoutError
 from symlayout.tensors.chain import Tensor
 
 _MOST_AXES = 4  # boxes with more axes are compared in one order only
@@ -84,7 +86,7 @@ class Congruence:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a box corresponds to the box of another body: permute the axes, then join groups of them.
+    """How a box corresponds to the box of another body: reverse axes, permute them, then join groups of them.
 
     Attributes
     ----------
@@ -96,12 +98,20 @@ class Way:
         The law that the correspondence needs; empty if none.
     back : bool
         Whether the box is that of the second body, and the other box that of the first.
+    reversed : tuple of int
+        The axes of the box that are read from their end.
     """
 
     order: tuple[int, ...]
     groups: tuple[tuple[int, int], ...] | None = None
     law: str = ""
     back: bool = False
+    reversed: tuple[int, ...] = ()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether each coordinate of the box corresponds to itself."""
+        return self.groups is None and not self.reversed
 
     def extents(self, box: Sequence[Extent]) -> list[Extent]:
         """Return the extents of the other box, given the extents of this box."""
@@ -111,8 +121,9 @@ class Way:
 
     def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
         """Return the coordinate in the other box, given a coordinate and the extents of this box."""
+        box = [extents[k] - 1 - c if k in self.reversed else c for k, c in enumerate(box)]
         if self.groups is None:
-            return list(box)
+            return box
         found: list[Extent] = []
         for start, stop in self.groups:
             value: Extent = 0
@@ -166,7 +177,7 @@ def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
     yield Way(tuple(range(rank)))
     if not a.body.commutative or not rank or rank > _MOST_AXES:
         return
-    whole = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
+    whole = _any_order(a)
     back = len(boxes[1]) > rank  # then axes of the second box are joined
     one, other = boxes[::-1] if back else boxes
     if len(one) > _MOST_AXES:
@@ -177,6 +188,70 @@ def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
         plain = order == tuple(range(len(one)))
         if groups is not None and not (plain and len(one) == len(other)):
             yield Way(order, groups, "" if whole or plain else "reassociate", back)
+
+
+def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], facts: Facts) -> Iterator[Way]:
+    """Yield ways that also reverse axes: those along which one value reads forwards what the other reads backwards.
+
+    *pairs* are the views of both.  To reverse an axis keeps each of its coordinates once, so it needs no condition but
+    that the order of the terms does not matter.
+    """
+    assert a.body is not None
+    if not a.body.commutative:
+        return
+    law = "" if _any_order(a) else "reassociate"
+    for way in ways(a, b, facts):
+        signs: list[int] = []
+        for v, w in pairs:
+            found = _agreement(*((w, v) if way.back else (v, w)), a.batch, way, facts)
+            signs = [x or y for x, y in zip(signs or found, found, strict=True)]
+        if -1 in signs:
+            yield replace(way, law=law, reversed=tuple(k for k, sign in enumerate(signs) if sign < 0))
+
+
+def _any_order(t: Tensor) -> bool:
+    """Return whether the bits of a commutative function do not depend on the order of its terms."""
+    assert t.body is not None
+    return t.body.exact or (t.dtype is not None and t.dtype.kind in "iub")
+
+
+def _agreement(one: Tensor, other: Tensor, batch: int, way: Way, facts: Facts) -> list[int]:
+    """Return for each axis of the box of *one*: 1 if a step along it moves both views in one direction, -1 if not.
+
+    It is 0 where that is not seen.  Of operations with several cases, only the first is looked at.
+    """
+    facts = facts.fork()
+    extents = [facts.reduce(e) for e in one.extents[batch:]]
+    if len(way.extents(extents)) != other.rank - batch:
+        return [0] * len(extents)
+    try:
+        facts.meet(extents)
+        box = axis_digits(tuple(extents), facts)
+        slopes = [
+            _slopes(view, [*[0] * batch, *coords], box, facts)
+            for view, coords in ((one, box), (other, way.coordinates(box, extents)))
+        ]
+    except SymlayoutError:  # the box is empty, or a coordinate has no normal form
+        return [0] * len(extents)
+    return [x * y for x, y in zip(*slopes, strict=True)]
+
+
+def _slopes(view: Tensor, coords: Sequence[Extent], digits: Sequence[Extent], facts: Facts) -> list[int]:
+    """Return the sign of what a step of each digit adds to the coordinates that *view* reads at *coords*."""
+    while view.declared is not None:
+        case = view.declared.cases[0]
+        coords = [facts.reduce(extent_of(c)) for c in case.coords(*(Coordinate(c, facts) for c in coords))]
+        view = view.inputs[case.source]
+    return [_sign(coords, d) for d in digits]
+
+
+def _sign(coords: Sequence[Extent], digit: Extent) -> int:
+    """Return the sign of the coefficients of *digit* in the first coordinate that it occurs in; 0 if they have two."""
+    for e in coords:
+        signs = {c > 0 for monomial, c in terms_of(e).items() if names_of(digit) & set(monomial)}
+        if signs:
+            return 0 if len(signs) > 1 else 1 if signs.pop() else -1
+    return 0
 
 
 def equal(a: Extent, b: Extent, facts: Facts) -> bool:

@@ -8,6 +8,7 @@ that are read there.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
-from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of, ways
+from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of, reversing, ways
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
@@ -621,7 +622,7 @@ class _Decision:
         for swapped in (False, True)[: 1 + (a.body.symmetric and len(a.inputs) == 2)]:
             inputs = a.inputs[::-1] if swapped else a.inputs
             pairs = sorted(zip(inputs, b.inputs, strict=True), key=_reads_computed)  # constants are soon told apart
-            for way in ways(a, b, facts):
+            for way in itertools.chain(ways(a, b, facts), reversing(a, b, pairs, facts)):
                 try:
                     for v, w in pairs:
                         if way.back:
@@ -642,7 +643,7 @@ class _Decision:
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
         """Prove that two views are equal at these coordinates of the batch, for all coordinates of the box."""
-        if way.groups is None and list(at) == list(bt) and self.are_one_expression(v, w):
+        if way.keeps and list(at) == list(bt) and self.are_one_expression(v, w):
             return
         facts = facts.fork()
         boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]

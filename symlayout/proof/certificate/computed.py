@@ -16,6 +16,7 @@ from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.errors import InconclusiveError, SymlayoutError
+from symlayout.ops.flip import flip
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.proof.certificate.checker import refusal
@@ -70,7 +71,7 @@ def certify_computed(
                 "function": _function(why.a),
                 "order": list(order),
                 "swapped": why.swapped,
-                "box": [list(why.way.order), groups, *([True] if why.way.back else [])],
+                "box": [list(why.way.order), groups, why.way.back, list(why.way.reversed)],
                 "law": why.way.law,
                 "views": views,
             }
@@ -277,11 +278,11 @@ class _Claims:
 
 
 def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
-    """Return the view *joined* over the box of the view *like*, whose axes it joins."""
-    if way.groups is None:
-        return joined
-    split = reshape(joined, (*joined.shape[:batch], *(like.shape[batch + k] for k in way.order)))
-    return _permuted(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
+    """Return the view *joined* over the box of the view *like*, whose axes it joins, and some of them reversed."""
+    if way.groups is not None:
+        split = reshape(joined, (*joined.shape[:batch], *(like.shape[batch + k] for k in way.order)))
+        joined = _permuted(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
+    return flip(joined, [batch + k for k in way.reversed]) if way.reversed else joined
 
 
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
@@ -309,9 +310,9 @@ def _function(t: Tensor) -> list[str]:
 
 
 def _way(box: Any, law: str) -> Way:
-    order, groups, *back = box
+    order, groups, back, backwards = box
     joined = None if groups is None else tuple((first, last) for first, last in groups)
-    return Way(tuple(order), joined, law, back == [True])
+    return Way(tuple(order), joined, law, back, tuple(backwards))
 
 
 def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
@@ -327,16 +328,17 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
         return "the order is no permutation"
     if why.swapped and not (a.body.symmetric and len(a.inputs) == 2):
         return "the operands do not change places"
-    if way.groups is None:
+    if way.keeps:
         return ""
     one = b if way.back else a
-    if not a.body.commutative or sorted(way.order) != list(range(one.inputs[0].rank - one.batch)):
+    axes = list(range(one.inputs[0].rank - one.batch))
+    if not a.body.commutative or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
         return "the terms are in an order of their own"
-    ends = [0, *(last for _, last in way.groups)]
-    if [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
+    ends = [0, *(last for _, last in way.groups or ())]
+    if way.groups is not None and [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
         return "the groups of axes do not follow each other"
     exact = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
-    if not exact and list(way.order) != sorted(way.order) and "reassociate" not in laws:
+    if not exact and (list(way.order) != axes or way.reversed) and "reassociate" not in laws:
         return "the order of a float sum is another, and no law allows it"
     return ""
 
