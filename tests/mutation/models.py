@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import multiprocessing
 import random
 import sys
 import tempfile
@@ -31,6 +32,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import symlayout as sl
 from tests.models.compare_shapes import inputs_at, random_inputs
+
+_FORK = multiprocessing.get_context("fork")  # a fork has the imports already
+_LIMIT = 60  # seconds for one mutant
 
 Graph = tuple[list[onnx.NodeProto], list[onnx.TensorProto], list[Any]]
 
@@ -266,6 +270,38 @@ class Found:
 Results = tuple[list[np.ndarray[Any, Any]], list[tuple[int, ...]]]
 
 
+def _run(
+    data: bytes, names: list[str], ends: list[str], feeds: list[dict[str, np.ndarray[Any, Any]]]
+) -> Results | None:
+    """Return what onnxruntime computes, and the shapes of all values; None if it refuses the model."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        shapes = [np.shape(a) for a in session.run(names, feeds[0])]
+        return [a for feed in feeds for a in session.run(ends, feed)], shapes
+    except Exception:  # onnxruntime has its own tree of errors, and refuses most of what no model may be
+        return None
+
+
+def _in_a_child(step: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what *step* returns in a process of its own; None if that ends, as onnxruntime does for some mutants."""
+    here, there = _FORK.Pipe(duplex=False)
+    child = _FORK.Process(target=lambda: there.send(step(*arguments)))
+    child.start()
+    there.close()
+    try:
+        return here.recv() if here.poll(_LIMIT) else None
+    except EOFError:
+        return None
+    finally:
+        child.kill()
+        child.join()
+
+
 class Subject:
     """A model whose mutants are judged.
 
@@ -298,21 +334,12 @@ class Subject:
 
     def run(self, model: onnx.ModelProto, feeds: list[dict[str, np.ndarray[Any, Any]]]) -> Results | None:
         """Return what onnxruntime computes, and the shapes of values that the model here has; None if it refuses."""
-        import onnxruntime as ort
-
         shown = onnx.ModelProto()
         shown.CopyFrom(model)
         ends = [o.name for o in model.graph.output]
         shown.graph.output.extend(onnx.ValueInfoProto(name=n) for n in self._names if n not in ends)
-        options = ort.SessionOptions()
-        options.log_severity_level, options.intra_op_num_threads = 4, 1
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        try:
-            session = ort.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
-            shapes = [np.shape(a) for a in session.run(self._names, feeds[0])]
-            return [a for feed in feeds for a in session.run(ends, feed)], shapes
-        except Exception:  # onnxruntime has its own tree of errors, and refuses most of what no model may be
-            return None
+        found: Results | None = _in_a_child(_run, shown.SerializeToString(), self._names, ends, feeds)
+        return found
 
     def mutants(self, draw: random.Random, done: set[str]) -> Iterator[tuple[str, onnx.ModelProto, Results]]:
         """Yield mutants that onnxruntime runs, those that keep every shape and others by turns, but none *done*."""
