@@ -7,9 +7,8 @@ merged value reads the same terms through one view, so the comparison of views d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
 from symlayout.algebra.facts import Facts
 from symlayout.ops.axes import expand_dims, squeeze
@@ -17,9 +16,9 @@ from symlayout.ops.concatenate import concatenate
 from symlayout.ops.reshape import reshape
 from symlayout.proof.compare_forms import REASSOCIATE
 from symlayout.proof.congruence import equal
+from symlayout.proof.pull_functions import moved
 from symlayout.tensors.chain import Application, Tensor
 from symlayout.tensors.computation import compute
-from symlayout.tensors.declaration import Declared, Operand
 
 
 @dataclass(slots=True)
@@ -71,7 +70,7 @@ class Merging:
         if inner is None or not self._may_merge(node, inner):
             return None
         assert inner.body is not None
-        views = [_through(view, inner, v) for v in inner.inputs]
+        views = [moved(view, {inner.key: v}, inner.batch) for v in inner.inputs]
         return compute(inner.body, views, batch=node.batch, dtype=node.dtype)
 
     def _of_join(self, node: Tensor) -> Tensor | None:
@@ -89,7 +88,7 @@ class Merging:
         assert fold is not None
         for view, inner in zip(node.inputs, found, strict=True):
             if inner is not None and inner.body == fold:
-                pieces.append([_through(view, inner, v) for v in inner.inputs])
+                pieces.append([moved(view, {inner.key: v}, inner.batch) for v in inner.inputs])
             elif view.dtype == node.dtype:
                 pieces.append([expand_dims(view, -1)])
             else:
@@ -154,48 +153,6 @@ def _source(view: Tensor) -> Tensor | None:
             return None
         (view,) = view.inputs
     return view if view.body is not None else None
-
-
-def _through(view: Tensor, inner: Tensor, terms: Tensor) -> Tensor:
-    """Return the terms of *inner* that *view* reads: their axes after the batch of *inner* follow those of *view*."""
-    if view is inner:
-        return terms
-    (source,) = view.inputs
-    made = _through(source, inner, terms)
-    again = view._again
-    assert isinstance(again, Application)
-    lifted = replace(again, declaration=_Lifted(again.declaration, terms.rank - inner.batch))
-    return lifted((made,), {})
-
-
-@dataclass(frozen=True, slots=True)
-class _Lifted:
-    """The declaration of an operation on all axes but the last *extra*, which stay as they are."""
-
-    declaration: Any
-    extra: int
-
-    @property
-    def __name__(self) -> str:
-        return str(self.declaration.__name__)
-
-    def __call__(self, x: Operand, *args: Any, **attributes: Any) -> Declared:
-        if not self.extra:
-            made: Declared = self.declaration(x, *args, **attributes)
-            return made
-        (shape,) = x.shapes
-        x.shapes = (shape[: -self.extra],)
-        made = self.declaration(x, *args, **attributes)
-        x.shapes = (shape,)
-        return Declared((*made.domain, *shape[-self.extra :]), tuple(self._of_case(case) for case in made.cases))
-
-    def _of_case(self, case: Any) -> Any:
-        coords, where, extra = case.coords, case.where, self.extra
-        return replace(
-            case,
-            coords=lambda *o: (*coords(*o[:-extra]), *o[-extra:]),
-            where=None if where is None else lambda *o: where(*o[:-extra]),
-        )
 
 
 def _joined(pieces: Sequence[Sequence[Tensor]], batch: int, facts: Facts) -> list[Tensor]:

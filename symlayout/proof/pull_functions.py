@@ -63,10 +63,10 @@ class _Pull:
         leaves = [_read(t) for t in ts]
         views = []
         for k in range(len(leaves[0][0].inputs)):
-            moved = [
-                _moved(t, {x.key: x.inputs[k] for x in own}, own[0].batch) for t, own in zip(ts, leaves, strict=True)
+            there = [
+                moved(t, {x.key: x.inputs[k] for x in own}, own[0].batch) for t, own in zip(ts, leaves, strict=True)
             ]
-            views.append(self.out_of(tuple(moved)))
+            views.append(self.out_of(tuple(there)))
         return [
             self._computed(own[0], [view[j] for view in views], t.rank)
             for j, (t, own) in enumerate(zip(ts, leaves, strict=True))
@@ -128,8 +128,8 @@ def _read(t: Tensor) -> list[Tensor]:
     return [leaf for leaf in t.leaves() if id(leaf) in reached]
 
 
-def _moved(t: Tensor, views: Mapping[str, Tensor], batch: int) -> Tensor:
-    """Return views after the movement of *t*, which leaves the axes after the first *batch* ones alone."""
+def moved(t: Tensor, views: Mapping[str, Tensor], batch: int) -> Tensor:
+    """Return *views*, by the keys of the leaves of *t*, moved as *t* moves them; their axes from *batch* on stay."""
     extra = next(iter(views.values())).rank - batch
     if not extra:
         return t.replace(views)

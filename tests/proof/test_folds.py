@@ -132,3 +132,15 @@ def test_a_sum_of_squares_of_sums_is_not_merged() -> None:
     left = o.reduce_sum_square(inner, axes=[1], keepdims=0)
     assert sl.prove_equal(left, o.reduce_sum_square(x, axes=[1, 2], keepdims=0)).verdict is Verdict.REFUTED
     assert sl.prove_equal(left, o.reduce_sum(x, axes=[1, 2], keepdims=0)).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "move",
+    [lambda t: sl.flip(t, 2), lambda t: sl.roll(t, 1, 2), lambda t: sl.transpose(t, (0, 2, 1, *range(3, t.rank)))],
+)
+def test_a_fold_of_a_moved_fold_is_one_fold(move: Callable[[Any], Any]) -> None:
+    x = sl.tensor("N, C, H, W", name="x", dtype="float32")
+    left = o.reduce_max(move(o.reduce_max(x, axes=[3], keepdims=0)), axes=[2], keepdims=0)
+    proof = sl.prove_equal(left, o.reduce_max(move(x), axes=[2, 3], keepdims=0))
+    assert proof.verdict is Verdict.PROVED
+    assert sl.prove_equal(left, o.reduce_min(move(x), axes=[2, 3], keepdims=0)).verdict is Verdict.REFUTED
