@@ -20,6 +20,15 @@
 #else
 #define SL_OUT_OF_LINE static __attribute__((noinline, noclone, unused))
 #endif
+/* A function of transposes that may be compiled apart, once for many kernels, and linked to each: then SL_LINKED is
+ * defined in both texts. */
+#ifndef SL_LINKED
+#define SL_LINKABLE SL_OUT_OF_LINE
+#elif defined __clang__
+#define SL_LINKABLE __attribute__((visibility("hidden"), noinline))
+#else
+#define SL_LINKABLE __attribute__((visibility("hidden"), noinline, noclone))
+#endif
 /* Runs once in a process: the compiler takes little time for it. */
 #define SL_ONCE SL_OUT_OF_LINE __attribute__((cold))
 #define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
@@ -1014,10 +1023,42 @@ SL_DEFINE_SPLIT_JOIN(sl_split_8, sl_join_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANE
 #endif
 #endif
 
+/* Streams: the prototypes of splits and joins of 2, 3 or 4 streams, which may be compiled apart.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: base. */
+
+/* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k], and to[c*to_step + h*to_leap + i*k +
+ * j] = from[c*step + h*leap + i + j*stride]: see split_join.  *to* begins at *at*, *from* at *start*. */
+typedef void sl_split_streams(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
+                              int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,
+                              int64_t high, int64_t to_leap, int64_t leap, int far);
+typedef void sl_join_streams(element *restrict to, int64_t at, const element *restrict from, int64_t start,
+                             int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
+                             int64_t high, int64_t to_leap, int64_t leap, int far);
+
+/* How the definition of such a function begins. */
+#define SL_DECLARE_SPLIT(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
+                          int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,              \
+                          int64_t high, int64_t to_leap, int64_t leap, int far)
+#define SL_DECLARE_JOIN(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
+                          int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,                \
+                          int64_t high, int64_t to_leap, int64_t leap, int far)
+#ifdef SL_LINKED
+SL_DECLARE_SPLIT(sl_split_2);
+SL_DECLARE_SPLIT(sl_split_3);
+SL_DECLARE_SPLIT(sl_split_4);
+SL_DECLARE_JOIN(sl_join_2);
+SL_DECLARE_JOIN(sl_join_3);
+SL_DECLARE_JOIN(sl_join_4);
+#endif
+
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join_vectors. */
+ * Needs: split_join_vectors, streams. */
 
 /* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
  * shorter than a vector. */
@@ -1057,38 +1098,17 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
         }                                                                                                            \
     })
 
-#define SL_DECLARE_SPLIT(name)                                                                                       \
-    SL_OUT_OF_LINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,      \
-                             int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,           \
-                             int64_t high, int64_t to_leap, int64_t leap, int far)
-#define SL_DECLARE_JOIN(name)                                                                                        \
-    SL_OUT_OF_LINE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,          \
-                             int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,             \
-                             int64_t high, int64_t to_leap, int64_t leap, int far)
-SL_DECLARE_SPLIT(sl_split_2);
-SL_DECLARE_SPLIT(sl_split_3);
-SL_DECLARE_SPLIT(sl_split_4);
-SL_DECLARE_JOIN(sl_join_2);
-SL_DECLARE_JOIN(sl_join_3);
-SL_DECLARE_JOIN(sl_join_4);
-
-/* The ends of a row, which are shorter than a vector, by a call of the same function: once more inlined, they take the
- * compiler a quarter of its time. */
-#define SL_SPLIT_AGAIN(to, from, columns)                                                                            \
-    (k == 2   ? sl_split_2                                                                                           \
-     : k == 3 ? sl_split_3                                                                                           \
-              : sl_split_4)(to, 0, to_stride, from, 0, columns, 1, 0, 0, 1, 0, 0, 0)
-#define SL_JOIN_AGAIN(to, from, rows)                                                                                \
-    (k == 2   ? sl_join_2                                                                                            \
-     : k == 3 ? sl_join_3                                                                                            \
-              : sl_join_4)(to, 0, from, 0, stride, rows, 1, 0, 0, 1, 0, 0, 0)
+/* The ends of a row, which are shorter than a vector, by a call of the same function, *again*: once more inlined, they
+ * take the compiler a quarter of its time. */
+#define SL_SPLIT_AGAIN(to, from, columns) again(to, 0, to_stride, from, 0, columns, 1, 0, 0, 1, 0, 0, 0)
+#define SL_JOIN_AGAIN(to, from, rows) again(to, 0, from, 0, stride, rows, 1, 0, 0, 1, 0, 0, 0)
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
  * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores. */
 SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                                int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                               int64_t leap, int far, const int k)
+                               int64_t leap, int far, sl_split_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (columns <= SL_LANES_16)
@@ -1115,6 +1135,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
         })
 #else
     (void)far;
+    (void)again;
 #if SL_HAS_SHUFFLES
     if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_SPLIT_TURNS(max, SL_LANES_MAX)
@@ -1136,7 +1157,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
  * as in sl_split: one pass over the output reads k streams. */
 SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
                               int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                              int64_t leap, int far, const int k)
+                              int64_t leap, int far, sl_join_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (rows <= SL_LANES_16)
@@ -1163,6 +1184,7 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
         })
 #else
     (void)far;
+    (void)again;
 #if SL_HAS_SHUFFLES
     if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_JOIN_TURNS(max, SL_LANES_MAX)
@@ -1180,23 +1202,32 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #endif
 }
 
-#define SL_DEFINE_SPLIT(k)                                                                                           \
+/* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
+#ifdef SL_LINKED
+#define SL_DEFINES_STREAMS(k) (SL_STREAMS >> (k) & 1)
+#else
+#define SL_DEFINES_STREAMS(k) 1
+#endif
+#define SL_DEFINE_STREAMS(k)                                                                                         \
     SL_DECLARE_SPLIT(sl_split_##k)                                                                                   \
     {                                                                                                                \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far, k);      \
-    }
-SL_DEFINE_SPLIT(2)
-SL_DEFINE_SPLIT(3)
-SL_DEFINE_SPLIT(4)
-
-#define SL_DEFINE_JOIN(k)                                                                                            \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,          \
+                 sl_split_##k, k);                                                                                   \
+    }                                                                                                                \
     SL_DECLARE_JOIN(sl_join_##k)                                                                                     \
     {                                                                                                                \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, k);             \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, sl_join_##k,    \
+                k);                                                                                                  \
     }
-SL_DEFINE_JOIN(2)
-SL_DEFINE_JOIN(3)
-SL_DEFINE_JOIN(4)
+#if SL_DEFINES_STREAMS(2)
+SL_DEFINE_STREAMS(2)
+#endif
+#if SL_DEFINES_STREAMS(3)
+SL_DEFINE_STREAMS(3)
+#endif
+#if SL_DEFINES_STREAMS(4)
+SL_DEFINE_STREAMS(4)
+#endif
 
 /* Deal: a split of a source with margins, which read as the fill value.
  *
@@ -1282,7 +1313,11 @@ SL_ALWAYS_INLINE void sl_deal_plain(element *restrict to, int64_t to_stride, con
     const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
     const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
     if (first < last)
-        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0, k);
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0,
+                 k == 2   ? sl_split_2
+                 : k == 3 ? sl_split_3
+                          : sl_split_4,
+                 k);
     for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < columns; ++j) {
@@ -1578,6 +1613,17 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
     }
     return lines->offset;
 }
+
+/* Tiles: the prototype of a transpose in tiles, which may be compiled apart.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes. */
+
+#ifdef SL_LINKED
+/* Transposes between the axes *rows* and *columns*, *turns* times: see transpose_tiles. */
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far);
+#endif
 
 /* Transposes in registers: squares of 16 bytes, several side by side, and tiles of one cache line a side.
  *
@@ -1985,7 +2031,7 @@ SL_OUT_OF_LINE void sl_transpose_band(element *restrict to, int64_t to_stride, c
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, transpose_pieces. */
+ * Needs: caches, copy, far_stores, tiles, transpose_pieces. */
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -2094,8 +2140,8 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
 
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
-SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                       const sl_axis *columns, const sl_turns *turns, int far)
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
     const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
@@ -2187,7 +2233,7 @@ SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join, transpose_tiles. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_tiles. */
 
 /* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
 SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)

@@ -33,7 +33,7 @@ READERS = {
 
 
 def texts(chains: int, seed: int, last: Path) -> Iterator[Mapping[str, str]]:
-    """Yield the files of each kernel, the C text as ``kernel.c``."""
+    """Yield the files of each kernel, the C text as ``kernel.c`` and beside it what is compiled apart."""
     found: list[Mapping[str, str]] = []
 
     def record(
@@ -86,7 +86,9 @@ def main(arguments: list[str]) -> int:
         for files in texts(options.chains, options.seed, folder / "last"):
             for file, text in files.items():
                 (folder / file).write_text(text, encoding="ascii")
-            read(folder, folder / "kernel.c")
+            for file in files:
+                if file.endswith(".c"):  # the kernel's, and what is compiled apart
+                    read(folder, folder / file)
             count += 1
     for source in sorted(GENERATED.glob("*.c")) if options.catalogue else ():
         read(GENERATED, source)

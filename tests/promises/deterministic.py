@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import symlayout as sl
 from symlayout.commands import emit, subject
-from symlayout_codegen.jit import build, compiler, kernel
+from symlayout_codegen.jit import build, cache_identity, compiler, kernel
 from tests.promises.guard import blocks
 from tests.promises.seeds import STEPS
 from tests.support.paths import ROOT
@@ -35,7 +35,9 @@ def texts() -> Iterator[tuple[str, str]]:
     def record(
         identity: str, files: Callable[[], Mapping[str, str]], declarations: Mapping[str, str], march: str = ""
     ) -> NoReturn:
-        key = build.cache_key(identity, compiler.find_compiler(), build.kernel_flags())  # the same for all of them
+        key = cache_identity.cache_key(
+            identity, compiler.find_compiler(), build.kernel_flags()
+        )  # the same for all of them
         found.append((f"C {len(found)}", "\n".join([*files().values(), *declarations, *declarations.values(), key])))
         raise sl.CompilerError("only printed")
 

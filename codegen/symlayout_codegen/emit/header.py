@@ -8,7 +8,7 @@ from functools import cache
 from pkgutil import get_data
 from string import Template
 
-from symlayout_codegen.emit.runtime import NIBBLES, PARTS, VALUES, in_order, join
+from symlayout_codegen.emit.runtime import APART, NIBBLES, PARTS, VALUES, in_order, join
 from symlayout_codegen.emit.text import comment_text, folded, signature
 from symlayout_codegen.ir.identifiers import PARTED, rename_signature
 from symlayout_codegen.ir.nest import Nest
@@ -77,16 +77,27 @@ def runtime(halves: bool, computes: bool = False) -> dict[str, str]:
     return _headers([name for name in PARTS if computes or name not in VALUES], halves)
 
 
-def runtime_of(body: Body, halves: bool) -> dict[str, str]:
-    """Return the runtime's headers by name, with the parts that the statements *body* call: less to compile."""
-    called = dict.fromkeys(_part(statement, halves) for statement in walk(body))
-    return _headers(["shares", *sorted(name for name in called if name)], halves)
+def runtime_of(body: Body, halves: bool, linked: bool = False) -> dict[str, str]:
+    """Return the runtime's headers by name, with the parts that the statements *body* call: less to compile.
+
+    Where the kernel is *linked* to transposes that are compiled apart, they have the prototypes of those.
+    """
+    names = ["shares", *sorted(parts_of(body, halves))]
+    if linked:
+        names = ["far_stores", *("streams" if name == "split_join" else name for name in names)]
+    return _headers(names, halves, APART if linked else frozenset())
 
 
-def _headers(names: list[str], halves: bool) -> dict[str, str]:
-    """Return the headers that have the parts *names* and what they need."""
-    whole = [name for name in in_order(names) if name not in NIBBLES | VALUES]
-    texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", join(whole))}
+def parts_of(body: Body, halves: bool) -> frozenset[str]:
+    """Return the parts of the runtime whose functions the C of *body* calls."""
+    return frozenset(name for statement in walk(body) if (name := _part(statement, halves)))
+
+
+def _headers(names: list[str], halves: bool, apart: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Return the headers that have the parts *names* and what they need; those of *apart* are linked."""
+    whole = [name for name in in_order(names, apart) if name not in NIBBLES | VALUES]
+    linked = "#define SL_LINKED\n\n" if apart else ""
+    texts = {RUNTIME_HEADER: _guarded(_RUNTIME, "SYMLAYOUT_RUNTIME_H", linked + join(whole, apart=apart))}
     if halves:
         own = f'#include "{RUNTIME_HEADER}"\n\n{join([name for name in names if name in NIBBLES], given=whole)}'
         texts[HALVES_HEADER] = _guarded(_HALVES, "SYMLAYOUT_HALVES_H", own)

@@ -12,9 +12,8 @@ from dataclasses import replace
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
 from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
 from symlayout_codegen.emit.print_nibbles import half_leaf
-from symlayout_codegen.emit.text import comment_text, folded, signature, wrapped
-from symlayout_codegen.errors import CompilerError
-from symlayout_codegen.ir.choice import MODEL
+from symlayout_codegen.emit.text import comment_text, folded, literal, signature, wrapped
+from symlayout_codegen.emit.transposes import moved_size, transpose_macros
 from symlayout_codegen.ir.identifiers import PACKED, PARTED
 from symlayout_codegen.ir.integer_expressions import (
     Expr,
@@ -29,9 +28,8 @@ from symlayout_codegen.ir.integer_expressions import (
     add,
 )
 from symlayout_codegen.ir.nest import NUMBERS, Local, Nest, Precondition
-from symlayout_codegen.ir.queries import ONE, ZERO, SignFacts, names, negate, substitute
+from symlayout_codegen.ir.queries import ONE, SignFacts, names, negate
 from symlayout_codegen.ir.statements import (
-    MOST_STREAMS,
     AccumulateRows,
     AccumulateRun,
     Axis,
@@ -156,14 +154,14 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
         ):
             yield "#define SL_FLOAT16"
         yield f'#include "{VALUES_HEADER}"'
-    yield f"#define SL_ELEMENT_SIZE {(program.tile_size or 1) if computes else element_size}"
+    yield f"#define SL_ELEMENT_SIZE {moved_size(program, element_size)}"
     if nest.combine is not None:
         if nest.combine.number == "float16":
             yield "#ifndef __FLT16_MANT_DIG__"
             yield '#error "sums of float16 need a compiler that has _Float16: gcc 12, clang 15, or later ones"'
             yield "#endif"
         yield f"#define SL_NUMBER {NUMBERS[nest.combine.number]}"
-    yield from _chosen(program)
+    yield from transpose_macros(program)
     yield f'#include "{HALVES_HEADER if nest.halves else RUNTIME_HEADER}"'
     yield ""
     yield signature(nest, PARTED)
@@ -205,7 +203,7 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
     tables = _tables(program)
     for table, k in tables.items():
         declared = f"    static const {_integer(table)} table{k}[{len(table)}]"
-        yield wrapped(f"{declared} = {{", list(map(_literal, table)), "};")
+        yield wrapped(f"{declared} = {{", list(map(literal, table)), "};")
     show = _Printer(program.facts, nest.halves, nest.types, tables)
     far = any(isinstance(statement, CopyRows | Transpose) for statement in walk(program.body)) and not nest.halves
     if far:
@@ -234,45 +232,6 @@ def _integer(table: tuple[int, ...]) -> str:
     """Return the type in C of the entries of a table."""
     least, most = min(table), max(table)
     return next(f"int{bits}_t" for bits in (16, 32, 64) if -(1 << bits - 1) <= least and most < 1 << bits - 1)
-
-
-def _chosen(program: Program) -> Iterator[str]:
-    """Yield what tells the runtime in which way to transpose, where it is not its own way and there are transposes."""
-    if made := [s for s in walk(program.body) if isinstance(s, Transpose) and s.splits is None and s.joins is None]:
-        if program.choice.tiles != MODEL.tiles:
-            yield f"#define SL_TILES_PER_BLOCK {program.choice.tiles}"
-        if program.choice.past != MODEL.past:
-            yield f"#define SL_FAR_BYTES {_literal(program.choice.past)}"
-        staged = [s.transpose for s in walk(program.body) if isinstance(s, Stage)]
-        if not program.nest.halves and (bits := _stream_bits(program, [*made, *staged])) != _ALL_STREAMS:
-            yield f"#define SL_STREAMS {bits}"
-
-
-_STREAMS = range(2, MOST_STREAMS + 1)
-_ALL_STREAMS = sum(1 << k for k in _STREAMS)
-
-
-def _stream_bits(program: Program, made: Sequence[Transpose]) -> int:
-    """Return the bits ``1 << k`` of the numbers k of streams that an axis of the transposes *made* can have.
-
-    The runtime joins levels of axes: an axis has a product of their extents.  What a part does of a loop counts as the
-    whole loop; where it is shorter, the runtime does without streams.
-    """
-    whole: dict[str, Expr] = {}
-    for share in (s for s in (*program.steps, *walk(program.body)) if isinstance(s, Share)):
-        for begin, end, extent in share.loops:
-            whole |= {begin: ZERO, end: extent}
-    found = 0
-    for each in made:
-        products = {1}
-        axes = (each.rows, each.columns)
-        levels = [level for axis in axes for level in (axis.count, axis.high, axis.top)]
-        for extent in (substitute(level, whole) for level in (*levels, each.count, each.high)):
-            if not isinstance(extent, IntLiteral):
-                return _ALL_STREAMS
-            products |= {n * extent.value for n in products if n * extent.value <= MOST_STREAMS}
-        found |= sum(1 << k for k in _STREAMS if k in products)
-    return found
 
 
 def _used_names(program: Program) -> frozenset[str]:
@@ -443,14 +402,6 @@ def _transpose(leaf: Transpose, show: _Printer, output: str = "to", source: str 
 _SUM, _PRODUCT, _ATOM = range(3)
 
 
-def _literal(value: int) -> str:
-    if not -(2**63) <= value < 2**63:
-        raise CompilerError(f"the kernel has the number {value}, which is no 64-bit integer\n  help: fix some dims")
-    if value == -(2**63):
-        return "INT64_MIN"
-    return str(value) if abs(value) < 2**31 else f"INT64_C({value})"
-
-
 class _Printer:
     """Prints an expression whose values are in range; `/` and `%` only where both signs are proved."""
 
@@ -475,7 +426,7 @@ class _Printer:
         """Return the C of *expr* and how tightly its outermost operator binds."""
         match expr:
             case IntLiteral(value):
-                return _literal(value), _ATOM if value >= 0 else _SUM
+                return literal(value), _ATOM if value >= 0 else _SUM
             case NamedInt(name):
                 return name, _ATOM
             case Summation(terms):
@@ -508,7 +459,7 @@ class _Printer:
     def product(self, factors: Sequence[Expr]) -> str:
         """Return the factors; a quotient among them keeps its parentheses, since `/` truncates."""
         first, *rest = factors
-        texts = [_literal(first.value) if isinstance(first, IntLiteral) else self.within(first, _ATOM)]
+        texts = [literal(first.value) if isinstance(first, IntLiteral) else self.within(first, _ATOM)]
         return "*".join(texts + [self.within(factor, _ATOM) for factor in rest])
 
     def division(self, operator: str, helper: str, numerator: Expr, denominator: Expr) -> tuple[str, int]:
@@ -534,7 +485,7 @@ class _CheckedPrinter:
     def __call__(self, expr: Expr) -> str:
         match expr:
             case IntLiteral(value):
-                return _literal(value)
+                return literal(value)
             case NamedInt(name):
                 return name
             case Summation(terms):

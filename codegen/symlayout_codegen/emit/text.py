@@ -1,4 +1,4 @@
-"""Lines of C: comments that end where they should, lines of a bounded width, a kernel's prototype."""
+"""Lines of C: comments that end where they should, lines of a bounded width, numbers, a kernel's prototype."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
+from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.ir.nest import Nest
 
 _WIDTH = 110
@@ -60,3 +61,18 @@ def comment_text(text: str) -> str:
     """Return *text* as it may stand in a C comment: printable ASCII, no ends, splices or trigraphs."""
     printable = re.sub(r"[^ -~]|\\", "_", text)
     return re.sub(r"[*]+(?=/)|/(?=[*])|[?](?=[?])", r"\g<0> ", printable)
+
+
+def literal(value: int) -> str:
+    """Return the number *value* as C.
+
+    Raises
+    ------
+    CompilerError
+        It is not an int64.
+    """
+    if not -(2**63) <= value < 2**63:
+        raise CompilerError(f"the kernel has the number {value}, which is no 64-bit integer\n  help: fix some dims")
+    if value == -(2**63):
+        return "INT64_MIN"
+    return str(value) if abs(value) < 2**31 else f"INT64_C({value})"

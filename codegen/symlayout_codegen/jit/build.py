@@ -7,19 +7,19 @@ asked for: path, size and time of change identify it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from symlayout_codegen.emit.header import VERSION
 from symlayout_codegen.errors import CompilerError, ProcessorError
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
+from symlayout_codegen.jit.cache_identity import cache_key
 from symlayout_codegen.jit.compiler import compiling, find_compiler, no_folder, words
-from symlayout_codegen.jit.instruction_set import LACKS, NATIVE, guard, processors, target_flags
+from symlayout_codegen.jit.instruction_set import LACKS, NATIVE, guard, target_flags
 from symlayout_codegen.jit.load import Functions, load_functions
+from symlayout_codegen.jit.shared_objects import SharedObjects
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared")  # no warnings: nobody reads them, and they take time
 
@@ -40,7 +40,8 @@ def build(
     Parameters
     ----------
     identity : what decides the texts: no others have it.
-    files : gives the texts by name, `cache.SOURCE` and those that it includes; called if they must be compiled.
+    files : gives the texts by name: `cache.SOURCE`, those that it includes, and further files of C, which are compiled
+        apart and kept for other kernels too.  Called if they must be compiled.
     declarations : for each function its type as a C pointer type, such as ``int32_t(*)(int64_t, void *)``.
     march : the instruction set, as `instruction_set.choose` returns it.
 
@@ -58,36 +59,6 @@ def build(
         if key not in _loaded:
             _loaded[key] = _load_kept(key, declarations) or _compile(files, command, flags, declarations, key, march)
         return _loaded[key]
-
-
-def cache_key(identity: str, command: Sequence[str], flags: Sequence[str], march: str = NATIVE) -> str:
-    """Return the SHA-256 of everything that decides what the library is: *identity* decides the texts.
-
-    Raises
-    ------
-    CompilerError
-        The compiler is not there any more.
-    """
-    path = os.path.realpath(command[0])
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        raise CompilerError(f"the compiler {command[0]} cannot be read: {error}") from error
-    parts = [
-        VERSION,
-        identity,
-        path,
-        str(status.st_size),
-        str(status.st_mtime_ns),
-        *command[1:],
-        *flags,
-        processors(march),
-    ]
-    digest = hashlib.sha256()
-    for part in parts:
-        content = part.encode("utf-8", "surrogateescape")
-        digest.update(len(content).to_bytes(8, "little") + content)
-    return digest.hexdigest()
 
 
 def kernel_flags(march: str = NATIVE) -> list[str]:
@@ -115,24 +86,44 @@ def _compile(
     """Compile, load, and keep what loaded."""
     with held_off:
         texts = dict(files())
-        if refused := guard(march, words("CFLAGS")):
-            texts[_GUARD] = refused
-            flags = [*flags, "-include", _GUARD]
-    try:
-        with compiling(texts, command, flags) as finish:
-            content, log = finish()
-    except CompilerError as error:
-        if lacks := re.search(f"{LACKS}([\\w ./-]+)", error.log):
-            raise ProcessorError(
-                f"CFLAGS={os.environ.get('CFLAGS')!r}: {lacks[1]}\n  help: name fewer instructions in CFLAGS"
-            ) from error
-        raise
+        guarding = guard(march, words("CFLAGS"))
+    units = {name: texts.pop(name) for name in [*texts] if name.endswith(".c") and name != cache.SOURCE}
+    if guarding:
+        texts[_GUARD] = guarding
+        flags = [*flags, "-include", _GUARD]
+    shared = SharedObjects(units, command, flags, march, {_GUARD: guarding} if guarding else {})
+    with shared.lent():
+        try:
+            content, functions = _link(texts, command, flags, shared, declarations)
+        except CompilerError as error:
+            if lacks := re.search(f"{LACKS}([\\w ./-]+)", error.log):
+                raise ProcessorError(
+                    f"CFLAGS={os.environ.get('CFLAGS')!r}: {lacks[1]}\n  help: name fewer instructions in CFLAGS"
+                ) from error
+            if not shared.kept:
+                raise
+            shared.forget()  # such as an object that another system's linker made
+            content, functions = _link(texts, command, flags, shared, declarations)
+        with held_off:
+            shared.keep()
+            cache.store(key, content, texts[cache.SOURCE])
+    return functions
+
+
+def _link(
+    texts: Mapping[str, str],
+    command: Sequence[str],
+    flags: Sequence[str],
+    shared: SharedObjects,
+    declarations: Mapping[str, str],
+) -> tuple[bytes, Functions]:
+    """Return the library of *texts* and of the objects *shared*, and its functions."""
+    with compiling(texts, command, flags, shared.objects()) as finish:
+        content, log = finish()
     with held_off:
         try:
-            functions = load_functions(content, declarations)
+            return content, load_functions(content, declarations)
         except CompilerError as error:
             raise CompilerError(str(error), log) from error
         except OSError as error:
             raise no_folder(error) from error
-        cache.store(key, content, texts[cache.SOURCE])
-    return functions

@@ -72,9 +72,13 @@ def words(variable: str) -> list[str]:
 
 @contextlib.contextmanager
 def compiling(
-    files: Mapping[str, str], command: Sequence[str], flags: Sequence[str]
+    files: Mapping[str, str],
+    command: Sequence[str],
+    flags: Sequence[str],
+    objects: Mapping[str, bytes] | None = None,
+    made: str = cache.LIBRARY,
 ) -> Iterator[Callable[[], tuple[bytes, str]]]:
-    """Have the compiler work while the body does: give the function that waits for its library and its log.
+    """Have the compiler work while the body does: give the function that waits for what it makes and for its log.
 
     Whatever happens, the user's Ctrl-C included, the compiler and its children have ended afterwards, and
     their folder is gone.
@@ -84,6 +88,8 @@ def compiling(
     files : the texts by name; `cache.SOURCE` is the one that is compiled.
     command : what `find_compiler` returned.
     flags : the arguments but for the names of the files.
+    objects : what is linked to it, compiled before, by file names.
+    made : the name of the file that is made.
 
     Raises
     ------
@@ -97,13 +103,16 @@ def compiling(
                 folder = stack.enter_context(cache.private_folder(Path(tempfile.gettempdir()), FOLDER))
                 for file, text in files.items():
                     (folder / file).write_text(text, encoding="ascii")
+                for file, content in (objects or {}).items():
+                    (folder / file).write_bytes(content)
             except OSError as error:
                 raise no_folder(error) from error
-            finish = stack.enter_context(_started([*command, *flags, "-o", cache.LIBRARY, cache.SOURCE], folder))
+            arguments = [*command, *flags, "-o", made, cache.SOURCE, *(objects or ())]
+            finish = stack.enter_context(_started(arguments, folder))
 
         def result() -> tuple[bytes, str]:
             log = finish()
-            library = folder / cache.LIBRARY
+            library = folder / made
             if not library.is_file():
                 raise CompilerError(f"the compiler {command[0]} reported success and built nothing", log)
             try:

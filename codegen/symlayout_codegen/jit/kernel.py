@@ -12,14 +12,15 @@ from typing import Any
 
 from symlayout_codegen.emit.header import KERNELS_HEADER, print_header, runtime_of
 from symlayout_codegen.emit.printer import describe, print_packed, print_program
+from symlayout_codegen.emit.transposes import compiled_apart
 from symlayout_codegen.errors import PreconditionFailed
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.identifiers import PACKED, PARTED, rename_signature
 from symlayout_codegen.ir.integer_expressions import evaluate
 from symlayout_codegen.ir.nest import Local, Nest
-from symlayout_codegen.jit.build import build, cache_key, kernel_flags
+from symlayout_codegen.jit.build import build, kernel_flags
 from symlayout_codegen.jit.cache import SOURCE
-from symlayout_codegen.jit.cache_identity import identity
+from symlayout_codegen.jit.cache_identity import cache_key, identity
 from symlayout_codegen.jit.compiler import find_compiler
 from symlayout_codegen.jit.instruction_set import choose
 from symlayout_codegen.jit.load import Function, foreign_functions
@@ -208,8 +209,9 @@ def _origin(nest: Nest, element_size: int, choice: Choice) -> tuple[str, Callabl
 
     def files() -> dict[str, str]:
         program = schedule(nest, choice)
-        headers = {KERNELS_HEADER: print_header([nest]), **runtime_of(program.body, nest.halves)}
-        return {**headers, SOURCE: _source(program, element_size)}
+        apart = compiled_apart(program, element_size)
+        runtime = runtime_of(program.body, nest.halves, linked=bool(apart))
+        return {KERNELS_HEADER: print_header([nest]), **runtime, **apart, SOURCE: _source(program, element_size)}
 
     if known := identity(nest, element_size, choice):
         return known, files

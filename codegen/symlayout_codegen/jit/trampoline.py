@@ -20,7 +20,7 @@ from symlayout_codegen.emit.header import template
 from symlayout_codegen.errors import CompilerError
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
-from symlayout_codegen.jit.build import cache_key
+from symlayout_codegen.jit.cache_identity import cache_key
 from symlayout_codegen.jit.compiler import compiling, find_compiler, words
 from symlayout_codegen.jit.load import load_module
 

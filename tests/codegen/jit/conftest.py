@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from symlayout_codegen.jit import build, cache, compiler
+from symlayout_codegen.jit import build, cache, compiler, shared_objects
 
 REMEMBERING = """#!/bin/sh
-kept={folder}/$(printf '%s' "$*" | cat - kernel.c *.h | sha256sum | cut -c1-40)
+case "$*" in *"-o kernel.o "*) made=kernel.o;; *) made=kernel.so;; esac
+kept={folder}/$(printf '%s' "$*" | cat - kernel.c $(ls *.h *.o) | sha256sum | cut -c1-40)
 if [ ! -e $kept ]; then
     {compiler} "$@" || exit
-    cp kernel.so $kept.$$ && mv $kept.$$ $kept
+    cp $made $kept.$$ && mv $kept.$$ $kept
 fi
-cp $kept kernel.so
+cp $kept $made
 """
 
 
@@ -36,6 +37,7 @@ def root(tmp_path: Path, remembering_compiler: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(folder))
     monkeypatch.setenv("CC", str(remembering_compiler))
     monkeypatch.setattr(build, "_loaded", {})
+    monkeypatch.setattr(shared_objects, "_objects", {})
     monkeypatch.setattr(compiler, "_hung", set())  # on a busy machine a compiler may be too slow, for one test
     cache._warn_untrusted.cache_clear()
     return folder

@@ -20,7 +20,7 @@ import platformdirs
 import pytest
 
 from symlayout_codegen import CompilerError, compile_nest
-from symlayout_codegen.jit import build, cache, compiler, load
+from symlayout_codegen.jit import build, cache, cache_identity, compiler, load
 from tests.codegen.jit.cached import PROGRAM, compile_and_forget, entries
 from tests.support import nests
 from tests.support.steps import STEPS, counted
@@ -132,13 +132,13 @@ def test_threads_compile_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ran: list[str] = []
     compiling = compiler.compiling
 
-    def counted(files: Mapping[str, str], command: Sequence[str], flags: Sequence[str]) -> Any:
+    def counted(files: Mapping[str, str], command: Sequence[str], flags: Sequence[str], objects: object) -> Any:
         ran.append(command[0])
-        return compiling(files, command, flags)
+        return compiling(files, command, flags, {})
 
     monkeypatch.setattr(build, "compiling", counted)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: compile_nest(nests.transpose(), 4), range(8)))
+        list(pool.map(lambda _: compile_nest(nests.flip(), 4), range(8)))
     assert len(ran) == 1
 
 
@@ -225,7 +225,7 @@ def test_a_clock_that_is_wrong_removes_nothing_in_use(root: Path) -> None:
 def test_two_versions_share_a_cache(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_and_forget()
     (first,) = entries(root)
-    monkeypatch.setattr(build, "VERSION", "another")
+    monkeypatch.setattr(cache_identity, "VERSION", "another")
     compile_and_forget()
     assert len(entries(root)) == 2
     assert first in entries(root)
@@ -234,11 +234,11 @@ def test_two_versions_share_a_cache(root: Path, monkeypatch: pytest.MonkeyPatch)
 def test_an_entry_that_is_spoiled_while_its_library_is_in_use_does_no_harm(root: Path) -> None:
     compile_and_forget()
     build._loaded.clear()
-    kernel = compile_nest(nests.transpose(), 4)  # from the cache
+    kernel = compile_nest(nests.flip(), 4)  # from the cache
     next(root.glob("*/kernel.so")).write_bytes(b"")  # a file that is mapped would be a bus error
-    x, out = np.arange(6, dtype=np.float32).reshape(2, 3), np.empty((3, 2), np.float32)
+    x, out = np.arange(6, dtype=np.float32).reshape(2, 3), np.empty((2, 3), np.float32)
     kernel((2, 3), [x], out)
-    assert np.array_equal(out, x.T)
+    assert np.array_equal(out, x[::-1, ::-1])
 
 
 @pytest.mark.parametrize("where", ["nothing in memory", "nothing loaded from memory"])

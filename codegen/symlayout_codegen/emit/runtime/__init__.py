@@ -29,6 +29,9 @@ PARTS = (
 )
 """The parts that kernels call; the others are those that these need."""
 
+APART = frozenset({"split_join", "transpose_tiles"})
+"""The parts that may be compiled apart, once for many kernels, which then have only their prototypes."""
+
 _INCLUDE = re.compile(r'^#include "(\w+)\.h"\n', re.MULTILINE)
 _GLUE = re.compile(r'^#(?:pragma once|include "\w+\.h")\n', re.MULTILINE)
 
@@ -41,12 +44,15 @@ def part(name: str) -> str:
     return content.decode("ascii")
 
 
-def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts *names* and all that they need, each once and after those that it needs."""
+def in_order(names: Iterable[str], apart: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the parts *names* and all that they need, each once and after those that it needs.
+
+    Of the parts *apart* there are none, nor any that only these need.
+    """
     found: dict[str, None] = {}
 
     def visit(name: str) -> None:
-        if name not in found:
+        if name not in found and name not in apart:
             for needed in _INCLUDE.findall(part(name)):
                 visit(needed)
             found[name] = None
@@ -56,9 +62,9 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def join(names: Iterable[str], given: Collection[str] = ()) -> str:
-    """Return the text of the parts *names* and all that they need, but for the parts *given*."""
-    return "\n".join(_bare(name) for name in in_order(names) if name not in given)
+def join(names: Iterable[str], given: Collection[str] = (), apart: Collection[str] = ()) -> str:
+    """Return the text of the parts *names* and all that they need, but for the parts *given*, and without *apart*."""
+    return "\n".join(_bare(name) for name in in_order(names, apart) if name not in given)
 
 
 def _bare(name: str) -> str:

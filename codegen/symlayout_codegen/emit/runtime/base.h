@@ -15,6 +15,15 @@
 #else
 #define SL_OUT_OF_LINE static __attribute__((noinline, noclone, unused))
 #endif
+/* A function of transposes that may be compiled apart, once for many kernels, and linked to each: then SL_LINKED is
+ * defined in both texts. */
+#ifndef SL_LINKED
+#define SL_LINKABLE SL_OUT_OF_LINE
+#elif defined __clang__
+#define SL_LINKABLE __attribute__((visibility("hidden"), noinline))
+#else
+#define SL_LINKABLE __attribute__((visibility("hidden"), noinline, noclone))
+#endif
 /* Runs once in a process: the compiler takes little time for it. */
 #define SL_ONCE SL_OUT_OF_LINE __attribute__((cold))
 #define SL_ALWAYS_INLINE static inline __attribute__((always_inline, unused))

@@ -85,7 +85,11 @@ SL_ALWAYS_INLINE void sl_deal_plain(element *restrict to, int64_t to_stride, con
     const int64_t first = sl_max(0, sl_min(columns, (sl_max(low, 0) + k - 1) / k));
     const int64_t last = sl_max(first, sl_min(columns, sl_max(high, 0) / k));
     if (first < last)
-        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0, k);
+        sl_split(to + first, to_stride, from + start + k * first, last - first, count, to_step, step, 1, 0, 0, 0,
+                 k == 2   ? sl_split_2
+                 : k == 3 ? sl_split_3
+                          : sl_split_4,
+                 k);
     for (int64_t c = 0; c < count; ++c, to += to_step, start += step)
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < columns; ++j) {

@@ -1,10 +1,11 @@
 /* Split and join: transposes with 2, 3 or 4 rows or columns, as k streams that run side by side.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join_vectors. */
+ * Needs: split_join_vectors, streams. */
 #pragma once
 
 #include "split_join_vectors.h"
+#include "streams.h"
 
 /* to[i*to_stride + j] = from[i + j*stride] for 0 <= i < rows, 0 <= j < columns, an element at a time: for what is
  * shorter than a vector. */
@@ -44,38 +45,17 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
         }                                                                                                            \
     })
 
-#define SL_DECLARE_SPLIT(name)                                                                                       \
-    SL_OUT_OF_LINE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,      \
-                             int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,           \
-                             int64_t high, int64_t to_leap, int64_t leap, int far)
-#define SL_DECLARE_JOIN(name)                                                                                        \
-    SL_OUT_OF_LINE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,          \
-                             int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,             \
-                             int64_t high, int64_t to_leap, int64_t leap, int far)
-SL_DECLARE_SPLIT(sl_split_2);
-SL_DECLARE_SPLIT(sl_split_3);
-SL_DECLARE_SPLIT(sl_split_4);
-SL_DECLARE_JOIN(sl_join_2);
-SL_DECLARE_JOIN(sl_join_3);
-SL_DECLARE_JOIN(sl_join_4);
-
-/* The ends of a row, which are shorter than a vector, by a call of the same function: once more inlined, they take the
- * compiler a quarter of its time. */
-#define SL_SPLIT_AGAIN(to, from, columns)                                                                            \
-    (k == 2   ? sl_split_2                                                                                           \
-     : k == 3 ? sl_split_3                                                                                           \
-              : sl_split_4)(to, 0, to_stride, from, 0, columns, 1, 0, 0, 1, 0, 0, 0)
-#define SL_JOIN_AGAIN(to, from, rows)                                                                                \
-    (k == 2   ? sl_join_2                                                                                            \
-     : k == 3 ? sl_join_3                                                                                            \
-              : sl_join_4)(to, 0, from, 0, stride, rows, 1, 0, 0, 1, 0, 0, 0)
+/* The ends of a row, which are shorter than a vector, by a call of the same function, *again*: once more inlined, they
+ * take the compiler a quarter of its time. */
+#define SL_SPLIT_AGAIN(to, from, columns) again(to, 0, to_stride, from, 0, columns, 1, 0, 0, 1, 0, 0, 0)
+#define SL_JOIN_AGAIN(to, from, rows) again(to, 0, from, 0, stride, rows, 1, 0, 0, 1, 0, 0, 0)
 
 /* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k] for 0 <= c < count, 0 <= h < high,
  * 0 <= i < k, 0 <= j < columns, with k a literal: one pass over the source writes k streams.  The last vectors are
  * masked, or overlap the ones before.  Lines of a *far* output are written by non-temporal stores. */
 SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const element *restrict from, int64_t columns,
                                int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                               int64_t leap, int far, const int k)
+                               int64_t leap, int far, sl_split_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (columns <= SL_LANES_16)
@@ -102,6 +82,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
         })
 #else
     (void)far;
+    (void)again;
 #if SL_HAS_SHUFFLES
     if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_SPLIT_TURNS(max, SL_LANES_MAX)
@@ -123,7 +104,7 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
  * as in sl_split: one pass over the output reads k streams. */
 SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from, int64_t stride, int64_t rows,
                               int64_t count, int64_t to_step, int64_t step, int64_t high, int64_t to_leap,
-                              int64_t leap, int far, const int k)
+                              int64_t leap, int far, sl_join_streams *again, const int k)
 {
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (rows <= SL_LANES_16)
@@ -150,6 +131,7 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
         })
 #else
     (void)far;
+    (void)again;
 #if SL_HAS_SHUFFLES
     if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
         SL_JOIN_TURNS(max, SL_LANES_MAX)
@@ -167,20 +149,29 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #endif
 }
 
-#define SL_DEFINE_SPLIT(k)                                                                                           \
+/* Whether this text defines the functions for k streams: all of them, or compiled apart those of SL_STREAMS. */
+#ifdef SL_LINKED
+#define SL_DEFINES_STREAMS(k) (SL_STREAMS >> (k) & 1)
+#else
+#define SL_DEFINES_STREAMS(k) 1
+#endif
+#define SL_DEFINE_STREAMS(k)                                                                                         \
     SL_DECLARE_SPLIT(sl_split_##k)                                                                                   \
     {                                                                                                                \
-        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far, k);      \
-    }
-SL_DEFINE_SPLIT(2)
-SL_DEFINE_SPLIT(3)
-SL_DEFINE_SPLIT(4)
-
-#define SL_DEFINE_JOIN(k)                                                                                            \
+        sl_split(to + at, to_stride, from + start, columns, count, to_step, step, high, to_leap, leap, far,          \
+                 sl_split_##k, k);                                                                                   \
+    }                                                                                                                \
     SL_DECLARE_JOIN(sl_join_##k)                                                                                     \
     {                                                                                                                \
-        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, k);             \
+        sl_join(to + at, from + start, stride, rows, count, to_step, step, high, to_leap, leap, far, sl_join_##k,    \
+                k);                                                                                                  \
     }
-SL_DEFINE_JOIN(2)
-SL_DEFINE_JOIN(3)
-SL_DEFINE_JOIN(4)
+#if SL_DEFINES_STREAMS(2)
+SL_DEFINE_STREAMS(2)
+#endif
+#if SL_DEFINES_STREAMS(3)
+SL_DEFINE_STREAMS(3)
+#endif
+#if SL_DEFINES_STREAMS(4)
+SL_DEFINE_STREAMS(4)
+#endif

@@ -1,10 +1,13 @@
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: split_join, transpose_tiles. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_tiles. */
 #pragma once
 
+#include "far_stores.h"
 #include "split_join.h"
+#include "streams.h"
+#include "tiles.h"
 #include "transpose_tiles.h"
 
 /* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */

@@ -1,12 +1,13 @@
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, transpose_pieces. */
+ * Needs: caches, copy, far_stores, tiles, transpose_pieces. */
 #pragma once
 
 #include "caches.h"
 #include "copy.h"
 #include "far_stores.h"
+#include "tiles.h"
 #include "transpose_pieces.h"
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
@@ -116,8 +117,8 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
 
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
-SL_OUT_OF_LINE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
-                                       const sl_axis *columns, const sl_turns *turns, int far)
+SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                    const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
     const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;

@@ -1,0 +1,34 @@
+/* Streams: the prototypes of splits and joins of 2, 3 or 4 streams, which may be compiled apart.
+ *
+ * Assumes: output and source do not overlap.
+ * Needs: base. */
+#pragma once
+
+#include "base.h"
+
+/* to[c*to_step + h*to_leap + i*to_stride + j] = from[c*step + h*leap + i + j*k], and to[c*to_step + h*to_leap + i*k +
+ * j] = from[c*step + h*leap + i + j*stride]: see split_join.  *to* begins at *at*, *from* at *start*. */
+typedef void sl_split_streams(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,
+                              int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,
+                              int64_t high, int64_t to_leap, int64_t leap, int far);
+typedef void sl_join_streams(element *restrict to, int64_t at, const element *restrict from, int64_t start,
+                             int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,
+                             int64_t high, int64_t to_leap, int64_t leap, int far);
+
+/* How the definition of such a function begins. */
+#define SL_DECLARE_SPLIT(name)                                                                                       \
+    SL_LINKABLE void name(element *restrict to, int64_t at, int64_t to_stride, const element *restrict from,         \
+                          int64_t start, int64_t columns, int64_t count, int64_t to_step, int64_t step,              \
+                          int64_t high, int64_t to_leap, int64_t leap, int far)
+#define SL_DECLARE_JOIN(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, int64_t at, const element *restrict from, int64_t start,             \
+                          int64_t stride, int64_t rows, int64_t count, int64_t to_step, int64_t step,                \
+                          int64_t high, int64_t to_leap, int64_t leap, int far)
+#ifdef SL_LINKED
+SL_DECLARE_SPLIT(sl_split_2);
+SL_DECLARE_SPLIT(sl_split_3);
+SL_DECLARE_SPLIT(sl_split_4);
+SL_DECLARE_JOIN(sl_join_2);
+SL_DECLARE_JOIN(sl_join_3);
+SL_DECLARE_JOIN(sl_join_4);
+#endif

@@ -1,0 +1,190 @@
+"""Objects that kernels share: compiled once, kept, verified, and replaced where no kernel can be made with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from symlayout_codegen import CompilerError, compile_nest
+from symlayout_codegen.emit import transposes
+from symlayout_codegen.emit.header import runtime
+from symlayout_codegen.emit.printer import print_kernel
+from symlayout_codegen.ir.choice import MODEL, Choice
+from symlayout_codegen.ir.nest import Nest
+from symlayout_codegen.jit import build, cache, shared_objects
+from symlayout_codegen.jit.instruction_set import available
+from symlayout_codegen.passes.schedule import schedule
+from tests.support import nests
+
+LOGGING = """#!/bin/sh
+echo "$@" >> {log}
+exec {compiler} "$@"
+"""
+
+
+@pytest.fixture
+def log(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the file with a line for each call of the compiler."""
+    path, file = tmp_path / "logging-cc", tmp_path / "log"
+    path.write_text(LOGGING.format(log=file, compiler=os.environ["CC"]))
+    path.chmod(0o755)
+    monkeypatch.setenv("CC", str(path))
+    return file
+
+
+def compiled(log: Path) -> tuple[int, int]:
+    """Return how many objects and how many libraries the compiler made since the last call."""
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.write_text("")
+    objects = sum("-o kernel.o" in line for line in lines)
+    return objects, len(lines) - objects
+
+
+def check(nest: Nest | None = None, size: int = 4, march: str | None = None, choice: Choice = MODEL) -> None:
+    """Assert that a transpose is right, which has full tiles, thin ones, and streams."""
+    kernel = compile_nest(nest or nests.transpose(), size, choice, march)
+    for shape in ((70, 90), (3, 200), (200, 4), (2, 3)):
+        x = np.random.default_rng(0).integers(0, 256, (*shape, size), dtype=np.uint8)
+        out = np.empty((shape[1], shape[0], size), np.uint8)
+        kernel(shape, [x], out)
+        assert np.array_equal(out, x.swapaxes(0, 1))
+
+
+def forget() -> None:
+    """Make the process one that has built nothing."""
+    build._loaded.clear()
+    shared_objects._objects.clear()
+
+
+def objects(root: Path) -> list[Path]:
+    """Return the entries of the cache that are objects."""
+    return [entry for entry in root.iterdir() if is_object(entry / "kernel.so")]
+
+
+def is_object(file: Path) -> bool:
+    return file.read_bytes()[16:18] == b"\1\0"  # ELF's type: relocatable
+
+
+def renamed(name: str) -> Nest:
+    return replace(nests.transpose(), name=name)
+
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="objects are told from libraries by ELF")
+
+
+def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
+    check()
+    assert compiled(log) == (4, 1)  # tiles, and 2, 3 and 4 streams
+    check(renamed("another"))
+    assert compiled(log) == (0, 1)
+    forget()
+    check(renamed("later"))
+    assert compiled(log) == (0, 1)
+    check(size=2)
+    assert compiled(log) == (4, 1)
+
+
+def test_another_choice_of_tiles_has_tiles_of_its_own(log: Path) -> None:
+    check()
+    compiled(log)
+    check(choice=Choice(tiles=2))
+    assert compiled(log) == (1, 1)
+
+
+@pytest.mark.slow
+def test_each_instruction_set_has_its_own(log: Path) -> None:
+    for march in available():
+        check(march=march)
+        assert compiled(log) == (4, 1)
+
+
+def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check()
+    compiled(log)
+    monkeypatch.setenv("CFLAGS", "-O2 -DOTHER")
+    check()
+    assert compiled(log) == (4, 1)
+
+
+@linux
+@pytest.mark.parametrize("content", [b"", b"garbage"])
+def test_a_damaged_object_is_not_linked_but_replaced(root: Path, log: Path, content: bytes) -> None:
+    check()
+    compiled(log)
+    for entry in objects(root):
+        (entry / cache.LIBRARY).write_bytes(content)
+    forget()
+    check(renamed("next_one"))
+    assert compiled(log) == (4, 1)
+    assert len(objects(root)) == 4
+    forget()
+    check(renamed("last_one"))
+    assert compiled(log) == (0, 1)
+
+
+@linux
+def test_objects_with_which_no_kernel_can_be_linked_are_replaced(root: Path, log: Path) -> None:
+    check()
+    compiled(log)
+    for entry in objects(root):  # an entry that is sound, and an object that is not
+        cache.discard(entry)
+        cache.store(entry.name, b"garbage", "")
+    forget()
+    check(renamed("next_one"))
+    assert compiled(log) == (4, 2)
+    assert len(objects(root)) == 4
+
+
+def test_where_nothing_can_be_kept_kernels_are_right(log: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "store", lambda *_: False)
+    check()
+    compiled(log)
+    check(renamed("another"))
+    assert compiled(log) == (0, 1)
+    forget()
+    check(renamed("later"))
+    assert compiled(log) == (4, 1)
+    assert not root.exists()
+
+
+def test_an_object_that_cannot_be_compiled_is_an_error(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "no-objects-cc"
+    path.write_text(f'#!/bin/sh\ncase "$*" in *kernel.o*) echo no; exit 1;; esac\nexec {shutil.which("cc")} "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("CC", str(path))
+    with pytest.raises(CompilerError, match="failed with status 1"):
+        check()
+    assert not root.exists()
+
+
+PROGRAM = """
+from tests.codegen.jit.test_shared_objects import check
+check()
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_race_leave_one_of_each(root: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment) for _ in range(4)]
+    assert [process.wait(timeout=600) for process in running] == [0] * 4
+    assert len(list(root.iterdir())) == 5
+
+
+def test_texts_for_users_have_everything_in_their_headers() -> None:
+    assert "SL_LINKED" not in print_kernel(nests.transpose(), 4)
+    assert "#define SL_LINKED" not in "".join(runtime(halves=True, computes=True).values())
+
+
+@pytest.mark.parametrize("nest", [nests.flip(), nests.pad()])
+def test_kernels_without_transposes_have_all_in_one_text(nest: Nest) -> None:
+    assert transposes.compiled_apart(schedule(nest, MODEL), 1) == {}
