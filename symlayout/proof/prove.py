@@ -24,6 +24,7 @@ from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import Tree, agree
 from symlayout.proof.folds import merged
 from symlayout.proof.natural_assumptions import assumed
+from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.requirements import requirements
 from symlayout_codegen.forks import cached_property
@@ -37,6 +38,7 @@ DEFAULT_BUDGET = 2000  # most points of D that a search for a witness evaluates
 FIRST_POINTS = 60  # points that the search evaluates before the first attempt to tell values apart
 COMPUTED_POINTS = 400  # the same for values that are computed, where a point costs more and an attempt much more
 FIRST_EFFORT = 2000  # most goals that the first attempt visits
+MOST_PULLED = 150  # operations of a side whose functions are pulled out of movement, one after the other
 TRIED_ASSUMPTIONS = 12  # assumptions that the text of UNKNOWN tries
 TRIED_EFFORTS = (100, 400)  # goals of each such attempt: first all assumptions with few goals, then all with more
 TRIED_POINTS = 20  # points that each such attempt evaluates
@@ -293,8 +295,9 @@ def _prove_tensors_equal(
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
     known = pairs_known(facts, laws, goals)
-    if (proof := _proved_by_merging(left, right, facts, known[0])) is not None:
-        return proof
+    for attempt in (_proved_by_merging, _proved_by_pulling):
+        if (proof := attempt(left, right, facts, known[0])) is not None:
+            return proof
     return decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
 
 
@@ -339,18 +342,40 @@ def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congrue
             return None
         if not count or (not turned and not isinstance(_attempt(left, right, facts, first, finite=False), str)):
             return None
-        here = facts.fork()
-        for side in sides:
-            here.merge(side.facts)
-        if len(here.requirements) > len(facts.requirements):  # then the proof would be about fewer sizes
-            return None
-        known = Congruence(here, first.goals, first.laws)
-        found = _attempt(sides[0], sides[1], here, known, finite=False)
-        if not isinstance(found, str):
+        if (found := _attempt_rewritten(sides, facts, first)) is not None:
+            known, tree = found
             known.used |= used
             laws = tuple(sorted(known.used))
-            return Proof(left, right, facts, Verdict.PROVED, laws=laws, known=known, tree=found, merged=tuple(sides))
+            return Proof(left, right, facts, Verdict.PROVED, laws=laws, known=known, tree=tree, merged=tuple(sides))
     return None
+
+
+def _proved_by_pulling(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:
+    """Return the proof of two sides with their functions outermost; None without one, or where it is not needed."""
+    if not (left.computes and right.computes) or max(len(t.graph()) for t in (left, right)) > MOST_PULLED:
+        return None
+    sides = [pulled([t])[0][0] for t in (left, right)]
+    if sides[0] is left and sides[1] is right:
+        return None
+    if not isinstance(_attempt(left, right, facts, first, finite=False), str):
+        return None
+    if (found := _attempt_rewritten(sides, facts, first)) is None:
+        return None
+    known, tree = found
+    known.direct = True  # so the certificate is about the sides with their functions outermost
+    return Proof(left, right, facts, Verdict.PROVED, laws=tuple(sorted(known.used)), known=known, tree=tree)
+
+
+def _attempt_rewritten(sides: Sequence[Tensor], facts: Facts, first: Congruence) -> tuple[Congruence, Tree] | None:
+    """Return the proof that two rewritten sides are equal, and what it found of pairs; None if there is none."""
+    here = facts.fork()
+    for side in sides:
+        here.merge(side.facts)
+    if len(here.requirements) > len(facts.requirements):  # then the proof would be about fewer sizes
+        return None
+    known = Congruence(here, first.goals, first.laws)
+    found = _attempt(sides[0], sides[1], here, known, finite=False)
+    return None if isinstance(found, str) else (known, found)
 
 
 def pairs_known(facts: Facts, laws: Sequence[str], goals: int | None = None) -> tuple[Congruence, Congruence]:

@@ -101,7 +101,7 @@ class _Pull:
 def _moves_values(t: Tensor) -> bool:
     """Return whether *t* moves values of one function, all axes of which are batch axes, and has no fill."""
     leaves = _read(t)
-    if not leaves or leaves[0].body is None or (leaves[0].body.over and len(t.leaves()) > 1):
+    if not leaves or leaves[0].body is None or (leaves[0].body.over and not _read_one_box(t, leaves)):
         return False
     first = leaves[0]
     return all(
@@ -117,6 +117,12 @@ def _moves_values(t: Tensor) -> bool:
         for node in t.nodes()
         if node.declared is not None
     )
+
+
+def _read_one_box(t: Tensor, leaves: Sequence[Tensor]) -> bool:
+    """Return whether the functions at the leaves of *t* read boxes of equal extents, and there are no other leaves."""
+    boxes = [[[t.facts.reduce(e) for e in view.extents[x.batch :]] for view in x.inputs] for x in leaves]
+    return len(leaves) == len(t.leaves()) and all(box == boxes[0] for box in boxes)
 
 
 def _read(t: Tensor) -> list[Tensor]:

@@ -22,6 +22,7 @@ MOVED: dict[str, Callable[[], sl.Tensor]] = {
     "rows of sums": lambda: o.reduce_sum(x, axes=[1], keepdims=0)[1:],
     "a pad of a slice of a function": lambda: sl.pad(o.exp(x)[1:], 1),
     "a function of a slice of a function": lambda: o.relu(o.neg(x)[1:, ::-1])[:, 1:],
+    "joined sums of rows": lambda: sl.concatenate([o.reduce_sum(x, axes=[1]), o.reduce_sum(o.neg(y), axes=[1])])[1:],
     "rows of a product": lambda: o.mat_mul(x, sl.tensor("H>=2, K", name="w"))[1:],
 }
 
@@ -46,6 +47,28 @@ def test_the_claim_that_functions_and_movement_change_places_has_a_certificate(m
     proof = sl.prove_equal(new, t)
     assert proof.verdict is sl.Verdict.PROVED
     assert sl.check(proof.certificate)
+
+
+def test_sums_over_boxes_of_other_extents_stay_apart() -> None:
+    for other, is_joined in (("N>=2, K", True), ("N>=2, H>=2", False)):
+        sums = [o.reduce_sum(t, axes=[1], keepdims=0) for t in (x, sl.tensor(other, name="z"))]
+        assert (pulled([sl.concatenate(sums)])[0][0].name == "concatenate") is is_joined
+
+
+Function = Callable[[sl.Tensor], sl.Tensor]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda t: o.relu(o.exp(t)), lambda t: o.reduce_sum(o.neg(t), axes=[1]), lambda t: o.exp(o.exp(o.neg(t)))],
+)
+def test_functions_of_functions_of_joined_tensors(function: Function) -> None:
+    left = function(sl.concatenate([x, y]))
+    proof = sl.prove_equal(left, sl.concatenate([function(x), function(y)]))
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
+    assert sl.prove_equal(left, sl.concatenate([function(y), function(x)])).verdict is sl.Verdict.REFUTED
+    assert sl.prove_equal(left, sl.concatenate([function(x), function(o.abs(y))])).verdict is sl.Verdict.REFUTED
 
 
 def test_a_function_stays_within_a_pad() -> None:
