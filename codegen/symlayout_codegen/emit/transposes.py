@@ -36,9 +36,9 @@ def compiled_apart(program: Program, element_size: int) -> dict[str, str]:
         head = "".join(f"{line}\n" for line in _block_macros(program))
         texts["transpose_tiles.c"] = _apart("tiles", size, f"{head}#define SL_STREAMS 0\n", "transpose_tiles")
         streams = _stream_bits(program, made)
-    for statement in walk(program.body):
-        if isinstance(statement, Transpose):
-            streams |= sum(1 << k for k in (statement.splits, statement.joins) if k is not None)
+    for each in _transposes(program):
+        for k in (each.splits, each.joins):  # which may be the same number
+            streams |= 0 if k is None else 1 << k
     for k in _STREAMS:
         if streams >> k & 1:
             texts[f"streams_{k}.c"] = _apart(f"{k} streams", size, f"#define SL_STREAMS {1 << k}\n", "split_join")
@@ -66,8 +66,15 @@ def transpose_macros(program: Program) -> Iterator[str]:
 
 def _between_axes(program: Program) -> list[Transpose]:
     """Return the transposes that are neither splits nor joins; those of tiles are among them."""
-    leaves = [s.transpose if isinstance(s, Stage) else s for s in walk(program.body)]
-    return [s for s in leaves if isinstance(s, Transpose) and s.splits is None and s.joins is None]
+    return [each for each in _transposes(program) if each.splits is None and each.joins is None]
+
+
+def _transposes(program: Program) -> Iterator[Transpose]:
+    """Yield all transposes; those of tiles are among them."""
+    for statement in walk(program.body):
+        leaf = statement.transpose if isinstance(statement, Stage) else statement
+        if isinstance(leaf, Transpose):
+            yield leaf
 
 
 def _block_macros(program: Program) -> Iterator[str]:

@@ -113,9 +113,9 @@ def compiling(
         def result() -> tuple[bytes, str]:
             log = finish()
             library = folder / made
-            if not library.is_file():
-                raise CompilerError(f"the compiler {command[0]} reported success and built nothing", log)
             try:
+                if not library.is_file():
+                    raise CompilerError(f"the compiler {command[0]} reported success and built nothing", log)
                 if (size := library.stat().st_size) > cache.MOST_BYTES:
                     raise CompilerError(f"the compiler {command[0]} built a file of {size} bytes", log)
                 return library.read_bytes(), log

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import symlayout as sl
+from symlayout.run.lower import lower
 from symlayout_codegen import CompilerError, compile_nest
 from symlayout_codegen.emit import transposes
 from symlayout_codegen.emit.header import runtime
-from symlayout_codegen.emit.printer import print_kernel
+from symlayout_codegen.emit.printer import print_kernel, print_program
 from symlayout_codegen.ir.choice import MODEL, Choice
 from symlayout_codegen.ir.nest import Nest
 from symlayout_codegen.jit import build, cache, shared_objects
@@ -188,3 +192,22 @@ def test_texts_for_users_have_everything_in_their_headers() -> None:
 @pytest.mark.parametrize("nest", [nests.flip(), nests.pad()])
 def test_kernels_without_transposes_have_all_in_one_text(nest: Nest) -> None:
     assert transposes.compiled_apart(schedule(nest, MODEL), 1) == {}
+
+
+def test_whatever_streams_a_kernel_calls_are_linked() -> None:
+    called: set[str] = set()
+    for shape in itertools.product((1, 2, 3, 4, 9), repeat=3):
+        for order in itertools.permutations(range(3)):
+            nest, _ = lower(sl.transpose(sl.tensor(shape), order))
+            program = schedule(nest, MODEL)
+            found = set(re.findall(r"sl_(?:split|join)_(\d)\(", print_program(program, 4)))
+            linked = transposes.compiled_apart(program, 4)
+            assert {f"streams_{k}.c" for k in found} <= linked.keys(), (shape, order)
+            called |= found
+    assert called == {"2", "3", "4"}
+
+
+def test_a_kernel_that_splits_and_joins_is_linked() -> None:
+    x = np.arange(32, dtype=np.float32).reshape(8, 2, 2)
+    kernel = sl.compile(sl.swapaxes(sl.tensor(x.shape), 1, 2), dtype="float32", strict=True)
+    assert np.array_equal(kernel(x), x.swapaxes(1, 2))
