@@ -980,6 +980,7 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
                                 const int whole, int64_t count)                                                      \
     {                                                                                                                \
         vector v[4];                                                                                                 \
+        SL_UNROLL                                                                                                    \
         for (int i = 0; i < k; ++i)                                                                                  \
             v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
@@ -1625,60 +1626,387 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                                     const sl_axis *columns, const sl_turns *turns, int far);
 #endif
 
-/* Transposes in registers: squares of 16 bytes, several side by side, and tiles of one cache line a side.
+/* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
  *
- * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: axes, integers, shuffles. */
+ * Assumes: at most SL_TILE rows and columns; row[i] and column[j] are offsets in elements: to[row[i] + j] =
+ * from[i + column[j]].
+ * Needs: axes. */
+
+/* Whether a band of fewer than SL_TILED_FROM rows or columns can hold a square. */
+#define SL_HAS_BANDS (16 / SL_ELEMENT_SIZE < SL_TILED_FROM)
+
+/* How the definitions of transpose_pieces begin. */
+#define SL_DECLARE_PART(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns)
+#define SL_DECLARE_THIN(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,            \
+                          int64_t writable)
+#define SL_DECLARE_BAND(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
+                          int64_t rows, int64_t columns)
+#ifdef SL_LINKED
+SL_DECLARE_PART(sl_transpose_part);
+SL_DECLARE_THIN(sl_transpose_thin);
+SL_DECLARE_BAND(sl_transpose_band);
+#endif
+
+/* Transposes in registers: squares of 16 bytes, several side by side.
+ *
+ * Assumes: nothing.
+ * Needs: axes, shuffles. */
 
 #if SL_HAS_SHUFFLES
 #define SL_SQUARES_PER_VECTOR (SL_VECTOR_BYTES / 16)
-/* Whether rows of 16 bytes that follow each other can be written by whole vectors. */
-#define SL_HAS_DENSE_SQUARES (SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
+/* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
+#define SL_HAS_DENSE_SQUARES (SL_SQUARES_PER_VECTOR > 1 && SL_LANES_16 >= SL_SQUARES_PER_VECTOR)
+
+/* Does *step*, which doubles the squares that are done, until squares of *size* are: no loop, so that vectors stay in
+ * registers at each level of optimisation. */
+#define SL_ZIP_UNTIL(size, step)                                                                                     \
+    do {                                                                                                             \
+        step;                                                                                                        \
+        if ((size) > 2)                                                                                              \
+            step;                                                                                                    \
+        if ((size) > 4)                                                                                              \
+            step;                                                                                                    \
+        if ((size) > 8)                                                                                              \
+            step;                                                                                                    \
+    } while (0)
 
 /* Transposes SL_SQUARES_PER_VECTOR squares of 16 bytes, side by side, by zipping the first half of the rows with the
- * second log2(SL_LANES_16) times.  The compiler unrolls the loops: all vectors stay in registers. */
-SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
+ * second log2(SL_LANES_16) times. */
+SL_ALWAYS_INLINE void sl_zip_squares(sl_lanes row[SL_LANES_16])
 {
     sl_lanes zipped[SL_LANES_16];
-    for (int zips = 1; zips < SL_LANES_16; zips *= 2) {
-        for (int i = 0; i < SL_LANES_16 / 2; ++i) {
-            const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
-            zipped[2 * i] =
-                __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
-            zipped[2 * i + 1] =
-                __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
-        }
-        for (int i = 0; i < SL_LANES_16; ++i)
-            row[i] = zipped[i];
+    SL_UNROLL
+    for (int i = 0; i < SL_LANES_16 / 2; ++i) {
+        const sl_lanes a = row[i], b = row[i + SL_LANES_16 / 2];
+        zipped[2 * i] = __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_LOW, 0, SL_LANES_MAX, SL_LANES_16));
+        zipped[2 * i + 1] =
+            __builtin_shufflevector(a, b, SL_EACH_OF_MAX(SL_ZIP_GROUPS_HIGH, 0, SL_LANES_MAX, SL_LANES_16));
     }
+    SL_UNROLL
+    for (int i = 0; i < SL_LANES_16; ++i)
+        row[i] = zipped[i];
+}
+SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
+{
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_squares(row));
 }
 
 /* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, in the same way. */
 typedef uint64_t sl_words __attribute__((vector_size(SL_VECTOR_BYTES)));
-SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
+SL_ALWAYS_INLINE void sl_zip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
 #if SL_SQUARES_PER_VECTOR > 1
     sl_words zipped[SL_SQUARES_PER_VECTOR];
-    for (int zips = 1; zips < SL_SQUARES_PER_VECTOR; zips *= 2) {
-        for (int i = 0; i < SL_SQUARES_PER_VECTOR / 2; ++i) {
-            const sl_words a = row[i], b = row[i + SL_SQUARES_PER_VECTOR / 2];
+    SL_UNROLL
+    for (int i = 0; i < SL_SQUARES_PER_VECTOR / 2; ++i) {
+        const sl_words a = row[i], b = row[i + SL_SQUARES_PER_VECTOR / 2];
 #if SL_SQUARES_PER_VECTOR == 4
-            zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
-            zipped[2 * i + 1] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        zipped[2 * i + 1] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
 #else
-            zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-            zipped[2 * i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        zipped[2 * i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
-        }
-        for (int i = 0; i < SL_SQUARES_PER_VECTOR; ++i)
-            row[i] = zipped[i];
     }
+    SL_UNROLL
+    for (int i = 0; i < SL_SQUARES_PER_VECTOR; ++i)
+        row[i] = zipped[i];
 #else
     (void)row;
 #endif
 }
+SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
+{
+    SL_ZIP_UNTIL(SL_SQUARES_PER_VECTOR, sl_zip_groups(row));
+}
 
-#if SL_ELEMENT_SIZE >= 4
+/* The same of one square of 16 bytes. */
+SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
+{
+    sl_lanes_16 zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int k = 0; k < SL_LANES_16 / 2; ++k) {
+        const sl_lanes_16 a = row[k], b = row[k + SL_LANES_16 / 2];
+        zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
+        zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
+    }
+    SL_UNROLL
+    for (int k = 0; k < SL_LANES_16; ++k)
+        row[k] = zipped[k];
+}
+#else
+#define SL_LANES_16 SL_TILE
+#define SL_LANES_MAX SL_TILE
+#define SL_HAS_DENSE_SQUARES 0
+#endif
+
+/* Transposes of a square of 16 bytes, and of rows and columns of squares.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, zips. */
+
+#if SL_HAS_SHUFFLES
+#if SL_SQUARES_PER_VECTOR > 1
+/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
+typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
+typedef uint64_t sl_words_32 __attribute__((vector_size(32)));
+SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at)
+{
+    sl_words_16 square[SL_SQUARES_PER_VECTOR];
+    SL_UNROLL
+    for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+        square[g] = (sl_words_16)sl_load_16(from + at[g * SL_LANES_16]);
+#if SL_SQUARES_PER_VECTOR == 2
+    return (sl_lanes)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
+#else
+    return (sl_lanes)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
+                                             __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3, 4,
+                                             5, 6, 7);
+#endif
+}
+
+/* Transposes to SL_LANES_16 rows by SL_LANES_MAX columns; writes the last row first.  Out of line, as the functions
+ * below: inlined together they need more registers than there are. */
+SL_OUT_OF_LINE void sl_transpose_flat(element *restrict to, const int64_t row[SL_LANES_16],
+                                      const element *restrict from, const int64_t column[SL_LANES_MAX])
+{
+    sl_lanes line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = sl_load_squares(from, column + k);
+    sl_transpose_squares(line);
+    SL_UNROLL
+    for (int64_t k = SL_LANES_16 - 1; k >= 0; --k)
+        sl_store_max(to + row[k], (sl_bytes_max)line[k]);
+}
+
+/* Stores square g of each line to the rows of that square. */
+#define SL_STORE_SQUARE(g)                                                                                           \
+    SL_UNROLL                                                                                                        \
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
+        const sl_words_16 square =                                                                                   \
+            __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
+        sl_store_16(to + row[(g) * SL_LANES_16 + k], (sl_bytes_16)square);                                           \
+    }
+
+/* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; writes the first row first. */
+SL_OUT_OF_LINE void sl_transpose_tall(element *restrict to, const int64_t row[SL_LANES_MAX],
+                                      const element *restrict from, const int64_t column[SL_LANES_16])
+{
+    sl_lanes line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes)sl_load_max(from + column[k]);
+    sl_transpose_squares(line);
+    SL_STORE_SQUARE(0)
+    SL_STORE_SQUARE(1)
+#if SL_SQUARES_PER_VECTOR > 2
+    SL_STORE_SQUARE(2)
+    SL_STORE_SQUARE(3)
+#endif
+}
+
+/* Two tall blocks side by side: a row is 32 bytes, written by half as many stores. */
+SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t row[SL_LANES_MAX],
+                                           const element *restrict from, const int64_t column[2 * SL_LANES_16])
+{
+    sl_lanes left[SL_LANES_16], right[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        left[k] = (sl_lanes)sl_load_max(from + column[k]);
+    sl_transpose_squares(left);
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]);
+    sl_transpose_squares(right);
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k) {
+        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
+#if SL_SQUARES_PER_VECTOR == 4
+        const sl_words low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        const sl_words high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        const sl_words_32 first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
+        const sl_words_32 second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
+        const sl_words_32 third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
+        const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
+        sl_store_32(to + row[2 * SL_LANES_16 + k], (sl_bytes_32)third);
+        sl_store_32(to + row[3 * SL_LANES_16 + k], (sl_bytes_32)fourth);
+#else
+        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+#endif
+        sl_store_32(to + row[k], (sl_bytes_32)first);
+        sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
+    }
+}
+#endif
+
+/* Transposes one square of 16 bytes; reads the first *columns* columns and writes the first *rows* rows. */
+SL_ALWAYS_INLINE void sl_transpose_square_of(element *restrict to, const int64_t row[SL_LANES_16],
+                                             const element *restrict from, const int64_t column[SL_LANES_16],
+                                             int64_t rows, int64_t columns)
+{
+    sl_lanes_16 line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_16)sl_load_16(from + column[sl_min(k, columns - 1)]);
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        if (k < rows)
+            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+}
+
+SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES_16],
+                                        const element *restrict from, const int64_t column[SL_LANES_16])
+{
+    sl_transpose_square_of(to, row, from, column, SL_LANES_16, SL_LANES_16);
+}
+#endif
+
+/* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
+ *
+ * Assumes: as pieces.
+ * Needs: copy, pieces, transpose_squares. */
+
+#if SL_HAS_SHUFFLES
+/* Transposes at most SL_TILE by SL_TILE elements, and at least a square, in squares, as many side by side as fit; the
+ * last squares overlap the ones before. */
+SL_DECLARE_PART(sl_transpose_part)
+{
+#if SL_SQUARES_PER_VECTOR == 1
+    for (int64_t top = 0; top < rows; top += SL_LANES_16)
+        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
+            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
+            sl_transpose_square(to + j, row + i, from + i, column + j);
+        }
+#else
+    const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
+    const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
+    for (int64_t top = 0; top < rows; top += high)
+        for (int64_t left = 0; left < columns; left += wide) {
+            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
+            if (flat)
+                sl_transpose_flat(to + j, row + i, from + i, column + j);
+            else if (tall && columns - left >= 2 * wide) {
+                sl_transpose_tall_pair(to + j, row + i, from + i, column + j);
+                left += wide;
+            } else if (tall)
+                sl_transpose_tall(to + j, row + i, from + i, column + j);
+            else
+                sl_transpose_square(to + j, row + i, from + i, column + j);
+        }
+#endif
+}
+
+/* sl_copy, not inlined: for calls that are many in the text and rare at run time. */
+SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *restrict from, int64_t count)
+{
+    sl_copy(to, 0, from, 0, count);
+}
+
+/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
+ * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
+ * overwrites that.  Elsewhere they go through blocks on the stack. */
+SL_DECLARE_THIN(sl_transpose_thin)
+{
+    const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
+    int64_t first_i = 0, first_j = 0, line[SL_LANES_16];
+#if SL_SQUARES_PER_VECTOR > 1
+    /* What is beyond the piece is its last row or column.  The last row is written first, and again after that. */
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = rows < SL_LANES_16 ? row[sl_min(k, rows - 1)] : column[sl_min(k, columns - 1)];
+    if (rows < SL_LANES_16)
+        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
+            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
+                break;
+            sl_transpose_flat(to + first_j, line, from, column + first_j);
+        }
+    else
+        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
+            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
+                break;
+            sl_transpose_tall(to, row + first_i, from + first_i, line);
+        }
+#endif
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = k * SL_LANES_16;
+    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
+        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
+            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
+            element block[2][SL_LANES_16 * SL_LANES_16];
+            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
+            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
+            if (reads && writes) {
+                sl_transpose_square_of(to + j, row + i, from + i, column + j, high, wide);
+                continue;
+            }
+            memset(block[0], 0, sizeof block[0]);
+            for (int64_t k = 0; k < wide; ++k)
+                sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
+            sl_transpose_square(block[1], line, block[0], line);
+            for (int64_t k = 0; k < high; ++k)
+                sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
+        }
+}
+
+/* Transposes few rows or columns, but not fewer than a square has, square by square along the long side. */
+SL_DECLARE_BAND(sl_transpose_band)
+{
+    for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
+        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
+            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
+            int64_t row[SL_LANES_16], column[SL_LANES_16];
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                row[k] = k * to_stride;
+                column[k] = k * stride;
+            }
+            sl_transpose_square_of(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16,
+                                   SL_LANES_16);
+        }
+}
+#else
+SL_DECLARE_PART(sl_transpose_part)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+
+SL_DECLARE_THIN(sl_transpose_thin)
+{
+    (void)readable;
+    (void)writable;
+    sl_transpose_part(to, row, from, column, rows, columns);
+}
+
+SL_DECLARE_BAND(sl_transpose_band)
+{
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+            to[i * to_stride + j] = from[i + j * stride];
+}
+#endif
+
+/* A transpose of one tile, a cache line a side, or of a column of squares.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, zips. */
+
+#if !SL_HAS_SHUFFLES
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t i = 0; i < SL_TILE; ++i)
+        for (int64_t j = 0; j < SL_TILE; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+#elif SL_ELEMENT_SIZE >= 4
 /* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
  * rows are written by whole vectors. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -1720,20 +2048,26 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t square = 0; square < 4; ++square) {
             sl_lanes line[SL_LANES_16];
+            SL_UNROLL
             for (int64_t k = 0; k < SL_LANES_16; ++k)
                 line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
             sl_transpose_squares(line);
+            SL_UNROLL
             for (int64_t k = 0; k < SL_LANES_16; ++k)
                 block[part][k][square] = (sl_words)line[k];
         }
     for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
         for (int64_t k = 0; k < SL_LANES_16; ++k) {
             sl_words line[4];
+            SL_UNROLL
             for (int64_t square = 0; square < 4; ++square)
                 line[square] = block[part][k][square];
+            SL_UNROLL
             for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
                 sl_transpose_groups(line + square);
+            SL_UNROLL
             for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                SL_UNROLL
                 for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
                     sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
                                      square * SL_LANES_16,
@@ -1742,296 +2076,40 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
 }
 #endif
 
-/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
-typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
-typedef uint64_t sl_words_32 __attribute__((vector_size(32)));
-SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at)
+/* Transposes *rows* >= SL_LANES_MAX rows, each as long as a square, which follow each other in memory: writes whole
+ * vectors.  The last ones overlap the ones before. */
+SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t column[SL_LANES_16], int64_t rows)
 {
-    sl_words_16 square[SL_SQUARES_PER_VECTOR];
-    for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-        square[g] = (sl_words_16)sl_load_16(from + at[g * SL_LANES_16]);
-#if SL_SQUARES_PER_VECTOR == 1
-    return (sl_lanes)square[0];
-#elif SL_SQUARES_PER_VECTOR == 2
-    return (sl_lanes)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
+#if SL_HAS_DENSE_SQUARES
+    for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
+        const int64_t i = sl_min(top, rows - SL_LANES_MAX);
+        sl_lanes line[SL_LANES_16];
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
+        sl_transpose_squares(line);
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+            sl_words rows_of[SL_SQUARES_PER_VECTOR];
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                rows_of[g] = (sl_words)line[k + g];
+            sl_transpose_groups(rows_of);
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
+        }
+    }
 #else
-    return (sl_lanes)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
-                                             __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3, 4,
-                                             5, 6, 7);
+    (void)to, (void)row, (void)from, (void)column, (void)rows;
 #endif
 }
-
-/* Transposes to SL_LANES_16 rows by SL_LANES_MAX columns; writes the first *rows* rows. */
-SL_ALWAYS_INLINE void sl_transpose_flat(element *restrict to, const int64_t row[SL_LANES_16],
-                                        const element *restrict from, const int64_t column[SL_LANES_MAX],
-                                        int64_t rows)
-{
-    sl_lanes line[SL_LANES_16];
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = sl_load_squares(from, column + k);
-    sl_transpose_squares(line);
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        if (k < rows)
-            sl_store_max(to + row[k], (sl_bytes_max)line[k]);
-}
-
-/* Stores square g of each line to the rows of that square. */
-#define SL_STORE_SQUARE(g)                                                                                           \
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {                                                                      \
-        const sl_words_16 square =                                                                                   \
-            __builtin_shufflevector((sl_words)line[k], (sl_words)line[k], 2 * (g), 2 * (g) + 1);                     \
-        sl_store_16(to + row[(g) * SL_LANES_16 + k], (sl_bytes_16)square);                                           \
-    }
-
-/* Transposes to SL_LANES_MAX rows by SL_LANES_16 columns; reads the first *columns* columns only, and writes copies
- * of the last one after them. */
-SL_ALWAYS_INLINE void sl_transpose_tall(element *restrict to, const int64_t row[SL_LANES_MAX],
-                                        const element *restrict from, const int64_t column[SL_LANES_16],
-                                        int64_t columns)
-{
-    sl_lanes line[SL_LANES_16];
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes)sl_load_max(from + column[sl_min(k, columns - 1)]);
-    sl_transpose_squares(line);
-    SL_STORE_SQUARE(0)
-#if SL_SQUARES_PER_VECTOR > 1
-    SL_STORE_SQUARE(1)
-#endif
-#if SL_SQUARES_PER_VECTOR > 2
-    SL_STORE_SQUARE(2)
-    SL_STORE_SQUARE(3)
-#endif
-}
-
-/* The same for rows that follow each other in memory: writes whole vectors. */
-SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const element *restrict from,
-                                       const int64_t column[SL_LANES_16])
-{
-    sl_lanes line[SL_LANES_16];
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes)sl_load_max(from + column[k]);
-    sl_transpose_squares(line);
-    for (int64_t k = 0; SL_HAS_DENSE_SQUARES && k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
-        sl_words rows[SL_SQUARES_PER_VECTOR];
-        for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-            rows[g] = (sl_words)line[k + g];
-        sl_transpose_groups(rows);
-        for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-            sl_store_max(to + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows[g]);
-    }
-}
-
-/* Transposes one square of 16 bytes; reads the first *columns* columns and writes the first *rows* rows. */
-SL_ALWAYS_INLINE void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES_16],
-                                          const element *restrict from, const int64_t column[SL_LANES_16],
-                                          int64_t rows, int64_t columns)
-{
-    sl_lanes_16 line[SL_LANES_16], zipped[SL_LANES_16];
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = (sl_lanes_16)sl_load_16(from + column[sl_min(k, columns - 1)]);
-    for (int zips = 1; zips < SL_LANES_16; zips *= 2) {
-        for (int k = 0; k < SL_LANES_16 / 2; ++k) {
-            const sl_lanes_16 a = line[k], b = line[k + SL_LANES_16 / 2];
-            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, SL_LANES_16));
-            zipped[2 * k + 1] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_HIGH, 0, SL_LANES_16));
-        }
-        for (int k = 0; k < SL_LANES_16; ++k)
-            line[k] = zipped[k];
-    }
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        if (k < rows)
-            sl_store_16(to + row[k], (sl_bytes_16)line[k]);
-}
-
-/* Whole blocks only.  Out of line: inlined together they need more registers than there are. */
-SL_OUT_OF_LINE void sl_transpose_flat_whole(element *restrict to, const int64_t row[SL_LANES_16],
-                                            const element *restrict from, const int64_t column[SL_LANES_MAX])
-{
-    sl_transpose_flat(to, row, from, column, SL_LANES_16);
-}
-SL_OUT_OF_LINE void sl_transpose_tall_whole(element *restrict to, const int64_t row[SL_LANES_MAX],
-                                            const element *restrict from, const int64_t column[SL_LANES_16])
-{
-    sl_transpose_tall(to, row, from, column, SL_LANES_16);
-}
-
-/* Two tall blocks side by side: a row is 32 bytes, written by half as many stores. */
-#if SL_SQUARES_PER_VECTOR > 1
-SL_OUT_OF_LINE void sl_transpose_tall_pair(element *restrict to, const int64_t row[SL_LANES_MAX],
-                                           const element *restrict from, const int64_t column[2 * SL_LANES_16])
-{
-    sl_lanes left[SL_LANES_16], right[SL_LANES_16];
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        left[k] = (sl_lanes)sl_load_max(from + column[k]);
-    sl_transpose_squares(left);
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        right[k] = (sl_lanes)sl_load_max(from + column[SL_LANES_16 + k]);
-    sl_transpose_squares(right);
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k) {
-        const sl_words a = (sl_words)left[k], b = (sl_words)right[k];
-#if SL_SQUARES_PER_VECTOR == 4
-        const sl_words low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
-        const sl_words high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
-        const sl_words_32 first = __builtin_shufflevector(low, low, 0, 1, 2, 3);
-        const sl_words_32 second = __builtin_shufflevector(low, low, 4, 5, 6, 7);
-        const sl_words_32 third = __builtin_shufflevector(high, high, 0, 1, 2, 3);
-        const sl_words_32 fourth = __builtin_shufflevector(high, high, 4, 5, 6, 7);
-        sl_store_32(to + row[2 * SL_LANES_16 + k], (sl_bytes_32)third);
-        sl_store_32(to + row[3 * SL_LANES_16 + k], (sl_bytes_32)fourth);
-#else
-        const sl_words_32 first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        const sl_words_32 second = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-#endif
-        sl_store_32(to + row[k], (sl_bytes_32)first);
-        sl_store_32(to + row[SL_LANES_16 + k], (sl_bytes_32)second);
-    }
-}
-#endif
-
-SL_OUT_OF_LINE void sl_transpose_square_whole(element *restrict to, const int64_t row[SL_LANES_16],
-                                              const element *restrict from, const int64_t column[SL_LANES_16])
-{
-    sl_transpose_square(to, row, from, column, SL_LANES_16, SL_LANES_16);
-}
-#endif
-
-/* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
- *
- * Assumes: at most SL_TILE rows and columns; row[i] and column[j] as in transpose_squares.
- * Needs: copy, split_join, transpose_squares. */
-
-#if SL_HAS_SHUFFLES
-/* Transposes at most SL_TILE by SL_TILE elements, and at least a square, in squares, as many side by side as fit; the
- * last squares overlap the ones before.  *dense*: rows are as long as a square, and follow each other in memory. */
-SL_OUT_OF_LINE void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
-{
-    const int flat = columns >= SL_LANES_MAX, tall = !flat && rows >= SL_LANES_MAX;
-    const int64_t high = tall ? SL_LANES_MAX : SL_LANES_16, wide = flat ? SL_LANES_MAX : SL_LANES_16;
-    for (int64_t top = 0; top < rows; top += high)
-        for (int64_t left = 0; left < columns; left += wide) {
-            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            if (flat)
-                sl_transpose_flat_whole(to + j, row + i, from + i, column + j);
-            else if (tall && dense)
-                sl_transpose_dense(to + row[i], from + i, column);
-#if SL_SQUARES_PER_VECTOR > 1
-            else if (tall && columns - left >= 2 * wide) {
-                sl_transpose_tall_pair(to + j, row + i, from + i, column + j);
-                left += wide;
-            }
-#endif
-            else if (tall)
-                sl_transpose_tall_whole(to + j, row + i, from + i, column + j);
-            else
-                sl_transpose_square_whole(to + j, row + i, from + i, column + j);
-        }
-}
-
-/* sl_copy, not inlined: for calls that are many in the text and rare at run time. */
-SL_OUT_OF_LINE void sl_copy_out_of_line(element *restrict to, const element *restrict from, int64_t count)
-{
-    sl_copy(to, 0, from, 0, count);
-}
-
-/* Transposes a piece that is thinner than a square, by whole squares.  They read past the piece where the source has
- * *readable* elements from *from* on, and write past a row where the output has *writable* and the next row
- * overwrites that.  Elsewhere they go through blocks on the stack. */
-SL_OUT_OF_LINE void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
-                                      int64_t writable)
-{
-    const int64_t high = sl_min(rows, SL_LANES_16), wide = sl_min(columns, SL_LANES_16);
-    int64_t first_i = 0, first_j = 0;
-    if (rows < SL_LANES_16)
-        for (; first_j + SL_LANES_MAX <= columns; first_j += SL_LANES_MAX) {
-            if (column[first_j + SL_LANES_MAX - 1] + SL_LANES_16 > readable)
-                break;
-            sl_transpose_flat(to + first_j, row, from, column + first_j, rows);
-        }
-    else
-        for (; first_i + SL_LANES_MAX <= rows; first_i += SL_LANES_MAX) {
-            if (row[first_i + SL_LANES_MAX - 1] + SL_LANES_16 > writable)
-                break;
-            sl_transpose_tall(to, row + first_i, from + first_i, column, columns);
-        }
-    int64_t line[SL_LANES_16];
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-        line[k] = k * SL_LANES_16;
-    for (int64_t top = first_i; top < rows; top += SL_LANES_16)
-        for (int64_t left = first_j; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - high), j = sl_min(left, columns - wide);
-            element block[2][SL_LANES_16 * SL_LANES_16];
-            const int reads = high == SL_LANES_16 || column[j + wide - 1] + SL_LANES_16 <= readable;
-            const int writes = wide == SL_LANES_16 || row[i + high - 1] + SL_LANES_16 <= writable;
-            if (reads && writes) {
-                sl_transpose_square(to + j, row + i, from + i, column + j, high, wide);
-                continue;
-            }
-            memset(block[0], 0, sizeof block[0]);
-            for (int64_t k = 0; k < wide; ++k)
-                sl_copy_out_of_line(block[0] + k * SL_LANES_16, from + i + column[j + k], high);
-            sl_transpose_square_whole(block[1], line, block[0], line);
-            for (int64_t k = 0; k < high; ++k)
-                sl_copy_out_of_line(to + j + row[i + k], block[1] + k * SL_LANES_16, wide);
-        }
-}
-
-/* Transposes few rows or columns, but not fewer than a square has, square by square along the long side. */
-SL_OUT_OF_LINE void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from,
-                                      int64_t stride, int64_t rows, int64_t columns)
-{
-    for (int64_t top = 0; top < rows; top += SL_LANES_16)
-        for (int64_t left = 0; left < columns; left += SL_LANES_16) {
-            const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
-            int64_t row[SL_LANES_16], column[SL_LANES_16];
-            for (int64_t k = 0; k < SL_LANES_16; ++k) {
-                row[k] = k * to_stride;
-                column[k] = k * stride;
-            }
-            sl_transpose_square(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16, SL_LANES_16);
-        }
-}
-#else
-#define SL_LANES_16 SL_TILE
-#define SL_HAS_DENSE_SQUARES 0
-
-SL_OUT_OF_LINE void sl_transpose_part(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int dense)
-{
-    (void)dense;
-    for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-            to[row[i] + j] = from[i + column[j]];
-}
-
-SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE])
-{
-    sl_transpose_part(to, row, from, column, SL_TILE, SL_TILE, 0);
-}
-
-SL_OUT_OF_LINE void sl_transpose_thin(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
-                                      const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,
-                                      int64_t writable)
-{
-    (void)readable;
-    (void)writable;
-    sl_transpose_part(to, row, from, column, rows, columns, 0);
-}
-
-SL_OUT_OF_LINE void sl_transpose_band(element *restrict to, int64_t to_stride, const element *restrict from,
-                                      int64_t stride, int64_t rows, int64_t columns)
-{
-    sl_transpose_plain(to, to_stride, from, stride, rows, columns);
-}
-#endif
 
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, tiles, transpose_pieces. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_pieces, transpose_tile. */
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -2211,9 +2289,10 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                             sl_fetch_output(into + write + right[k], row, high);
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
+                        else if (dense && row == lines->offset && high >= SL_LANES_MAX)
+                            sl_transpose_dense(target, at, source, column[k], high);
                         else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
-                            sl_transpose_part(target, at, source, column[k], high, wide[k],
-                                              dense && row == lines->offset);
+                            sl_transpose_part(target, at, source, column[k], high, wide[k]);
                         else
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
                                               hold ? none : writable - write);

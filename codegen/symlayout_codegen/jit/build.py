@@ -19,7 +19,7 @@ from symlayout_codegen.jit.cache_identity import cache_key
 from symlayout_codegen.jit.compiler import compiling, find_compiler, no_folder, words
 from symlayout_codegen.jit.instruction_set import LACKS, NATIVE, guard, target_flags
 from symlayout_codegen.jit.load import Functions, load_functions
-from symlayout_codegen.jit.shared_objects import SharedObjects
+from symlayout_codegen.jit.shared_objects import OBJECT, SharedObjects, object_flags
 
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared")  # no warnings: nobody reads them, and they take time
 
@@ -118,7 +118,14 @@ def _link(
     declarations: Mapping[str, str],
 ) -> tuple[bytes, Functions]:
     """Return the library of *texts* and of the objects *shared*, and its functions."""
-    with compiling(texts, command, flags, shared.objects()) as finish:
+    with shared.compiling() as objects:
+        if shared.complete:
+            linked = objects()
+        else:  # all at the same time
+            with compiling(texts, command, object_flags(flags), made=OBJECT) as finish:
+                linked = {OBJECT: finish()[0], **objects()}
+            texts = {}
+    with compiling(texts, command, flags, linked) as finish:
         content, log = finish()
     with held_off:
         try:

@@ -85,7 +85,7 @@ def compiling(
 
     Parameters
     ----------
-    files : the texts by name; `cache.SOURCE` is the one that is compiled.
+    files : the texts by name; `cache.SOURCE` is the one that is compiled.  Without it, objects are linked only.
     command : what `find_compiler` returned.
     flags : the arguments but for the names of the files.
     objects : what is linked to it, compiled before, by file names.
@@ -107,7 +107,8 @@ def compiling(
                     (folder / file).write_bytes(content)
             except OSError as error:
                 raise no_folder(error) from error
-            arguments = [*command, *flags, "-o", made, cache.SOURCE, *(objects or ())]
+            sources = [cache.SOURCE] if cache.SOURCE in files else []
+            arguments = [*command, *flags, "-o", made, *sources, *(objects or ())]
             finish = stack.enter_context(_started(arguments, folder))
 
         def result() -> tuple[bytes, str]:

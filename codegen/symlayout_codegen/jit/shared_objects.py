@@ -9,20 +9,32 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from symlayout_codegen.forks import held_off
 from symlayout_codegen.jit import cache
 from symlayout_codegen.jit.cache_identity import cache_key
 from symlayout_codegen.jit.compiler import compiling
 
-_OBJECT = "kernel.o"
+OBJECT = "kernel.o"
+"""The name of the file that the compiler makes of a text without linking it."""
+
+_LEVEL, _OWN_LEVEL = "-O3", ("-O1", "-fexpensive-optimizations")
+"""How kernels are optimised, and how objects are: their vectors are explicit, and their loops say how far to unroll.
+
+With ``-O1`` alone, gcc leaves the upper halves of vectors in use at a function's end: what runs next is slow.
+"""
 
 _objects: dict[str, bytes] = {}  # of this process, by key
 _locks: dict[str, threading.RLock] = {}  # one, under ""
 if hasattr(os, "register_at_fork"):
     # A lock that another thread held at the fork would stay locked in the child.
     os.register_at_fork(after_in_child=_locks.clear)
+
+
+def object_flags(flags: Sequence[str]) -> list[str]:
+    """Return *flags*, with which a library is made, for an object."""
+    return [*(flag for flag in flags if flag != "-shared"), "-c"]
 
 
 class SharedObjects:
@@ -32,6 +44,8 @@ class SharedObjects:
     ----------
     kept : bool
         Whether one of them was compiled before.
+    complete : bool
+        Whether all of them were.
     """
 
     def __init__(
@@ -44,7 +58,10 @@ class SharedObjects:
     ) -> None:
         """Take *texts*, the C of each by file name, and what a kernel is compiled with: *flags* include *included*."""
         self._texts, self._command, self._included = texts, command, included
-        self._flags = [*(flag for flag in flags if flag != "-shared"), "-c"]
+        self._flags = object_flags(flags)
+        if _LEVEL in self._flags:
+            at = self._flags.index(_LEVEL)  # ours: what the user says comes later, and stays
+            self._flags[at : at + 1] = _OWN_LEVEL
         with held_off:
             self._keys = {
                 name: cache_key("\n".join([text, *included.values()]), command, self._flags, march)
@@ -53,7 +70,7 @@ class SharedObjects:
         self._found: dict[str, bytes] = {}
         self._made: dict[str, bytes] = {}
         self._anew = False
-        self.kept = False
+        self.kept = self.complete = False
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:
@@ -64,32 +81,39 @@ class SharedObjects:
         with _locks.setdefault("", threading.RLock()):
             yield
 
-    def objects(self) -> dict[str, bytes]:
-        """Return the objects by file names: those of this process or of the cache, and the others compiled now.
+    @contextlib.contextmanager
+    def compiling(self) -> Iterator[Callable[[], dict[str, bytes]]]:
+        """Have the compiler make what is missing while the body runs: give the function that waits for it.
+
+        That returns the objects by file names: those of this process or of the cache, and the others.
 
         Raises
         ------
         CompilerError
-            See `compiling`.
+            See `compiler.compiling`; also from the function.
         """
         with held_off:
             wanted = {} if self._anew else self._keys
             read = {name: _objects.get(key) or cache.load(key) for name, key in wanted.items()}
         self._found = {name: content for name, content in read.items() if content}
-        self.kept = bool(self._found)
+        self.kept, self.complete = bool(self._found), len(self._found) == len(self._texts)
         with contextlib.ExitStack() as stack:
             working = {
                 name: stack.enter_context(
                     compiling(
-                        {**self._included, cache.SOURCE: self._texts[name]}, self._command, self._flags, made=_OBJECT
+                        {**self._included, cache.SOURCE: self._texts[name]}, self._command, self._flags, made=OBJECT
                     )
                 )
                 for name in self._texts
                 if name not in self._found
             }
-            self._made = {name: finish()[0] for name, finish in working.items()}
-        both = {**self._found, **self._made}
-        return {f"{name.removesuffix('.c')}.o": both[name] for name in self._texts}
+
+            def result() -> dict[str, bytes]:
+                self._made = {name: finish()[0] for name, finish in working.items()}
+                both = {**self._found, **self._made}
+                return {f"{name.removesuffix('.c')}.o": both[name] for name in self._texts}
+
+            yield result
 
     def keep(self) -> None:
         """Keep what was compiled: a kernel that is linked to it was loaded."""

@@ -114,6 +114,24 @@ def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, lev
     assert "memcpy" not in staged
 
 
+# As objects are compiled that kernels share; all but a tile of 1 and 2 byte elements, which is transposed in memory.
+@pytest.mark.sample(1)
+@needs_x86
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), ("-O3",)])
+@pytest.mark.parametrize(("level", "size"), [("x86-64-v3", 4), ("x86-64-v4", 1), ("x86-64-v4", 4)])
+def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int, flags: tuple[str, ...]) -> None:
+    header = runtime(halves=False)[RUNTIME_HEADER]
+    assembly = compiled("gcc", level, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=", *flags)
+    for name in ("sl_transpose_flat", "sl_transpose_tall", "sl_transpose_square"):
+        text = assembly.partition(f"\n{name}:\n")[2].partition(f"\t.size\t{name}")[0]
+        assert "mm" in text
+        assert _SLOT.findall(text) == []
+        assert not re.findall(r"\tj[a-z]+\t", text)
+    # Else what runs next, which has no wide vectors, waits.
+    text = assembly.partition("\nsl_split_2:\n")[2].partition("\t.size\tsl_split_2")[0]
+    assert "vzeroupper" in text
+
+
 @pytest.mark.sample(2)
 @needs_x86
 @pytest.mark.parametrize("name", KERNELS)

@@ -44,11 +44,11 @@ def log(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(log: Path) -> tuple[int, int]:
-    """Return how many objects and how many libraries the compiler made since the last call."""
+    """Return how many shared objects and how many libraries the compiler made since the last call."""
     lines = log.read_text().splitlines() if log.exists() else []
     log.write_text("")
     objects = sum("-o kernel.o" in line for line in lines)
-    return objects, len(lines) - objects
+    return objects - (objects > 0), len(lines) - objects  # a kernel whose objects are missing is compiled beside them
 
 
 def check(nest: Nest | None = None, size: int = 4, march: str | None = None, choice: Choice = MODEL) -> None:
@@ -85,14 +85,14 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="objects
 
 def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     check()
-    assert compiled(log) == (4, 1)  # tiles, and 2, 3 and 4 streams
+    assert compiled(log) == (5, 1)  # tiles, their pieces, and 2, 3 and 4 streams
     check(renamed("another"))
     assert compiled(log) == (0, 1)
     forget()
     check(renamed("later"))
     assert compiled(log) == (0, 1)
     check(size=2)
-    assert compiled(log) == (4, 1)
+    assert compiled(log) == (5, 1)
 
 
 def test_another_choice_of_tiles_has_tiles_of_its_own(log: Path) -> None:
@@ -106,7 +106,20 @@ def test_another_choice_of_tiles_has_tiles_of_its_own(log: Path) -> None:
 def test_each_instruction_set_has_its_own(log: Path) -> None:
     for march in available():
         check(march=march)
-        assert compiled(log) == (4, 1)
+        assert compiled(log) == (5, 1)
+
+
+@pytest.mark.parametrize(("flags", "last"), [("", "-fexpensive-optimizations"), ("-O3", "-O3"), ("-O2 -O0", "-O0")])
+def test_the_level_of_objects_is_low_unless_the_user_names_one(
+    log: Path, monkeypatch: pytest.MonkeyPatch, flags: str, last: str
+) -> None:
+    monkeypatch.setenv("CFLAGS", flags)
+    check()
+    levels = [re.findall(r" (-O\S|-fexpensive\S+)", line) for line in log.read_text().splitlines()]
+    own = flags.split()
+    assert levels.count(["-O1", "-fexpensive-optimizations", *own]) == 5
+    assert levels.count(["-O3", *own]) == 2  # the kernel, and its link
+    assert all(found[-1] == last for found in levels if found[0] == "-O1")
 
 
 def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +127,7 @@ def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) 
     compiled(log)
     monkeypatch.setenv("CFLAGS", "-O2 -DOTHER")
     check()
-    assert compiled(log) == (4, 1)
+    assert compiled(log) == (5, 1)
 
 
 @linux
@@ -126,8 +139,8 @@ def test_a_damaged_object_is_not_linked_but_replaced(root: Path, log: Path, cont
         (entry / cache.LIBRARY).write_bytes(content)
     forget()
     check(renamed("next_one"))
-    assert compiled(log) == (4, 1)
-    assert len(objects(root)) == 4
+    assert compiled(log) == (5, 1)
+    assert len(objects(root)) == 5
     forget()
     check(renamed("last_one"))
     assert compiled(log) == (0, 1)
@@ -142,8 +155,8 @@ def test_objects_with_which_no_kernel_can_be_linked_are_replaced(root: Path, log
         cache.store(entry.name, b"garbage", "")
     forget()
     check(renamed("next_one"))
-    assert compiled(log) == (4, 2)
-    assert len(objects(root)) == 4
+    assert compiled(log) == (5, 2)
+    assert len(objects(root)) == 5
 
 
 def test_where_nothing_can_be_kept_kernels_are_right(log: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +167,7 @@ def test_where_nothing_can_be_kept_kernels_are_right(log: Path, root: Path, monk
     assert compiled(log) == (0, 1)
     forget()
     check(renamed("later"))
-    assert compiled(log) == (4, 1)
+    assert compiled(log) == (5, 1)
     assert not root.exists()
 
 
@@ -181,7 +194,7 @@ def test_processes_that_race_leave_one_of_each(root: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment) for _ in range(4)]
     assert [process.wait(timeout=600) for process in running] == [0] * 4
-    assert len(list(root.iterdir())) == 5
+    assert len(list(root.iterdir())) == 6
 
 
 def test_texts_for_users_have_everything_in_their_headers() -> None:

@@ -71,6 +71,7 @@
                                 const int whole, int64_t count)                                                      \
     {                                                                                                                \
         vector v[4];                                                                                                 \
+        SL_UNROLL                                                                                                    \
         for (int i = 0; i < k; ++i)                                                                                  \
             v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
         split##_out(to, to_stride, v, k, whole, count);                                                              \

@@ -1,14 +1,16 @@
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, tiles, transpose_pieces. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_pieces, transpose_tile. */
 #pragma once
 
 #include "caches.h"
 #include "copy.h"
 #include "far_stores.h"
+#include "pieces.h"
 #include "tiles.h"
 #include "transpose_pieces.h"
+#include "transpose_tile.h"
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -188,9 +190,10 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                             sl_fetch_output(into + write + right[k], row, high);
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
+                        else if (dense && row == lines->offset && high >= SL_LANES_MAX)
+                            sl_transpose_dense(target, at, source, column[k], high);
                         else if (high >= SL_LANES_16 && wide[k] >= SL_LANES_16)
-                            sl_transpose_part(target, at, source, column[k], high, wide[k],
-                                              dense && row == lines->offset);
+                            sl_transpose_part(target, at, source, column[k], high, wide[k]);
                         else
                             sl_transpose_thin(target, at, source, column[k], high, wide[k], readable - i - read[k],
                                               hold ? none : writable - write);

@@ -1,0 +1,28 @@
+/* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
+ *
+ * Assumes: at most SL_TILE rows and columns; row[i] and column[j] are offsets in elements: to[row[i] + j] =
+ * from[i + column[j]].
+ * Needs: axes. */
+#pragma once
+
+#include "axes.h"
+
+/* Whether a band of fewer than SL_TILED_FROM rows or columns can hold a square. */
+#define SL_HAS_BANDS (16 / SL_ELEMENT_SIZE < SL_TILED_FROM)
+
+/* How the definitions of transpose_pieces begin. */
+#define SL_DECLARE_PART(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns)
+#define SL_DECLARE_THIN(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,            \
+                          const int64_t column[SL_TILE], int64_t rows, int64_t columns, int64_t readable,            \
+                          int64_t writable)
+#define SL_DECLARE_BAND(name)                                                                                        \
+    SL_LINKABLE void name(element *restrict to, int64_t to_stride, const element *restrict from, int64_t stride,     \
+                          int64_t rows, int64_t columns)
+#ifdef SL_LINKED
+SL_DECLARE_PART(sl_transpose_part);
+SL_DECLARE_THIN(sl_transpose_thin);
+SL_DECLARE_BAND(sl_transpose_band);
+#endif

@@ -1,0 +1,116 @@
+/* A transpose of one tile, a cache line a side, or of a column of squares.
+ *
+ * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
+ * Needs: integers, zips. */
+#pragma once
+
+#include "integers.h"
+#include "zips.h"
+
+#if !SL_HAS_SHUFFLES
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t i = 0; i < SL_TILE; ++i)
+        for (int64_t j = 0; j < SL_TILE; ++j)
+            to[row[i] + j] = from[i + column[j]];
+}
+#elif SL_ELEMENT_SIZE >= 4
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
+        for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
+            sl_lanes line[SL_SQUARES_PER_VECTOR][SL_LANES_16];
+            SL_UNROLL
+            for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
+                SL_UNROLL
+                for (int64_t k = 0; k < SL_LANES_16; ++k)
+                    line[square][k] = (sl_lanes)sl_load_max(from + part * SL_LANES_16 +
+                                                            column[(first + square) * SL_LANES_16 + k]);
+                sl_transpose_squares(line[square]);
+            }
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                sl_words words[SL_SQUARES_PER_VECTOR];
+                SL_UNROLL
+                for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square)
+                    words[square] = (sl_words)line[square][k];
+                sl_transpose_groups(words);
+                SL_UNROLL
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                    sl_store_max(to + row[(part + group) * SL_LANES_16 + k] + first * SL_LANES_16,
+                                 (sl_bytes_max)words[group]);
+            }
+        }
+}
+#else
+/* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
+ * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
+ * two, no line is evicted half used. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_words block[4 / SL_SQUARES_PER_VECTOR][SL_LANES_16][4];
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t square = 0; square < 4; ++square) {
+            sl_lanes line[SL_LANES_16];
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                line[k] = (sl_lanes)sl_load_max(from + part * SL_LANES_MAX + column[square * SL_LANES_16 + k]);
+            sl_transpose_squares(line);
+            SL_UNROLL
+            for (int64_t k = 0; k < SL_LANES_16; ++k)
+                block[part][k][square] = (sl_words)line[k];
+        }
+    for (int64_t part = 0; part < 4 / SL_SQUARES_PER_VECTOR; ++part)
+        for (int64_t k = 0; k < SL_LANES_16; ++k) {
+            sl_words line[4];
+            SL_UNROLL
+            for (int64_t square = 0; square < 4; ++square)
+                line[square] = block[part][k][square];
+            SL_UNROLL
+            for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                sl_transpose_groups(line + square);
+            SL_UNROLL
+            for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
+                SL_UNROLL
+                for (int64_t square = 0; square < 4; square += SL_SQUARES_PER_VECTOR)
+                    sl_store_max(to + row[(part * SL_SQUARES_PER_VECTOR + group) * SL_LANES_16 + k] +
+                                     square * SL_LANES_16,
+                                 (sl_bytes_max)line[square + group]);
+        }
+}
+#endif
+
+/* Transposes *rows* >= SL_LANES_MAX rows, each as long as a square, which follow each other in memory: writes whole
+ * vectors.  The last ones overlap the ones before. */
+SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                       const int64_t column[SL_LANES_16], int64_t rows)
+{
+#if SL_HAS_DENSE_SQUARES
+    for (int64_t top = 0; top < rows; top += SL_LANES_MAX) {
+        const int64_t i = sl_min(top, rows - SL_LANES_MAX);
+        sl_lanes line[SL_LANES_16];
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            line[k] = (sl_lanes)sl_load_max(from + i + column[k]);
+        sl_transpose_squares(line);
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; k += SL_SQUARES_PER_VECTOR) {
+            sl_words rows_of[SL_SQUARES_PER_VECTOR];
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                rows_of[g] = (sl_words)line[k + g];
+            sl_transpose_groups(rows_of);
+            SL_UNROLL
+            for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
+                sl_store_max(to + row[i] + (g * SL_LANES_16 + k) * SL_LANES_16, (sl_bytes_max)rows_of[g]);
+        }
+    }
+#else
+    (void)to, (void)row, (void)from, (void)column, (void)rows;
+#endif
+}
