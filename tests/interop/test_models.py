@@ -166,14 +166,14 @@ def rolled(x: Any) -> Any:
 
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "pixel_unshuffle": (unshuffled, "(N, 4*C, H/2, W/2)"),
-    "focus": (focus, "(N, 4*C, ceiling(H/2), ceiling(W/2))"),
+    "focus": (focus, "(N, 4*C, H/2, W/2)"),
     "channel_shuffle": (shuffled, "(N, C, H, W)"),
     "windows": (windows, "(H*N*W/16, 16, C)"),
     "flip": (lambda x: x.flip(2), "(N, C, H, W)"),
     "roll": (rolled, "(N, C, H, W)"),
     "repeat": (lambda x: x.repeat(1, 2, 1, 1), "(N, 2*C, H, W)"),
     "flatten": (lambda x: x.flatten(1), "(N, C*H*W)"),
-    "to a multiple": (padded, "(N, C, H, 4*W - 4*floor(3*W/4))"),
+    "to a multiple": (padded, "(N, C, H, 4*ceiling(W/4))"),
 }
 
 
