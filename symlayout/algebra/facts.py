@@ -82,6 +82,8 @@ class Facts(Divisions):
             return exact
         if isinstance(n, int) and isinstance(d, int):
             raise ShapeError(f"{at(where)}{n} is not a multiple of {d}", kind)
+        if (known := self.exact_by_quotients(n, d)) is not None:
+            return known
         asked = self._fraction(n, d)
         _, _, value, modulus, name = asked
         if modulus == 1:  # as in n/(n/b), which is b: earlier requirements cover it
@@ -91,11 +93,11 @@ class Facts(Divisions):
         self.forget()
         quotient = self._solve_constant(n, d, asked) if isinstance(d, int) else self._solve_symbolic(n, d, asked)
         if quotient is None:
-            known = bool(names_of(n) & self.quotients.keys())
+            earlier = bool(names_of(n) & self.quotients.keys())
             raise ShapeError(
                 f"{at(where)}{text(value)} is never a multiple of {text(modulus)}"
-                + (f"\n  known: {self.describe(n)}" if known else ""),
-                "infeasible" if known else kind,
+                + (f"\n  known: {self.describe(n)}" if earlier else ""),
+                "infeasible" if earlier else kind,
             )
         self.requirements.append(Requirement(kind, "divides", value, modulus, where, (n, d)))
         self.tighten(where)

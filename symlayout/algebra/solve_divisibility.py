@@ -99,6 +99,19 @@ class Divisions(Derived):
         kept = self._keep_equation(rest, d)
         return None if kept is None else whole + kept
 
+    def exact_by_quotients(self, n: Extent, d: Extent) -> Extent | None:
+        """Return ``n/d`` in known quotients by *d*, as ``(2*N*W - c)/c`` is ``(2*N/c)*W - 1``; None if it is not."""
+        if isinstance(d, int):  # such a division is solved for a symbol of its numerator
+            return None
+        whole, rest = _split_multiples(n, d)
+        for name, (top, bottom) in self.quotients.items():
+            if rest == 0:
+                break
+            if self.reduce(bottom) == d and (part := self.reduce(top)) != 0:
+                factor, rest = _split_multiples(rest, part)
+                whole = whole + factor * symbol(name)
+        return self.reduce(whole) if rest == 0 else None
+
     def _keep_equation(self, n: Extent, d: Extent) -> Extent | None:
         """Add ``n == d*t`` for a new symbol ``t``, as a rewrite of one monomial, and return ``t``."""
         low, high = self.interval(n)
@@ -193,13 +206,15 @@ class Divisions(Derived):
         return primitive_equation(without) if isinstance(without, Poly) else (without, without == 0)
 
 
-def _split_multiples(n: Poly, d: Poly) -> tuple[Extent, Extent]:
-    """Return ``(whole, rest)`` with ``n = d*whole + rest``; only a *d* of one term is divided out, term by term."""
-    if len(d.terms) > 1:
+def _split_multiples(n: Extent, d: Extent) -> tuple[Extent, Extent]:
+    """Return ``(whole, rest)`` with ``n = d*whole + rest``; a *d* of one term is divided out term by term."""
+    if (exact := exact_quotient(n, d)) is not None:
+        return exact, 0
+    if len(terms_of(d)) > 1:
         return 0, n
     whole: Extent = 0
     rest: Extent = 0
-    for monomial, coefficient in n.terms.items():
+    for monomial, coefficient in terms_of(n).items():
         term = collapse({monomial: coefficient})
         quotient = exact_quotient(term, d)
         whole, rest = (whole, term + rest) if quotient is None else (quotient + whole, rest)

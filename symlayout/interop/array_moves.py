@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, evaluate, names_of, symbol
+from symlayout.algebra.table import Table
 from symlayout.interop.shape_function import ShapeFunction, Size
 from symlayout.language.readable import fold
 from symlayout.maps.compose_chain import Guard, Read, Window
@@ -66,6 +67,9 @@ class GatheringLibrary(ArrayLibrary, Protocol):
 
     def integer(self, size: Any) -> Any:
         """Return a size as an operand of arithmetic with coordinates."""
+
+    def entry(self, table: Table, at: Any) -> Any:
+        """Return the entries of a table at coordinates, or at one; those at its ends where they are outside."""
 
     def take(self, x: Array, coords: Sequence[Any], shape: Sequence[Any]) -> Array:
         """Return the elements of *x* at coordinates that broadcast to *shape*; any element where one is outside."""
@@ -292,7 +296,7 @@ def _gathered(
     values |= {digit_name(k): library.coordinate(extents, k) for k in range(t.rank)}
 
     def value(e: Extent, facts: Facts) -> Array:
-        return shape.evaluate(fold(e, facts, {}), values)
+        return shape.evaluate(fold(e, facts, {}), values, library.entry)
 
     def holds(window: Window) -> Array:
         at = value(window.value, window.facts)

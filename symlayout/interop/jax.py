@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 import symlayout as sl
+from symlayout.algebra.table import Table
 from symlayout.errors import ArrayError
 from symlayout.interop.array_moves import Whole, assembled, parts_of
 from symlayout.interop.shape_function import ShapeFunction, Size
@@ -174,6 +175,9 @@ class _Lax:
 
     def integer(self, size: Size) -> Array:
         return jax.numpy.asarray(size)
+
+    def entry(self, table: Table, at: Any) -> Array:
+        return jax.numpy.asarray(table.values)[jax.numpy.clip(at, 0, len(table.values) - 1)]
 
     def take(self, x: Array, coords: Sequence[Any], shape: Sequence[Any]) -> Array:
         at = tuple(jax.numpy.broadcast_to(c, shape) for c in coords)

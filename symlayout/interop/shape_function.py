@@ -13,11 +13,13 @@ from typing import Any
 
 from symlayout.algebra.facts import Facts, Requirement
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol, terms_of
+from symlayout.algebra.table import Table
 from symlayout.errors import ShapeError
 from symlayout.language.readable import Apply, Factor, Sum, fold_fixed
 from symlayout.tensors.chain import Tensor, check_moves
 
 Size = Any  # an int, or a symbolic integer of another library
+Entry = Callable[[Table, Size], Size]
 
 _SIZE = "@"  # the first character of the symbol of an input's extent; no dim begins with it
 
@@ -145,21 +147,24 @@ class ShapeFunction:
     def _polynomial(self, e: Extent, values: Mapping[str, Size]) -> Size:
         return self.evaluate(Sum(tuple((c, monomial) for monomial, c in terms_of(e).items())), values)
 
-    def evaluate(self, e: Sum, values: Mapping[str, Size]) -> Size:
-        """Return the value of a folded expression, where its names have *values*."""
+    def evaluate(self, e: Sum, values: Mapping[str, Size], entry: Entry = Table.__getitem__) -> Size:
+        """Return the value of a folded expression where its names have *values*; *entry* reads a table."""
         total: Size = 0
         for coefficient, factors in e.terms:
             term: Size = coefficient
             for factor in factors:
-                value = self._factor(factor, values)
+                value = self._factor(factor, values, entry)
                 term = value if isinstance(term, int) and term == 1 else term * value
             total = term if isinstance(total, int) and total == 0 else total + term
         return total
 
-    def _factor(self, factor: Factor, values: Mapping[str, Size]) -> Size:
+    def _factor(self, factor: Factor, values: Mapping[str, Size], entry: Entry) -> Size:
         if not isinstance(factor, Apply):
             return values[factor]
-        a, b = (self.evaluate(part, values) for part in factor.parts)
+        parts = [self.evaluate(part, values, entry) for part in factor.parts]
+        if factor.table is not None:
+            return entry(factor.table, parts[0])
+        a, b = parts
         if factor.form == "%":
             return a % b
         if factor.form in ("min", "max"):

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 import symlayout as sl
+from symlayout.algebra.table import Table
 from symlayout.errors import ArrayError, FormatError, shown
 from symlayout.interop.array_moves import Part, assembled, parts_of, whole
 from symlayout.interop.shape_function import ShapeFunction
@@ -348,6 +349,11 @@ class _Torch:
 
     def integer(self, size: Any) -> torch.Tensor:
         return torch.full((), size, dtype=torch.int64, device=self._device)
+
+    def entry(self, table: Table, at: Any) -> torch.Tensor:
+        at = at if isinstance(at, torch.Tensor) else self.integer(at)
+        # An exported program has no place for a tensor that its operators make at once: they fill one entry each.
+        return torch.cat([self.integer(n).reshape(1) for n in table.values])[at.clamp(0, len(table.values) - 1)]
 
     def take(self, x: torch.Tensor, coords: Sequence[Any], shape: Sequence[Any]) -> torch.Tensor:
         if not coords:

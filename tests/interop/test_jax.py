@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Callable[[], sl.Tensor], list[tuple[int, ...]], dict[str,
     "blocks": (blocks, [(2, 3, 4, 6)], {}),
     "joined": (joined, [(2, 3), (2, 1)], {"r": 3}),
     "window": (window, [(7,)], {}),
+    "table": (lambda: sl.take(sl.tensor("N, M", name="x"), [k * k % 5 for k in range(70)], 1), [(2, 5)], {}),
 }
 
 
@@ -62,7 +63,7 @@ def test_values_gradients_and_batches(name: str, native: bool) -> None:
     )
     for leaf, a, found in zip(y.leaves(), first, gradients, strict=True):
         assert found.shape == a.shape
-        dimensions = {**dims, "C": 3, "N": 2, "L": 7, "D": 1, "H": 4, "W": 6}
+        dimensions = {**dims, "C": 3, "N": 2, "L": 7, "D": 1, "H": 4, "W": 6, "M": 5}
         known = {key: value for key, value in dimensions.items() if key in y.facts.dims}
         assert np.allclose(found, sl.interpret(sl.adjoint(y, leaf), weights, dims=known), atol=1e-5)
 

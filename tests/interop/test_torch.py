@@ -32,6 +32,12 @@ def joined() -> sl.Tensor:
     return sl.repeat(sl.concatenate(pair, axis=1), sl.dim("r", min=1), axis=0)
 
 
+def _table() -> sl.Tensor:
+    """A list of indices that is too long to be pieces: a table."""
+    x = sl.tensor("N, C, H, W", dtype="float32", name="x")
+    return sl.take(x, [k * k % 4 for k in range(70)], axis=2)
+
+
 def arguments(*shapes: tuple[int, ...], dtype: Any = None, free: tuple[int, ...] = ()) -> tuple[Any, ...]:
     made = [torch.randn(*shape, dtype=dtype or torch.float64, requires_grad=True) for shape in shapes]
     return (*made, *free)
@@ -42,6 +48,7 @@ CASES = {
     "joined": (joined, arguments((2, 3), (2, 1), free=(3,))),
     "window": (lambda: sl.window(sl.tensor("L", name="s"), [3], axis=[0]), arguments((7,))),
     "flipped part": (lambda: sl.flip(sl.tensor("N, M", name="x"), 1)[1:, ::2], arguments((4, 5))),
+    "table": (lambda: sl.take(sl.tensor("N, M", name="x"), [k * k % 5 for k in range(70)], 1), arguments((3, 5))),
     "fixed": (lambda: sl.transpose(sl.tensor((2, 3), name="x")), arguments((2, 3))),
 }
 
@@ -231,7 +238,7 @@ def _filled() -> sl.Tensor:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("make", [blocks, _rolled_part, _filled])
+@pytest.mark.parametrize("make", [blocks, _rolled_part, _filled, _table])
 def test_an_operator_is_exported_as_standard_operators_of_onnx(make: Any, dynamic: bool) -> None:
     """The exported model has operators of ONNX alone; with dynamic shapes it is right at other sizes too."""
     pytest.importorskip("onnxscript", reason="PyTorch's exporter needs onnxscript")

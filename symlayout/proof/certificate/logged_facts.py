@@ -87,7 +87,7 @@ class Recorder(SolvingNotes):
         It is solved as the prover's system solved it, if that division is in symbols that this system has too.
         """
         n, d = self.reduce(numerator), self.reduce(denominator)
-        if self._multiple_of_quotient(n, d) is not None:
+        if self.exact_by_quotients(n, d) is not None:
             return
         self.note("assume", number)
         self._dividing += ((n, d, f"?{number}"),)
@@ -229,7 +229,7 @@ class Recorder(SolvingNotes):
             elif name in self.quotients:  # named before its numerator was solved, which changes the name
                 value = self.reduce(symbol(name))
                 self._show_multiple(self.reduce(b * value - a))
-            elif (multiple := self._multiple_of_quotient(a, b)) is not None:
+            elif (multiple := self.exact_by_quotients(a, b)) is not None:
                 value = multiple
                 self._show_multiple(self.reduce(b * value - a))
             else:
@@ -237,13 +237,6 @@ class Recorder(SolvingNotes):
             self.show(b - 1)
         self.note("mean", name, encode(value))
         return value
-
-    def _multiple_of_quotient(self, n: Extent, d: Extent) -> Extent | None:
-        """Return ``n/d`` of a number *n* as a multiple of a known quotient by *d*: ``8/c`` is twice ``4/c``."""
-        for s in self._solving if isinstance(n, int) else ():
-            if self.reduce(s.denominator) == d and (k := exact_quotient(n, self.reduce(s.numerator))) is not None:
-                return self.reduce(k * s.quotient)
-        return None
 
     def _show_multiple(self, e: Extent) -> None:
         """Write down that ``e == 0`` where *e* is a multiple of what says that a quotient is one."""
