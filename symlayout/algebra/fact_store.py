@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from symlayout.algebra.polynomial import (
     Extent,
@@ -24,6 +24,7 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
     text,
+    without,
 )
 from symlayout.algebra.table import Table
 
@@ -123,6 +124,23 @@ class Definition:
         return max(left, right)
 
 
+class Rule(NamedTuple):
+    """The equation ``times * monomial == value``, by which expressions are rewritten from left to right."""
+
+    monomial: Monomial
+    value: Extent
+    times: int = 1
+
+    @property
+    def equation(self) -> Extent:
+        """What is 0."""
+        return collapse({self.monomial: self.times}) - self.value
+
+    def loops(self) -> bool:
+        """Return whether the value has a term to which the rule may apply again."""
+        return any(without(term, self.monomial) is not None for term in terms_of(self.value))
+
+
 @dataclass(slots=True)
 class System:
     """The stored part of `Facts`.
@@ -135,7 +153,7 @@ class System:
     dims : the user's dims, by name, in order of declaration.
     low, high : bounds of the symbols that remain; a digit's upper bound may be a polynomial.
     solved : the value of each eliminated symbol.
-    rules : monomials and their replacements, from equations that cannot be solved for a symbol.
+    rules : replacements of multiples of monomials, from equations that cannot be solved for a symbol.
     quotients : symbols for exact quotients, with numerator and denominator in the user's dims.
     definitions : symbols for floors, maxima and minima that shapes may mention.
     floors : symbols for all floors, with numerator and denominator.
@@ -151,7 +169,7 @@ class System:
     low: dict[str, int | None] = field(default_factory=dict)
     high: dict[str, Extent | None] = field(default_factory=dict)
     solved: dict[str, Extent] = field(default_factory=dict)
-    rules: list[tuple[Monomial, Extent]] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
     quotients: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
     definitions: dict[str, Definition] = field(default_factory=dict)
     floors: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
@@ -227,8 +245,8 @@ class System:
             e = substitute(e, self.solved)
         for _ in range(_REWRITE_STEPS if self.rules else 0):
             before = e
-            for monomial, value in self.rules:
-                e = replace_monomial(e, monomial, value)
+            for monomial, value, times in self.rules:
+                e = replace_monomial(e, monomial, value, times)
             if e is before:
                 break
         return e

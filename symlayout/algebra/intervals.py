@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symlayout.algebra.fact_store import DIGIT, System
+from symlayout.algebra.fact_store import DIGIT, Rule, System
 from symlayout.algebra.polynomial import (
     Extent,
     Monomial,
     Poly,
     coefficient_of,
     names_of,
-    replace_monomial,
     substitute,
     symbol,
     terms_of,
@@ -182,9 +181,9 @@ class Intervals(System):
         self.solved[name] = value
         self._renew(name)
 
-    def rewrite(self, monomial: Monomial, value: Extent) -> None:
-        """Replace *monomial* by the equal *value* everywhere."""
-        self.rules.append((monomial, value))
+    def rewrite(self, rule: Rule) -> None:
+        """Replace the multiple of a monomial by the equal value everywhere."""
+        self.rules.append(rule)
         self._renew()
 
     def replace_floor(self, name: str, value: Extent) -> None:
@@ -199,8 +198,8 @@ class Intervals(System):
             value = {name: self.solved[name]}
             self.solved = {k: substitute(v, value) for k, v in self.solved.items()}
             if self.rules:
-                rules = [(m, substitute(v, self.solved)) for m, v in self.rules if name not in m]
-                self.rules = [(m, v) for m, v in rules if replace_monomial(v, m, 0) == v]  # others would loop
+                rules = [Rule(m, substitute(v, self.solved), k) for m, v, k in self.rules if name not in m]
+                self.rules = [r for r in rules if not r.loops()]
             if any(name in names_of(n) or name in names_of(d) for n, d in self.floors.values()) or self.rules:
                 self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
                 self._order_floors()

@@ -98,7 +98,7 @@ class Inequalities(Samples):
         for fact in self.known:
             if not fact.names.isdisjoint(e.names) and not self._is_definition(fact):
                 return False
-        if any(name in e.names for monomial, _ in self.rules for name in monomial):
+        if any(name in e.names for rule in self.rules for name in rule.monomial):
             return False
         least = self.interval(e)[0]
         return least is None or least < 0

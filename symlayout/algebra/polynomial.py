@@ -331,21 +331,28 @@ def without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
     return tuple(rest)
 
 
-def replace_monomial(e: Extent, monomial: Monomial, value: Extent) -> Extent:
-    """Return *e* with *monomial* replaced by *value*, once in each term that *monomial* divides.
+def replace_monomial(e: Extent, monomial: Monomial, value: Extent, times: int = 1) -> Extent:
+    """Return *e* with *times* the *monomial* replaced by *value*, once in each term that *monomial* divides.
+
+    A term keeps less than *times* of it.
 
     >>> h, w, q = symbol("h"), symbol("w"), symbol("q")
     >>> replace_monomial(h * w * 3 + h, ("h", "w"), q * 2)
     h + 6*q
+    >>> replace_monomial(h * w * 3 + h, ("h",), q, times=2)
+    h*w + q*w + h
     """
     kept: dict[Monomial, int] = {}
     cofactors: dict[Monomial, int] = {}
     for term, coefficient in terms_of(e).items():
-        cofactor = without(term, monomial)
+        cofactor = without(term, monomial) if abs(coefficient) >= times else None
         if cofactor is None:
             kept[term] = coefficient
         else:
-            cofactors[cofactor] = coefficient
+            rest = coefficient % times if coefficient > 0 else -(-coefficient % times)
+            cofactors[cofactor] = (coefficient - rest) // times
+            if rest:
+                kept[term] = rest
     return collapse(kept) + value * collapse(cofactors) if cofactors else e
 
 

@@ -133,7 +133,7 @@ class Samples(Intervals):
     def _due(self, order: list[str], more: Iterable[Extent]) -> dict[str, list[Poly]]:
         """Return the polynomials that are >= 0, and *more*, grouped by the last symbol that they mention."""
         place = {name: k for k, name in enumerate(order)}
-        equations = [collapse({m: 1}) - value for m, value in self.rules]
+        equations = [rule.equation for rule in self.rules]
         due: dict[str, list[Poly]] = {}
         for e in (*self.known, *equations, *(-e for e in equations), *more):
             if isinstance(e, Poly) and e.names <= place.keys():
@@ -141,11 +141,11 @@ class Samples(Intervals):
         return due
 
     def _sample_by_rule(self, name: str, values: dict[str, int]) -> int | None:
-        """Return the value of *name* that a rule ``name * others = value`` determines, or None."""
-        for monomial, value in self.rules:
+        """Return the value of *name* that a rule ``times * name * others = value`` determines, or None."""
+        for monomial, value, times in self.rules:
             if name in monomial and names_of(value) <= values.keys():
                 rest = drop(monomial, name)
-                if set(rest) <= values.keys() and (factor := evaluate(collapse({rest: 1}), values)):
+                if set(rest) <= values.keys() and (factor := evaluate(collapse({rest: times}), values)):
                     quotient, remainder = divmod(evaluate(value, values), factor)
                     return None if remainder else quotient
         return None

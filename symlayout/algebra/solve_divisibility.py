@@ -7,10 +7,10 @@ rewrite of one monomial.
 from __future__ import annotations
 
 from math import gcd
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from symlayout.algebra.defined_symbols import Derived
-from symlayout.algebra.fact_store import drop, parenthesised
+from symlayout.algebra.fact_store import Rule, drop, parenthesised
 from symlayout.algebra.intervals import Interval, positive_part
 from symlayout.algebra.polynomial import (
     Extent,
@@ -20,7 +20,6 @@ from symlayout.algebra.polynomial import (
     collapse,
     exact_quotient,
     names_of,
-    replace_monomial,
     symbol,
     terms_of,
 )
@@ -149,20 +148,35 @@ class Divisions(Derived):
         }
 
     def _rewrite_zero(self, equation: Extent) -> None:
-        """Add a rewrite of one monomial from ``equation == 0``; the monomial's coefficient must be 1 or -1."""
-        if not isinstance(equation, Poly):
-            return
-        candidates = [m for m, c in terms_of(equation).items() if c in (1, -1) and len(m) > 1]
-        if not candidates:
-            return
+        """Add a rule from ``equation == 0`` that replaces one of its terms.
+
+        This is a product with the coefficient 1 or -1, or else a multiple: ``2*C = b*t`` replaces ``2*C``, so that
+        ``b`` divides what is written.  The newest quotient is replaced last.  A term that is a sum of others comes
+        before one that is a difference, since the bounds of a sum say more.
+        """
         newest = [name for name in self.quotients][-1:]
-        lead = max(candidates, key=lambda m: (not any(n in newest for n in m), len(m), m))
-        value = collapse({lead: 1}) - equation * terms_of(equation)[lead]
-        if lead in [m for m, _ in self.rules] or replace_monomial(value, lead, 0) != value:
-            return
-        if any(self.is_made_of(value, name) for name in lead):
-            return
-        self.rewrite(lead, value)
+
+        def order(term: tuple[Monomial, int]) -> tuple[Any, ...]:
+            monomial, c = term
+            falling = sum(c * other > 0 for other in terms_of(equation).values())  # terms of the value that are < 0
+            return not any(n in newest for n in monomial), -abs(c), -falling, len(monomial), monomial
+
+        candidates = [(m, c) for m, c in terms_of(equation).items() if len(m) > 1 or (m and abs(c) > 1)]
+        for monomial, c in sorted(candidates, key=order, reverse=True)[:1]:
+            rule = Rule(monomial, collapse({monomial: abs(c)}) - equation * (1 if c > 0 else -1), abs(c))
+            if monomial in [r.monomial for r in self.rules] or rule.loops():
+                return
+            if not any(self.is_made_of(rule.value, name) for name in monomial):
+                self._learn_range(rule)
+                self.rewrite(rule)
+
+    def _learn_range(self, rule: Rule) -> None:
+        """Add that the value of a rule is within the bounds of what it replaces, unless its own bounds say so."""
+        (low, high), (least, most) = self.interval(collapse({rule.monomial: rule.times})), self.interval(rule.value)
+        if low is not None and (least is None or least < low):
+            self.learn(rule.value - low)
+        if high is not None and (most is None or most > high):
+            self.learn(high - rule.value)
 
     def _unit_symbol(self, e: Extent) -> tuple[str, Extent] | None:
         """Return ``(name, value)`` so that ``e == 0`` says ``name == value``, for the newest such name; else None."""

@@ -77,7 +77,7 @@ def _independent(e: Poly, facts: Facts) -> bool:
     """Return whether `interval` is exact: each symbol of *e* occurs once and no constraint ties it to others."""
     if sum(map(len, e.terms)) > len(e.names) or not e.names.isdisjoint(facts.definitions):
         return False
-    ties = [f.names for f in facts.known] + [names_of(value).union(m) for m, value in facts.rules]
+    ties = [f.names for f in facts.known] + [names_of(r.equation) for r in facts.rules]
     ties += [names_of(facts.reduce(bottom * symbol(q) - top)) for q, (top, bottom) in facts.quotients.items()]
     ties += [names_of(n) | names_of(d) for n, d in facts.floors.values()]
     ties += [names_of(facts.reduce(d.right)) for d in facts.definitions.values()]

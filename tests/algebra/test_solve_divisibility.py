@@ -21,7 +21,12 @@ def facts() -> Facts:
     return made
 
 
-@pytest.mark.parametrize(("n", "d"), [(X, 2), (3 * X + 2 * Y + 1, 5), (X + Y, 3), (X * Y, 4), (X, B), (X + 2 * B, B)])
+@pytest.mark.parametrize(
+    ("n", "d"),
+    [
+        (X, 2), (3 * X + 2 * Y + 1, 5), (X + Y, 3), (X * Y, 4), (X, B), (X + 2 * B, B), (2 * X, B), (4 * X + 6, B),
+    ],
+)  # fmt: skip
 def test_the_quotient_times_the_divisor_is_the_number(n: Extent, d: Extent) -> None:
     f = facts()
     assert isinstance(f, Divisions)
@@ -32,6 +37,32 @@ def test_the_quotient_times_the_divisor_is_the_number(n: Extent, d: Extent) -> N
 def test_a_number_that_never_divides_is_refused() -> None:
     with pytest.raises(ShapeError, match="never a multiple of 2"):
         facts().divide(6 * X + 3, 6, "non_divisible")
+
+
+def test_a_multiple_of_a_symbol_is_written_as_the_divisor_times_the_quotient() -> None:
+    f = facts()
+    t = f.divide(2 * X, B, "non_divisible")
+    assert f.reduce(5 * X + 2 * X * Y - 1) == 2 * B * t + X + B * t * Y - 1
+    assert f.reduce(-X) == -X
+
+
+def test_a_rule_whose_value_it_would_rewrite_again_is_not_made() -> None:
+    f = facts()
+    f.require_zero(2 * X - X * X * B - Y * X, "rank")
+    assert not any(rule.loops() for rule in f.rules)
+    assert f.reduce(4 * X) in (4 * X, 2 * X * X * B + 2 * Y * X)
+
+
+def test_a_quotient_by_a_known_divisor_is_made_of_the_known_quotient() -> None:
+    """Else nothing would say that ``W >= 1`` where ``(2*x*y - b)/b`` is."""
+    f = facts()
+    t = f.divide(2 * X, B, "non_divisible")
+    before = len(f.requirements)
+    assert f.divide(2 * X * Y - B, B, "non_divisible") == t * Y - 1
+    assert f.divide(4 * X * X, B, "non_divisible") == f.reduce(2 * t * X)
+    assert len(f.requirements) == before
+    f.divide(2 * X * Y + Y, B, "non_divisible")
+    assert len(f.requirements) == before + 1
 
 
 def test_an_equation_is_divided_by_its_content() -> None:

@@ -33,7 +33,7 @@ def joined() -> sl.Tensor:
 
 
 def _table() -> sl.Tensor:
-    """A list of indices that is too long to be pieces: a table."""
+    """Return elements by a list of indices that is too long to be pieces: a table."""
     x = sl.tensor("N, C, H, W", dtype="float32", name="x")
     return sl.take(x, [k * k % 4 for k in range(70)], axis=2)
 

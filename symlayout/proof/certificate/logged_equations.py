@@ -7,10 +7,10 @@ from math import gcd
 from typing import Any
 
 from symlayout.algebra.derivation import Derivation
+from symlayout.algebra.fact_store import Rule
 from symlayout.algebra.interval_proofs import linear
 from symlayout.algebra.polynomial import (
     Extent,
-    Monomial,
     Poly,
     coefficient_of,
     collapse,
@@ -83,10 +83,10 @@ class SolvingNotes(Notes):
             self._show_equal(symbol(name), value, n, d)
         super().replace_floor(name, value)
 
-    def rewrite(self, monomial: Monomial, value: Extent) -> None:
-        """Rewrite a monomial, as `Intervals.rewrite` does, and log it."""
-        self.note("rewrite", list(monomial), encode(value))
-        super().rewrite(monomial, value)
+    def rewrite(self, rule: Rule) -> None:
+        """Rewrite by a rule, as `Intervals.rewrite` does, and log it."""
+        self.note("rewrite", rule.times, list(rule.monomial), encode(rule.value))
+        super().rewrite(rule)
 
     def raise_low(self, name: str, least: int, fact: Poly, where: str = "") -> None:
         """Raise a lower bound, as `Intervals.raise_low` does, and log its proof."""

@@ -117,7 +117,8 @@ RULES = {
         zero=[M - Z],
     ),
     "a symbol solved for": Rule([("==", X - Y - 1)], [["solve", "x", Y + 1]], [Y + 1], [0]),
-    "a monomial rewritten": Rule([("==", X * Y - 6)], [["rewrite", ["y", "x"], 6]], zero=[0]),
+    "a monomial rewritten": Rule([("==", X * Y - 6)], [["rewrite", 1, ["y", "x"], 6]], zero=[0]),
+    "a multiple rewritten": Rule([("==", X * 2 - Y * Z)], [["rewrite", 2, ["x"], Y * Z]], zero=[0]),
     "a quotient of the two sides": Rule(
         [(">=", X - Y * Z), (">=", Y * Z + Y - 1 - X)], [["divide", X, Y, Z]],
     ),
@@ -204,8 +205,10 @@ REFUSED: dict[str, tuple[Sequence[Any], str]] = {
     "two symbols by each other": (
         [["define", "w", X], ["solve", "w", X], ["solve", "x", W]], "x cannot be replaced by x",
     ),
-    "a monomial by what it is not": ([["rewrite", ["x", "y"], 6]], "x*y - 6 == 0 is not shown"),
-    "a monomial of what there is not": ([["rewrite", ["t"], T]], "t has symbols that nothing introduced"),
+    "a monomial by what it is not": ([["rewrite", 1, ["x", "y"], 6]], "x*y - 6 == 0 is not shown"),
+    "a multiple by what it is not": ([["rewrite", 2, ["x"], Y]], "2*x - y == 0 is not shown"),
+    "no multiple of a monomial": ([["rewrite", 0, ["x"], 0]], "0 times a monomial cannot be replaced"),
+    "a monomial of what there is not": ([["rewrite", 1, ["t"], T]], "t has symbols that nothing introduced"),
     # maxima and floors
     "a maximum whose sign is not known": ([["max", "m", Z], ["resolve", "m"]], "-z >= 0 is not shown"),
     "a maximum that there is not": ([["resolve", "x"]], "x is not a maximum"),

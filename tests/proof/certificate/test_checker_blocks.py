@@ -39,7 +39,7 @@ def test_a_solved_symbol_is_written_out_everywhere() -> None:
     )
     steps = [
         ["max", "m", Z], ["mean", "w", Z], ["divide", Z * 2, 2, Z], ["solve", "x", Z + 1],
-        ["rewrite", ["y", "z"], 8 - Y], ["solve", "z", N],
+        ["rewrite", 1, ["y", "z"], 8 - Y], ["solve", "z", N],
     ]  # fmt: skip
     context = known(*steps, about=about)
     assert {N - 6, 8 - N} <= context.nonnegative
@@ -54,15 +54,22 @@ def test_a_solved_symbol_is_written_out_everywhere() -> None:
 
 def test_a_rewritten_monomial_is_written_out_everywhere() -> None:
     context = known(
-        ["rewrite", ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]])
+        ["rewrite", 1, ["y", "x"], N], ["solve", "n", 4], about=claim(assumptions=[["==", X * Y - N], ["==", N - 4]])
     )
-    assert context.rewrites == [(("x", "y"), 4)]
+    assert context.rewrites == [(1, ("x", "y"), 4)]
     assert context.read(X * X * Y * Y + X * 3) == 16 + X * 3
+
+
+def test_multiples_of_a_monomial_are_written_out_and_the_rest_stays() -> None:
+    context = known(["rewrite", 2, ["x"], Y * Z], about=claim(assumptions=[["==", X * 2 - Y * Z]]))
+    assert context.rewrites == [(2, ("x",), Y * Z)]
+    assert context.read(X * 5 + X * Y * 2 - X * Z * 3) == X + Y * Z * 2 + Y * Y * Z - X * Z - Y * Z * Z
+    assert context.read(X - Z) == X - Z
 
 
 def test_rewriting_in_circles_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_module, "_REWRITES", 5)
-    context = known(["rewrite", ["x"], X * X], about=claim(assumptions=[["==", X - X * X]]))
+    context = known(["rewrite", 1, ["x"], X * X], about=claim(assumptions=[["==", X - X * X]]))
     assert context.read(X) == symbol("x") * X * X * X * X * X
 
 

@@ -140,11 +140,11 @@ E = st.recursive(
 
 
 @UNHURRIED
-@given(E, E, E)
-def test_the_checker_computes_as_the_prover_does(a: Extent, b: Extent, c: Extent) -> None:
+@given(E, E, E, st.integers(1, 3))
+def test_the_checker_computes_as_the_prover_does(a: Extent, b: Extent, c: Extent, times: int) -> None:
     work = Work(sys.maxsize)
     p, q, r = (decode(data(e), work) for e in (a, b, c))
     assert [extent(e) for e in (p + q, p - q, p * q, -p, 3 - p)] == [a + b, a - b, a * b, -a, 3 - a]
     assert extent(p.substitute({"x": q, "y": r})) == substitute(a, {"x": b, "y": c})
-    assert extent(p.replace(("x", "y"), r)) == replace_monomial(a, ("x", "y"), c)
+    assert extent(p.replace(("x", "y"), r, times)) == replace_monomial(a, ("x", "y"), c, times)
     assert (p == q, p.constant is None) == (a == b, isinstance(a, Poly))

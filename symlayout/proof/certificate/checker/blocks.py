@@ -214,7 +214,7 @@ RULES: dict[str, tuple[Any, ...]] = {  # the function that checks a step, and th
     "equal": (rules.equal, polynomial),
     "resolve": (rules.resolve, name),
     "solve": (rules.solve, name, polynomial),
-    "rewrite": (rules.rewrite, items(name), polynomial),
+    "rewrite": (rules.rewrite, integer, items(name), polynomial),
     "entry": (rules.entry, name, table, polynomial),
     "divide": (rules.divide, polynomial, polynomial, polynomial),
 }

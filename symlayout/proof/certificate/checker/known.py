@@ -34,7 +34,7 @@ class Known:
         self.zero: set[Polynomial] = set()
         self.symbols: set[str] = set()
         self.solved: dict[str, Polynomial] = {}
-        self.rewrites: list[tuple[Monomial, Polynomial]] = []
+        self.rewrites: list[tuple[int, Monomial, Polynomial]] = []
         self.maxima: dict[str, Polynomial] = {}
         self.floors: dict[tuple[Polynomial, Polynomial], Polynomial] = {}
         self.entries: dict[tuple[tuple[int, ...], Polynomial], Polynomial] = {}
@@ -74,13 +74,13 @@ class Known:
     def reduce(self, e: Polynomial) -> Polynomial:
         """Return *e* with solved symbols and rewritten monomials replaced by their values.
 
-        A sum of reduced polynomials is reduced.
+        A sum of reduced polynomials is reduced, but for multiples of monomials that are replaced.
         """
         e = e.substitute(self.solved)
         for _ in range(_REWRITES if self.rewrites else 0):
             before = e
-            for monomial, value in self.rewrites:
-                e = e.replace(monomial, value)
+            for times, monomial, value in self.rewrites:
+                e = e.replace(monomial, value, times)
             if e is before:
                 break
         return e
@@ -155,12 +155,12 @@ class Known:
     def solve(self, name: str, value: Polynomial) -> None:
         """Replace a symbol by *value* everywhere; *value* mentions no solved symbol."""
         self.solved = {k: e.substitute({name: value}) for k, e in self.solved.items()} | {name: value}
-        self.rewrites = [(m, self.reduce(e)) for m, e in self.rewrites if name not in m]
+        self.rewrites = [(k, m, self.reduce(e)) for k, m, e in self.rewrites if name not in m]
         self._renew(None if self.rewrites else name)
 
-    def rewrite(self, monomial: Monomial, value: Polynomial) -> None:
-        """Replace a monomial by *value* everywhere."""
-        self.rewrites.append((monomial, value))
+    def rewrite(self, times: int, monomial: Monomial, value: Polynomial) -> None:
+        """Replace *times* a monomial by *value* everywhere."""
+        self.rewrites.append((times, monomial, value))
         self._renew()
 
     def _renew(self, name: str | None = None) -> None:

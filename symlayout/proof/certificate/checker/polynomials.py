@@ -128,14 +128,22 @@ class Polynomial:
             _add(total, term.terms, self.work)
         return Polynomial(total, self.work)
 
-    def replace(self, factor: Monomial, value: Polynomial) -> Polynomial:
-        """Return this polynomial with *factor* replaced by *value*, once in each term that *factor* divides."""
+    def replace(self, factor: Monomial, value: Polynomial, times: int) -> Polynomial:
+        """Return this polynomial with *times* the *factor* replaced by *value*, once in each term that it divides.
+
+        Of a coefficient, the largest multiple of *times* with its sign and at most its size is replaced.
+        """
         self.work.spend(len(self.terms))
-        cofactors = {monomial: rest for monomial in self.terms if (rest := _without(monomial, factor)) is not None}
+        kept, cofactors = dict(self.terms), dict[Monomial, int]()
+        for monomial, coefficient in self.terms.items():
+            count = abs(coefficient) // times * (1 if coefficient > 0 else -1)
+            if count and (rest := _without(monomial, factor)) is not None:
+                cofactors[rest] = count
+                kept[monomial] -= count * times
         if not cofactors:
             return self
-        kept = Polynomial({m: c for m, c in self.terms.items() if m not in cofactors}, self.work)
-        return kept + Polynomial({rest: self.terms[m] for m, rest in cofactors.items()}, self.work) * value
+        rests = Polynomial({m: c for m, c in kept.items() if c}, self.work)
+        return rests + Polynomial(cofactors, self.work) * value
 
     def __repr__(self) -> str:
         return written(self.terms)

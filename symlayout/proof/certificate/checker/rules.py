@@ -182,11 +182,13 @@ def solve(known: Known, name: str, value: Any) -> None:
     known.solve(name, v)
 
 
-def rewrite(known: Known, monomial: list[str], value: Any) -> None:
-    """Replace a monomial by *value* everywhere; both are known to be equal."""
-    m, v = known.read([[1, *monomial]]), known.read(value)
-    known.need_zero(m - v)
-    known.rewrite(tuple(sorted(monomial)), v)
+def rewrite(known: Known, times: int, monomial: list[str], value: Any) -> None:
+    """Replace *times* a monomial by *value* everywhere; both are known to be equal."""
+    if times < 1:
+        raise Refused(f"{times} times a monomial cannot be replaced")
+    m, v = known.read([[times, *monomial]]), known.read(value)
+    known.need_zero(known.reduce(m - v))
+    known.rewrite(times, tuple(sorted(monomial)), v)
 
 
 def entry(known: Known, name: str, table: list[int], at: Any) -> None:
