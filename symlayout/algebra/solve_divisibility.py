@@ -7,7 +7,7 @@ rewrite of one monomial.
 from __future__ import annotations
 
 from math import gcd
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from symlayout.algebra.defined_symbols import Derived
 from symlayout.algebra.fact_store import Rule, drop, parenthesised
@@ -150,25 +150,35 @@ class Divisions(Derived):
     def _rewrite_zero(self, equation: Extent) -> None:
         """Add a rule from ``equation == 0`` that replaces one of its terms.
 
-        This is a product with the coefficient 1 or -1, or else a multiple: ``2*C = b*t`` replaces ``2*C``, so that
-        ``b`` divides what is written.  The newest quotient is replaced last.  A term that is a sum of others comes
-        before one that is a difference, since the bounds of a sum say more.
+        This is a product with the coefficient 1 or -1; the newest quotient is replaced last.  A system that is `turned`
+        rather replaces a multiple than the newest quotient: ``2*C`` by ``b*t``, so that ``b`` divides what is written,
+        where others replace ``b*t``, so that the bounds of ``C`` are those of what is written.  Of several terms it
+        takes one that is a sum of others, whose bounds say more than those of a difference.
         """
         newest = [name for name in self.quotients][-1:]
 
         def order(term: tuple[Monomial, int]) -> tuple[Any, ...]:
             monomial, c = term
-            falling = sum(c * other > 0 for other in terms_of(equation).values())  # terms of the value that are < 0
+            falling = sum(c * other > 0 for other in terms_of(equation).values()) if abs(c) > 1 else 0
             return not any(n in newest for n in monomial), -abs(c), -falling, len(monomial), monomial
 
-        candidates = [(m, c) for m, c in terms_of(equation).items() if len(m) > 1 or (m and abs(c) > 1)]
-        for monomial, c in sorted(candidates, key=order, reverse=True)[:1]:
+        terms = [(m, c) for m, c in terms_of(equation).items() if len(m) > (abs(c) == 1)]
+        for monomial, c in sorted([t for t in terms if self.turned or abs(t[1]) == 1], key=order)[-1:]:
             rule = Rule(monomial, collapse({monomial: abs(c)}) - equation * (1 if c > 0 else -1), abs(c))
             if monomial in [r.monomial for r in self.rules] or rule.loops():
                 return
             if not any(self.is_made_of(rule.value, name) for name in monomial):
-                self._learn_range(rule)
+                if rule.times > 1:
+                    self._learn_range(rule)
                 self.rewrite(rule)
+
+    def turn(self) -> Self | None:
+        """Return a copy that is `turned`; None if it has the same rules."""
+        copy = self.fork()
+        copy.turned, copy.rules = True, []
+        for rule in self.rules:
+            copy._rewrite_zero(rule.equation)
+        return None if copy.rules == self.rules else copy
 
     def _learn_range(self, rule: Rule) -> None:
         """Add that the value of a rule is within the bounds of what it replaces, unless its own bounds say so."""

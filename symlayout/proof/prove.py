@@ -425,6 +425,9 @@ def decide(
     witness, searched, complete = search.run(min(budget, few))
     if witness is not None and witness.is_plain:  # by more than any law changes a value
         return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
+    turned = facts.turn() if witness is None else None
+    if turned is not None and (proof := _proved_turned(left, right, turned, first, finite=False)) is not None:
+        return proof
     if first.wanted or first.skipped:
         granted = Congruence(facts, first.goals, frozenset(LAWS))
         if not isinstance(_attempt(left, right, facts, granted, finite=False), str) and granted.used:
@@ -445,8 +448,18 @@ def decide(
             tree = None if isinstance(found, str) else found
             laws = tuple(sorted(last.used))
             return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last, tree=tree)
+    if turned is not None and (proof := _proved_turned(left, right, turned, last, finite=True)) is not None:
+        return proof
     proof = Proof(left, right, facts, Verdict.UNKNOWN, None, found, searched, known=last if advised else None)
     return proof if judge is None else _judged(search, proof)
+
+
+def _proved_turned(left: Tensor, right: Tensor, turned: Facts, known: Congruence, *, finite: bool) -> Proof | None:
+    """Return the proof that the same facts with other rules give, as *known* did not."""
+    again = Congruence(turned, known.goals, known.laws)
+    if isinstance(tree := _attempt(left, right, turned, again, finite=finite), str):
+        return None
+    return Proof(left, right, turned, Verdict.PROVED, laws=tuple(sorted(again.used)), known=again, tree=tree)
 
 
 def _attempt(

@@ -124,7 +124,12 @@ def random_system(seed: int) -> tuple[Random, ShapeError | None]:
 
 
 def check_system(system: Random, feasible: Any, infeasible: Any, label: str) -> None:
-    facts = system.facts
+    check_facts(system, system.facts, feasible, infeasible, label)
+    if (turned := system.facts.turn()) is not None:
+        check_facts(system, turned, feasible, infeasible, f"{label}, turned")
+
+
+def check_facts(system: Random, facts: Facts, feasible: Any, infeasible: Any, label: str) -> None:
     for point in infeasible:
         values = facts.values(point)
         assert not all(r.holds(values) for r in facts.requirements), f"{label}: allows {point}"

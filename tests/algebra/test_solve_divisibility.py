@@ -39,15 +39,19 @@ def test_a_number_that_never_divides_is_refused() -> None:
         facts().divide(6 * X + 3, 6, "non_divisible")
 
 
-def test_a_multiple_of_a_symbol_is_written_as_the_divisor_times_the_quotient() -> None:
-    f = facts()
-    t = f.divide(2 * X, B, "non_divisible")
+def test_a_turned_system_writes_a_multiple_as_the_divisor_times_the_quotient() -> None:
+    before = facts()
+    t = before.divide(2 * X, B, "non_divisible")
+    assert before.reduce(3 * B * t) == 6 * X
+    f = before.turn()
+    assert f is not None and f.turn() is None and facts().turn() is None
     assert f.reduce(5 * X + 2 * X * Y - 1) == 2 * B * t + X + B * t * Y - 1
     assert f.reduce(-X) == -X
 
 
 def test_a_rule_whose_value_it_would_rewrite_again_is_not_made() -> None:
     f = facts()
+    f.turned = True
     f.require_zero(2 * X - X * X * B - Y * X, "rank")
     assert not any(rule.loops() for rule in f.rules)
     assert f.reduce(4 * X) in (4 * X, 2 * X * X * B + 2 * Y * X)

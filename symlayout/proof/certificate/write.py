@@ -43,7 +43,7 @@ def certify(left: Tensor, right: Tensor, facts: Facts, dtype: Any, tree: Tree | 
 
 def _certify(claim: Claim, plan: Tree | None) -> dict[str, Any]:
     """Return the certificate, all of whose steps and ends the checker has accepted while they were written."""
-    recorder = Recorder()
+    recorder = Recorder(turned=claim.facts.turned)
     recorder.begin(claim.data)
     recorder.introduce(claim)
     check_given(recorder.context.known)
@@ -76,7 +76,7 @@ def _map(claim: Claim, recorder: Recorder, number: int) -> dict[str, Any]:
     try:
         return _block(show_map(node, recorder.about(number), effort=limits.decision_goals))
     except (InconclusiveError, Refused):
-        alone = Recorder()
+        alone = Recorder(turned=claim.facts.turned)
         alone.begin(claim.data)
         alone.introduce(claim, node.facts)
         block = _block(show_map(node, alone.about(number), effort=_MORE * limits.decision_goals))
