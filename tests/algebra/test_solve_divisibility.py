@@ -44,7 +44,9 @@ def test_a_turned_system_writes_a_multiple_as_the_divisor_times_the_quotient() -
     t = before.divide(2 * X, B, "non_divisible")
     assert before.reduce(3 * B * t) == 6 * X
     f = before.turn()
-    assert f is not None and f.turn() is None and facts().turn() is None
+    assert f is not None
+    assert f.turn() is None
+    assert facts().turn() is None
     assert f.reduce(5 * X + 2 * X * Y - 1) == 2 * B * t + X + B * t * Y - 1
     assert f.reduce(-X) == -X
 
