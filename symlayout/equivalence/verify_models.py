@@ -26,7 +26,9 @@ from symlayout.equivalence.valid_sizes import facts_of, refused_after
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models.model import Model
+from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.certificate.computed import refusal_of_computed, sealed
+from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, difference, sample
 from symlayout.proof.prove import (
@@ -37,6 +39,7 @@ from symlayout.proof.prove import (
     check_laws,
     pairs_known,
     pairs_of,
+    under_signed_zero,
 )
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import cached_property
@@ -123,6 +126,17 @@ class _Claim:
     known: tuple[Congruence, Congruence]
     values: tuple[dict[str, Tensor], dict[str, Tensor]]
     renamed_at: list[tuple[int, int]]
+    without: _Proofs | None  # of the outputs without added zeros, where these are compared
+
+
+@dataclass(frozen=True, slots=True)
+class _Proofs:
+    """The proofs of outputs, and what is known of pairs of their values."""
+
+    left: dict[str, Tensor]
+    right: dict[str, Tensor]
+    known: tuple[Congruence, Congruence]
+    proofs: dict[str, Proof]
 
 
 @dataclass(frozen=True)
@@ -167,7 +181,9 @@ class Verification:
         """With PROVED, the fused functions that stand for chains with their formulas: these may differ by rounding."""
         if self.claim is None:
             return ()
-        return tuple(sorted({name for known in self.claim.known for name in known.fused}))
+        without = self.claim.without
+        known = self.claim.known if without is None else (*self.claim.known, *without.known)
+        return tuple(sorted({name for attempt in known for name in attempt.fused}))
 
     @cached_property
     def differences(self) -> dict[str, tuple[float, float]]:
@@ -195,7 +211,12 @@ class Verification:
         if self.claim is None:
             return None
         c = self.claim
-        shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.outputs.values(), c.known))
+        if c.without is None:
+            shown = certificate_of_computed(c.left, c.right, c.facts, pairs_of(self.outputs.values(), c.known))
+        else:
+            w = c.without
+            pairs = pairs_of(w.proofs.values(), w.known)
+            shown = certificate_of_computed(w.left, w.right, c.facts, pairs, without_added_zeros=True)
         data = certificate_of_data(*c.values, c.renamed_at)
         return sealed({**shown, "data": data}) if data else shown
 
@@ -303,15 +324,42 @@ def verify(
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         proofs[name] = proof
+    without = _without_added_zeros({n: t for n, t in decided.items() if not doubt}, right, facts, laws, budget, proofs)
     proofs = {name: proofs[name] for name in left}
     used = tuple(sorted(set().union(*(p.laws for p in proofs.values()))))
     if all(p.verdict is Verdict.PROVED for p in proofs.values()):
-        return Verification(proofs, used, claim=_Claim(left, right, facts, known, values, renamed_at))
+        return Verification(proofs, used, claim=_Claim(left, right, facts, known, values, renamed_at, without))
     found = ((p.witness, n) for n, p in proofs.items() if p.witness is not None)
     witness = next((_model_witness(w, n, left[n], right[n]) for w, n in found), None)
     if witness is None and run and isinstance(before, Model) and isinstance(after, Model):
         witness = _when_run(before, after, left, right, again[0], proofs, by_position)
     return Verification(proofs, used, witness, _region(known, before, after, again, left, right, proofs))
+
+
+def _without_added_zeros(
+    left: Mapping[str, Tensor],
+    right: Mapping[str, Tensor],
+    facts: Facts,
+    laws: Sequence[str],
+    budget: int,
+    proofs: dict[str, Proof],
+) -> _Proofs | None:
+    """Compare outputs that are not proved without the sums with 0 that they have, and note in *proofs* what that shows.
+
+    The proofs of all outputs are returned where the law is granted, so that one certificate is about them all.
+    """
+    granted = SIGNED_ZERO in laws
+    open_ = (Verdict.UNKNOWN, Verdict.REFUTED) if granted else (Verdict.UNKNOWN,)
+    if not any(proofs[name].verdict in open_ for name in left):
+        return None
+    bare = [without_added_zeros(side) for side in (left, {name: right[name] for name in left})]
+    if all(t is left[name] and bare[1][name] is right[name] for name, t in bare[0].items()):
+        return None
+    known = pairs_known(facts, laws if granted else LAWS)
+    found = {name: proof_of(t, bare[1][name], facts, known, budget) for name, t in bare[0].items()}
+    for name, without in found.items():
+        proofs[name] = under_signed_zero(proofs[name], without, granted=granted)
+    return _Proofs(bare[0], bare[1], known, found) if granted else None
 
 
 def _joined(

@@ -26,7 +26,8 @@ from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
 
 REASSOCIATE, RECIPROCAL, FOLD = "reassociate", "reciprocal", "fold-batchnorm"
-LAWS = (REASSOCIATE, RECIPROCAL, FOLD)
+SIGNED_ZERO = "signed-zero"  # of `symlayout.proof.added_zeros`; forms do not need it
+LAWS = (REASSOCIATE, RECIPROCAL, FOLD, SIGNED_ZERO)
 FORMULA = "formula"  # holds always, but not bit for bit
 _STEPS, _MOST_ON_THE_WAY = 2, 8
 _DEEPEST = 12  # operations, one after the other, that are taken apart

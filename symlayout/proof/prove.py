@@ -18,7 +18,8 @@ from symlayout.algebra.facts import Facts
 from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
-from symlayout.proof.compare_forms import LAWS
+from symlayout.proof.added_zeros import without_added_zeros
+from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import Tree, agree
@@ -109,11 +110,13 @@ class Proof:
         known: Congruence | None = None,
         tree: Tree | None = None,
         merged: tuple[Tensor, ...] = (),
+        without_added_zeros: bool = False,
     ) -> None:
         self._compared = merged or (left, right)
         self._sides, self._facts = (left, right), facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
         self.laws, self._known, self._tree = laws, known, tree
+        self._without_added_zeros = without_added_zeros
 
     @cached_property
     def requires(self) -> tuple[Any, ...]:
@@ -132,10 +135,14 @@ class Proof:
         """
         if self.verdict is not Verdict.PROVED:
             return None
-        if self._known is not None and any(side.computes for side in self._compared):
+        bare = self._without_added_zeros  # such a certificate names its law, so it is never one of movement only
+        if self._known is not None and (bare or any(side.computes for side in self._compared)):
             left, right = self._compared
             sides = {"": left}, {"": right}
-            return certificate_of_computed(*sides, self._known.facts, self._known, self.laws, brief=False)
+            known, laws = self._known, self.laws
+            return certificate_of_computed(*sides, known.facts, known, laws, brief=False, without_added_zeros=bare)
+        if bare:
+            raise InconclusiveError("the proof has a certificate: it enumerates sizes under a law")
         from symlayout.proof.certificate.write import certify
 
         left, right = self._compared
@@ -144,6 +151,12 @@ class Proof:
     def is_proved_by(self, attempt: Congruence) -> bool:
         """Return whether this claim is proved, and with the pairs of *attempt*."""
         return self.verdict is Verdict.PROVED and self._known is attempt
+
+    def under(self, laws: tuple[str, ...], rewritten: Proof) -> Proof:
+        """Return the proof of this claim under *laws*: that of its sides as these laws rewrite them."""
+        known, tree, compared = rewritten._known, rewritten._tree, rewritten._compared
+        head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, compared)
+        return Proof(*head, without_added_zeros=True)
 
     @cached_property
     def same_requires(self) -> bool:
@@ -247,7 +260,9 @@ def prove_equal(
         and the factors of a product, may be taken in another order.  ``"reciprocal"``: a quotient is a product with the
         reciprocal.  ``"fold-batchnorm"``: constant factors and summands, such as those of a batch normalisation, may be
         part of other constants, such as the weights of a convolution.  Numbers that a tool computes from constants
-        count as equal if they are no more than 64 roundings apart.
+        count as equal if they are no more than 64 roundings apart.  ``"signed-zero"``: the value of ``x + 0``, with a
+        constant 0, may be replaced by ``x``, which is another zero if it is -0; functions that tell -0 from 0, such as
+        a quotient, are then compared as functions of the replaced value.
 
     Returns
     -------
@@ -298,7 +313,33 @@ def _prove_tensors_equal(
     for attempt in (_proved_by_merging, _proved_by_pulling):
         if (proof := attempt(left, right, facts, known[0])) is not None:
             return proof
-    return decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
+    proof = decide(left, right, facts, known, budget=budget, judge=judge, advised=True)
+    bare = without_added_zeros({"left": left, "right": right})
+    granted = SIGNED_ZERO in laws
+    decided = proof.verdict is Verdict.PROVED or (proof.verdict is Verdict.REFUTED and not granted)
+    if decided or (bare["left"] is left and bare["right"] is right):
+        return proof
+    others = [law for law in (laws if granted else LAWS) if law != SIGNED_ZERO]
+    without = _prove_tensors_equal(bare["left"], bare["right"], budget=budget, judge=None, laws=others, goals=goals)
+    return under_signed_zero(proof, without, granted=granted)
+
+
+def under_signed_zero(proof: Proof, without: Proof, *, granted: bool) -> Proof:
+    """Return the proof of a claim, given the one without the law, and the one of its sides without added zeros.
+
+    If the law is not *granted*, UNKNOWN names it where it is needed.  If it is, a difference counts only where the
+    sides without added zeros differ, too.
+    """
+    if proof.verdict is Verdict.PROVED:
+        return proof
+    if without.verdict is Verdict.PROVED:
+        laws = tuple(sorted({*without.laws, SIGNED_ZERO}))
+        if granted:
+            return proof.under(laws, without)
+        if proof.verdict is Verdict.UNKNOWN:
+            proof.obligation = f"the law {', '.join(laws)} holds\n  help: grant it by laws="
+        return proof
+    return without if granted and without.verdict is Verdict.UNKNOWN else proof
 
 
 def certificate_of_computed(
@@ -309,12 +350,14 @@ def certificate_of_computed(
     laws: Sequence[str] = (),
     *,
     brief: bool = True,
+    without_added_zeros: bool = False,
 ) -> dict[str, Any]:
     """Return the certificate of a proof, whose pairs are *known*, that tensors of the same names are equal.
 
     *brief* leaves out the certificates of outputs that are one expression on both sides.  If the proof compares values
     at some coordinates only, the certificate is about the tensors with their functions outermost, whose values are
-    compared as a whole.
+    compared as a whole.  *without_added_zeros* says that the tensors are those of the claim without added
+    zeros (`symlayout.proof.added_zeros`).
 
     Raises
     ------
@@ -323,14 +366,16 @@ def certificate_of_computed(
     """
     from symlayout.proof.certificate.computed import certify_computed, with_functions_outermost
 
+    rewritten = {"without_added_zeros": True} if without_added_zeros else {}
     if not known.direct:
-        return certify_computed(left, right, facts, known, laws, brief=brief)
+        return certify_computed(left, right, facts, known, laws, rewritten=rewritten, brief=brief)
     sides = [with_functions_outermost(side) for side in (left, right)]
     again = Congruence(facts, limits.decision_goals, known.laws)
     for name, t in sides[0].items():
         if isinstance(_attempt(t, sides[1][name], facts, again, finite=True), str):
             again.direct = True
-    return certify_computed(sides[0], sides[1], facts, again, laws, outermost=True, brief=brief)
+    rewritten["outermost"] = True
+    return certify_computed(sides[0], sides[1], facts, again, laws, rewritten=rewritten, brief=brief)
 
 
 def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:
@@ -383,7 +428,7 @@ def pairs_known(facts: Facts, laws: Sequence[str], goals: int | None = None) -> 
 
     The last attempt visits no more than *goals*, if these are given.
     """
-    granted = frozenset(laws)
+    granted = frozenset(laws) - {SIGNED_ZERO}  # see `under_signed_zero`
     goals = limits.decision_goals if goals is None else min(goals, limits.decision_goals)
     return Congruence(facts, min(FIRST_EFFORT, goals), granted), Congruence(facts, goals, granted)
 

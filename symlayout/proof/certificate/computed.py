@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise, permutations
 from json import dumps
+from types import MappingProxyType
 from typing import Any
 
 from symlayout.algebra.facts import Facts
@@ -19,12 +20,14 @@ from symlayout.errors import InconclusiveError, SymlayoutError
 from symlayout.ops.flip import flip
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
+from symlayout.proof.added_zeros import without_added_zeros
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.polynomials import Refused
 from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
+from symlayout.proof.compare_forms import SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair, Way
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Tensor
@@ -39,12 +42,13 @@ def certify_computed(
     known: Congruence,
     laws: Sequence[str] = (),
     *,
-    outermost: bool = False,
+    rewritten: Mapping[str, bool] = MappingProxyType({}),
     brief: bool = True,
 ) -> dict[str, Any]:
     """Return the certificate that each tensor of *left* equals that of *right* of the same name.
 
-    *outermost* says that they are what `with_functions_outermost` makes of the tensors of the claim.  Unless *brief*,
+    *rewritten* says what they are of the tensors of the claim, in this order: ``"without_added_zeros"``, what that
+    function makes of them, and ``"outermost"``, what `with_functions_outermost` makes of these.  Unless *brief*,
     the tensors themselves get a certificate of movement even where both sides are one expression, and views where only
     the inputs that are read are the same.
 
@@ -78,10 +82,8 @@ def certify_computed(
         )
     show = _shown if brief else _shown_in_full
     outputs = {name: show(claims.movement(t, right[name])) for name, t in left.items()}
-    body: dict[str, Any] = {"pairs": pairs, "outputs": outputs, "laws": sorted({*_laws(pairs), *laws})}
-    if outermost:
-        body["outermost"] = True
-    return sealed(body)
+    zeros = [SIGNED_ZERO] if rewritten.get("without_added_zeros") else []
+    return sealed({"pairs": pairs, "outputs": outputs, "laws": sorted({*_laws(pairs), *laws, *zeros}), **rewritten})
 
 
 def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,6 +110,9 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
     try:
         if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
             return "the seal does not match: the certificate was altered"
+        bare = certificate.get("without_added_zeros", False)
+        if bare:
+            left, right = without_added_zeros(left), without_added_zeros(right)
         if certificate.get("outermost"):
             left, right = with_functions_outermost(left), with_functions_outermost(right)
         nodes = _nodes(left.values()), _nodes(right.values())
@@ -124,7 +129,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                 if reason := _other(sides, shown):
                     return f"pair {number}: {reason}"
             claims.add(number, why, order)
-        if certificate["laws"] != _laws(certificate["pairs"]):
+        if certificate["laws"] != sorted({*_laws(certificate["pairs"]), *([SIGNED_ZERO] if bare else [])}):
             return "the laws are not those that the pairs need"
         if certificate["outputs"].keys() != left.keys():
             return "the outputs are not those of the models"
