@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,18 +25,25 @@ from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, V
 from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
 from symlayout.models.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
+from symlayout.models.subgraph_keys import (
+    CONSTANTS,
+    RANDOM,
+    STANDARD,
+    attribute_key,
+    constant_of,
+    digest,
+    digest_of_array,
+    draws,
+)
 from symlayout.tensors.chain import Tensor, tensor
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto
+    from onnx import GraphProto, NodeProto, TensorProto
 
 MAX_NODES = 50_000  # needed by the outputs, plus the inputs
 MAX_LOOP_PASSES = 3  # over the body of a loop, until no shape changes
 
 _RENAMED = {"Pad": {"value": "constant_value"}}  # attributes with another name in an older version
-_CONSTANTS = ("value", "value_int", "value_ints", "value_float", "value_floats")  # attributes of a Constant
-_RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
-_ONNX = ("", "ai.onnx")
 
 
 def read_onnx(file: Path, known: KnownDims) -> Model:
@@ -111,7 +117,7 @@ class OnnxEvaluation(Evaluation):
         """Compute the values of *nodes*, which are in order, and return the nodes."""
         made = []
         for proto in nodes:
-            domain = "" if proto.domain in _ONNX else proto.domain
+            domain = "" if proto.domain in STANDARD else proto.domain
             version = self.graph.opsets.get(domain, 1)
             node = ModelNode(proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), version, proto)
             made.append(node)
@@ -133,8 +139,8 @@ class OnnxEvaluation(Evaluation):
         """Return the outputs of a node."""
         inputs = [self.value(name) for name in node.inputs]
         op = node.op_type if not node.domain else ""
-        if op == "Constant" and any(a.name in _CONSTANTS for a in node.source.attribute):
-            return [_constant(node)]
+        if op == "Constant" and any(a.name in CONSTANTS for a in node.source.attribute):
+            return [constant_of(node.source)]
         if op in _CONTROL:
             return _CONTROL[op](self, node, inputs)
         if op == "ConstantOfShape" and (filled := self._filled(node, inputs)) is not None:
@@ -167,7 +173,7 @@ class OnnxEvaluation(Evaluation):
         on_shape = is_shape_node(op, inputs) if op else False  # type: ignore[arg-type]
         title = op if op in OPS else node.title
         known = any(_is_known(t) for t in titles)
-        if op in _RANDOM or not (known or (on_shape and op in OPS)):
+        if op in RANDOM or not (known or (on_shape and op in OPS)):
             return None
         attributes = self._attributes(node)
         if on_shape and (title in OPS or title in _MOVING):
@@ -234,7 +240,8 @@ class OnnxEvaluation(Evaluation):
             else:
                 operands.append(None if value is None else self.tensor(value, name))
         count = len(inputs) if len(operands) == len(inputs) else 0  # `SameAs` counts inputs
-        outer = [self.value(name) for name in onnx_model.outer_names(node.source)]
+        key, names = self._attribute_key(node)
+        outer = [self.value(name) for name in names]
         for value in outer:
             if isinstance(value, Items):
                 operands.extend(map(self.tensor, value.elements))
@@ -245,7 +252,7 @@ class OnnxEvaluation(Evaluation):
             types = onnx_types.output_types(node, inputs, operands[:count], hints)
             types = self._by_shape_inputs(node, inputs, list(types))
         digest = self._digest(node)
-        attributes = (("version", onnx_types.since_version(node)), *onnx_model.attribute_key(node.source))
+        attributes = (("version", onnx_types.since_version(node)), *key)
         if any(isinstance(value, Items) for value in (*inputs, *outer)):
             lengths = tuple(len(v.elements) if isinstance(v, Items) else None for v in (*inputs, *outer))
             attributes += (("sequences", lengths),)
@@ -257,7 +264,7 @@ class OnnxEvaluation(Evaluation):
                 types,
                 stem=f"{_stem(node.op_type)}_{digest[:6]}",
                 identity=digest,
-                random=node.op_type in _RANDOM or _draws(node),
+                random=draws(node.source),
             )
         )
 
@@ -299,7 +306,7 @@ class OnnxEvaluation(Evaluation):
     def _digest(self, node: ModelNode) -> str:
         """Return text that two nodes share only if they compute equal values, in this and in other models."""
         if self._inner:
-            return _hash(f"{id(self)}.{len(self.values)}.{next(onnx_model.COUNT)}")
+            return digest(f"{id(self)}.{len(self.values)}.{next(onnx_model.COUNT)}")
         waiting = [node]
         while waiting:
             at = waiting[-1]
@@ -307,27 +314,43 @@ class OnnxEvaluation(Evaluation):
             if key in self._digests:
                 waiting.pop()
                 continue
-            names = [*at.inputs, *onnx_model.outer_names(at.source)]
+            own, outer = self._attribute_key(at)
+            names = [*at.inputs, *outer]
             before = [self._producers[n] for n in names if n in self._producers]
             missing = [n for n in before if n.outputs[0] not in self._digests and n is not at]
             if missing:
                 waiting.extend(missing)
                 continue
-            parts = [at.title, str(at.version), repr(onnx_model.attribute_key(at.source))]
+            parts = [at.title, str(at.version), repr(own)]
             parts += [self._digest_of(n) for n in names]
-            if at.op_type in _RANDOM:
+            if draws(at.source):
                 parts.append(f"{next(onnx_model.COUNT)}.{id(self)}")
-            self._digests[key] = _hash("\n".join(parts))
+            self._digests[key] = digest("\n".join(parts))
             waiting.pop()
         return self._digests[node.outputs[0]]
+
+    def _attribute_key(self, node: ModelNode) -> tuple[tuple[tuple[str, Any], ...], list[str]]:
+        """Return the attributes of a node, and the names that its subgraphs read around it, but for constants."""
+
+        def around(name: str) -> str | int:
+            value = self.value(name)
+            if isinstance(value, np.ndarray):
+                made = self.tensor(value)
+                if made.values is not None:
+                    return digest_of_array(made.values)
+            return id(value)
+
+        def array(constant: TensorProto) -> np.ndarray[Any, Any]:
+            return onnx_model.array(constant, str(node), self.graph.files)
+
+        return attribute_key(node.source, self.graph.opsets, array, around)
 
     def _digest_of(self, name: str) -> str:
         if name in self._producers:
             node = self._producers[name]
             return f"{self._digests[node.outputs[0]]}.{node.outputs.index(name)}"
         if name in self.graph.constants:
-            array = self.graph.constant(name)
-            return _hash(f"{array.dtype} {array.shape} {hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()}")
+            return digest_of_array(self.graph.constant(name))
         return f"input {name}"
 
     # ------------------------------------------------------------------ subgraphs
@@ -381,10 +404,6 @@ _MOVING = frozenset(
 )  # fmt: skip
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _stem(op: str) -> str:
     return re.sub(r"\W", "_", op[:40], flags=re.ASCII) if op[:1].isalpha() else f"op_{len(op)}"
 
@@ -397,11 +416,6 @@ def _is_range_of_dims(op: str, inputs: Sequence[Value | None]) -> bool:
 
 def _may_have(node: ModelNode, count: int) -> bool:
     return onnx_types.most_outputs(node) >= count
-
-
-def _draws(node: ModelNode) -> bool:
-    """Return whether a node with subgraphs contains a random operation."""
-    return any(inner.op_type in _RANDOM for inner in onnx_model.inner_nodes(node.source))
 
 
 # ---------------------------------------------------------------------- control flow
@@ -620,15 +634,6 @@ _SEQUENCES = {
 }
 
 # ---------------------------------------------------------------------- constants and inputs
-
-
-def _constant(node: ModelNode) -> np.ndarray[Any, Any]:
-    """Return the value of a ``Constant``."""
-    attributes = onnx_model.attributes(node.source)
-    if len(attributes) != 1 or not attributes.keys() <= set(_CONSTANTS):
-        raise FormatError(f"constant is given by {', '.join(attributes)[:80] or 'nothing'}\n  in: {node}")
-    ((name, value),) = attributes.items()
-    return np.asarray(value, np.int64 if "int" in name else np.float32 if "float" in name else None)
 
 
 def _leaves(inputs: tuple[Input, ...]) -> list[Tensor]:

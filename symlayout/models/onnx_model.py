@@ -10,7 +10,6 @@ or optionals, and sparse tensors.  Format: ONNX, ``onnx.proto``, IR versions 3 t
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 import os
@@ -176,60 +175,15 @@ def outer_names(node: NodeProto) -> list[str]:
     return list(found)
 
 
-def attribute_key(node: NodeProto) -> tuple[tuple[str, Any], ...]:
-    """Return the attributes of *node* as plain values, sorted by name: equal for nodes with equal attributes.
-
-    Subgraphs are equal that differ in names only: of their own values, and of the values around them, which are known
-    by their places in `outer_names`.
-    """
-    found: list[tuple[str, Any]] = []
-    outer = {name: f"outer {place}" for place, name in enumerate(outer_names(node))}
-    for a in node.attribute:
-        if a.type == a.INT:
-            value: Any = a.i
-        elif a.type == a.INTS:
-            value = tuple(a.ints)
-        elif a.type == a.STRING:
-            value = a.s
-        elif a.type == a.FLOAT:
-            value = a.f.hex()
-        elif a.type in (a.GRAPH, a.GRAPHS):
-            graphs = [a.g] if a.type == a.GRAPH else a.graphs
-            renamed = (_with_numbers_for_names(g, outer, itertools.count()) for g in graphs)
-            value = tuple(g.SerializeToString(deterministic=True) for g in renamed)
-        else:
-            value = a.SerializeToString(deterministic=True)
-        found.append((a.name, (int(a.type), value)))
-    return tuple(sorted(found, key=lambda pair: pair[0]))
-
-
-def _with_numbers_for_names(graph: GraphProto, around: Mapping[str, str], numbers: Iterator[int]) -> GraphProto:
-    """Return a subgraph whose values have numbers for names, and without what has no meaning; *around* names others."""
-    made = copy.deepcopy(graph)
-    for field in ("name", "doc_string", "value_info", "metadata_props", "quantization_annotation"):
-        made.ClearField(field)
-    names = {**around, "": ""}
-    named = [*made.input, *made.initializer]
-    own = [*(value.name for value in named), *(name for node in made.node for name in node.output)]
-    names |= {name: f"value {next(numbers)}" for name in own if name}
-    for value in (*named, *made.output):
-        value.name = names.get(value.name, value.name)
-        value.ClearField("doc_string")
-        value.ClearField("metadata_props")
-    for node in made.node:
-        for field in ("name", "doc_string", "metadata_props"):
-            node.ClearField(field)
-        node.input[:] = [names.get(name, name) for name in node.input]
-        node.output[:] = [names[name] for name in node.output]
-        attributes = sorted(node.attribute, key=lambda a: a.name)
-        for a in attributes:
-            a.ClearField("doc_string")
-            for inner in [a.g] if a.type == a.GRAPH else a.graphs:
-                inner.CopyFrom(_with_numbers_for_names(inner, names, numbers))
-        kept = [copy.deepcopy(a) for a in attributes]
-        del node.attribute[:]
-        node.attribute.extend(kept)
-    return made
+def plain_attribute(a: AttributeProto) -> Any:
+    """Return an attribute without subgraphs as a plain value: equal values for equal attributes."""
+    if a.type == a.INT:
+        return a.i
+    if a.type == a.INTS:
+        return tuple(a.ints)
+    if a.type == a.STRING:
+        return a.s
+    return a.f.hex() if a.type == a.FLOAT else a.SerializeToString(deterministic=True)
 
 
 def _constants(graph: GraphProto) -> dict[str, TensorProto]:

@@ -49,6 +49,29 @@ def test_a_loop_is_one_function_whatever_its_values_are_called(tmp_path: Path) -
     assert sl.check(found.certificate, before=before, after=after)
 
 
+def test_a_body_that_a_tool_wrote_anew_is_the_same(tmp_path: Path) -> None:
+    def rewritten(name: str, *, fills: float, tidy: bool) -> Path:
+        two = helper.make_tensor("two", TensorProto.FLOAT, [], [fills])
+        steps = [node("Mul", "value, two", "product"), node("Neg", "r", "minus"), node("Add", "product, minus", "next")]
+        copies = [] if tidy else [node("Identity", "go", "again"), node("Identity", "next", "last")]
+        steps = [*steps, *copies] if tidy else [steps[1], steps[0], steps[2], *copies]
+        begin = [value_info("k", (), TensorProto.INT64), value_info("go", (), TensorProto.BOOL)]
+        ends = "go, next" if tidy else "again, last"
+        end = [value_info(n, None) for n in ends.split(", ")]
+        body = helper.make_graph(steps, name, [*begin, value_info("value", None)], end, [] if tidy else [two])
+        loop = node("Loop", "three, c, r", "y", body=body)
+        around = [node("Constant", "", "two", value=two)] if tidy else []
+        return written(tmp_path / f"{name}.onnx", *around, node("Relu", "x", "r"), loop)
+
+    before, after = rewritten("before", fills=2, tidy=False), rewritten("after", fills=2, tidy=True)
+    wrong = rewritten("wrong", fills=3, tidy=True)
+    found = sl.verify(before, after, run=False)
+    assert found.verdict is PROVED, found.explain()
+    assert sl.check(found.certificate, before=before, after=after)
+    assert not sl.check(found.certificate, before=before, after=wrong)
+    assert sl.verify(before, wrong, run=False, budget=50).verdict is not PROVED
+
+
 @pytest.mark.parametrize("wrong", [{"plus": "z", "times": "r"}, {"plus": "s"}, {"times": "r"}, {"plus": "z"}], ids=str)
 def test_a_loop_that_reads_other_values_is_another(wrong: dict[str, str], tmp_path: Path) -> None:
     before, after = looped(tmp_path / "before.onnx", {}), looped(tmp_path / "after.onnx", {}, **wrong)

@@ -10,7 +10,8 @@ from typing import Any
 
 from symlayout.errors import FormatError
 from symlayout.models.model import Model, ModelNode
-from symlayout.models.onnx_model import attribute_key, attributes, outer_names
+from symlayout.models.onnx_model import attributes, outer_names
+from symlayout.models.subgraph_keys import attribute_key
 from symlayout.optimize_models.movement_cost import Movement, cost_of
 from symlayout.optimize_models.spell_movement import Speller
 from symlayout.show import wording
@@ -344,7 +345,7 @@ class _Outline:
             return []
         key = (
             self._shape(entries[0]),
-            tuple((n.op_type, attribute_key(n.source), *map(self._shape, n.outputs)) for n in nodes),
+            tuple((n.op_type, attribute_key(n.source)[0], *map(self._shape, n.outputs)) for n in nodes),
             tuple(self._content(name) for n in nodes for name in n.inputs),
         )
         if key not in self.effects:
