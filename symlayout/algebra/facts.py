@@ -287,10 +287,16 @@ class Facts(Divisions):
         self.resolve_maxima()
 
     def question(self, e: Extent) -> Extent:
-        """Return the expression whose sign to decide first: *s* if *e* mentions ``max(0, s)``, else *e*."""
-        for name in sorted(names_of(e) & self.definitions.keys()):
+        """Return the expression whose sign to decide first: *s* if *e* is made of an open ``max(0, s)``, else *e*.
+
+        Of several it is the one that is nested least: it may decide the others.
+        """
+        names = (names_of(e) | names_of(self.to_user(e)[0])) & self.definitions.keys()
+        for name in sorted(names, key=lambda name: (self._nesting[name], name)):
             if self.definitions[name].form == "max":
-                return self.question(self.reduce(self.definitions[name].right))
+                value = self.reduce(self.definitions[name].right)
+                if self.reduce(symbol(name)) not in (0, value):
+                    return self.question(value)
         return e
 
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:

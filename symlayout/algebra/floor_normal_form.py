@@ -72,6 +72,9 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
     if isinstance(e, int) and isinstance(k, int):
         return Division(e // k, e % k, k - 1 - e % k)
     whole, rest = _divide_terms(e, k)
+    if facts.rules and not isinstance(k, int):  # the rest of what is known to be divisible is solved for a symbol
+        more, rest = facts.split_by_quotients(rest, k)
+        whole = facts.reduce(whole + more)
     for quotient in _candidates(facts, rest, k):  # accepted if quotient*k <= rest < (quotient + 1)*k
         if facts.nonnegative(rest - quotient * k) and facts.nonnegative((quotient + 1) * k - 1 - rest):
             ends = rest - quotient * k, (quotient + 1) * k - 1 - rest

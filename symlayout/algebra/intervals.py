@@ -171,9 +171,16 @@ class Intervals(System):
         return all(c >= 0 for c in terms_of(substitute(e, shifts)).values())
 
     def eliminate(self, name: str, value: Extent) -> None:
-        """Replace *name* by *value* everywhere; the bounds of *name* become facts about *value*."""
+        """Replace *name* by *value* everywhere; the bounds of *name* become facts about *value*.
+
+        If *name* is a floor of dims, so do the inequalities that define it.
+        """
         self._samples = None
         low, high = self.low.pop(name), self.high.pop(name)
+        if name in self.definitions and name in self.floors:
+            n, d = self.floors[name]
+            self.learn(n - d * value)
+            self.learn(d * value + d - 1 - n)
         if low is not None and low != value:
             self.learn(value - low)
         if high is not None and high != value:

@@ -103,13 +103,18 @@ class Divisions(Derived):
         if isinstance(d, int):  # such a division is solved for a symbol of its numerator
             return None
         whole, rest = _split_multiples(n, d)
-        for name, (top, bottom) in self.quotients.items():
-            if rest == 0:
-                break
+        more, rest = self.split_by_quotients(rest, d)
+        return self.reduce(whole + more) if rest == 0 else None
+
+    def split_by_quotients(self, n: Extent, d: Extent) -> tuple[Extent, Extent]:
+        """Return ``(whole, rest)`` with ``n = d*whole + rest``, by the known exact quotients by *d*."""
+        whole: Extent = 0
+        rest = n
+        for name, (top, bottom) in self.quotients.items() if rest != 0 else ():
             if self.reduce(bottom) == d and (part := self.reduce(top)) != 0:
                 factor, rest = _split_multiples(rest, part)
                 whole = whole + factor * symbol(name)
-        return self.reduce(whole) if rest == 0 else None
+        return whole, rest
 
     def _keep_equation(self, n: Extent, d: Extent) -> Extent | None:
         """Add ``n == d*t`` for a new symbol ``t``, as a rewrite of one monomial, and return ``t``."""

@@ -300,7 +300,7 @@ class _Decision:
         except _Open as question:
             if isinstance(plan, Split) and _has_symbols(plan.value, facts):
                 return self._split(facts.reduce(plan.value), facts, digits, taken, inside, plan)
-            if self.one_fill and inside is None:
+            if self.one_fill and inside is None and digits is not None:
                 plans = (plan.left, plan.right) if isinstance(plan, Masked) else (None, None)
                 left, right = (self.decide(facts.fork(), digits, taken, side, plans[side]) for side in (0, 1))
                 return Masked(facts, left, right)
@@ -383,6 +383,8 @@ class _Decision:
         left, right = ([facts.reduce(e) for e in side.extents] for side in self.sides)
         for axis, (a, b) in enumerate(zip(left, right, strict=True)):
             if not equal(a, b, facts):
+                if facts.question(between := facts.reduce(a - b)) != between:  # which operand of a maximum is larger?
+                    raise _Open(between)
                 what = f"the extents of axis {axis} are equal: {facts.spell(a)} and {facts.spell(b)}"
                 raise _Stuck(what, (a, b))
         facts.meet(left)

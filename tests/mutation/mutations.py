@@ -91,14 +91,13 @@ _DIVISIONS: list[Row] = [
         "not self.is_made_of(split[1], name):",
     ),
     (
-        "a rewritten monomial has a unit",
-        "if c in (1, -1) and len(m) > 1]",
-        "if len(m) > 1]",
-        "without a unit the monomial is left in its value, and the next condition refuses that",
+        "the value of a rewritten multiple has the sign of its coefficient",
+        " - equation * (1 if c > 0 else -1)",
+        " - equation",
     ),
     (
         "a monomial is not rewritten into itself",
-        " or replace_monomial(value, lead, 0) != value:",
+        " or rule.loops():",
         ":",
         "the equation holds; used as a rewrite it would not end",
     ),
@@ -107,6 +106,11 @@ _DIVISIONS: list[Row] = [
 ]
 
 _INTERVALS: list[Row] = [
+    (
+        "the remainder of a solved floor is below its divisor, not 0",
+        "self.learn(d * value + d - 1 - n)",
+        "self.learn(d * value - n)",
+    ),
     (
         "a product of what may be negative has no bound",
         "most if least is not None or len(names) == 1 else None",
@@ -191,7 +195,7 @@ _RULES: list[Row] = [
     ("the second factor is not negative", "        known.need(b)\n", ""),
     ("a lower bound is known", "        known.need(known.read([[1, name]]) - low)\n", ""),
     ("a symbol is not solved by itself", "if name in v.names or name in known.solved", "if name in known.solved"),
-    ("a rewrite is an equation", "    known.need_zero(m - v)\n", ""),
+    ("a rewrite is an equation", "    known.need_zero(known.reduce(m - v))\n    known.rewrite", "    known.rewrite"),
     ("an exact quotient's divisor is positive", "        known.need(b - 1)\n", ""),
     (
         "a maximum is 0 where its value is not positive",
