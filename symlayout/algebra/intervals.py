@@ -117,7 +117,8 @@ class Intervals(System):
         Raises
         ------
         ShapeError
-            ``infeasible`` if *e* is a negative number, or leaves the one symbol that it bounds without a value.
+            ``infeasible`` if *e* is negative by the bounds of its symbols, or leaves the one symbol that it bounds
+            without a value.
         """
         if isinstance(e, int) and e < 0:
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
@@ -127,6 +128,8 @@ class Intervals(System):
         if (name := self._bounded_by(e)) is not None:
             self._tighten_one(e, name, where)
             return
+        if self.refutes(e):
+            raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
         self.known[e] = None
         form, constant = e.form, e.terms.get((), 0)
         if form not in self._best or self._best[form] < -constant:
@@ -134,6 +137,11 @@ class Intervals(System):
         self.forget()
         if self._samples:
             self._samples = [s for s in self._samples if e.names <= s.keys() and holds_at(e, s)] or None
+
+    def refutes(self, e: Poly) -> bool:
+        """Return whether the bounds of its symbols exclude ``e >= 0``; those of digits stay as they are."""
+        most = self.interval(e)[1]
+        return most is not None and most < 0
 
     def _bounded_by(self, fact: Poly) -> str | None:
         """Return the symbol that *fact* bounds by a number, if *fact* says nothing else; else None."""

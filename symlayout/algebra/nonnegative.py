@@ -204,16 +204,19 @@ class Inequalities(Samples):
         """Return ``(c, s + c)`` where *e* is ``max(0, s) + c``; else None."""
         return next(self.either_of(e, 1), None)
 
-    def either_of(self, e: Extent, sign: int) -> Iterator[tuple[Extent, Extent]]:
+    def either_of(self, e: Extent, sign: int, beside: Extent = 0) -> Iterator[tuple[Extent, Extent]]:
         """Yield ``(c, s*sign + c)`` for each ``max(0, s)`` with *e* = ``max(0, s)*sign + c``; *sign* is 1 or -1.
 
-        *e* is the maximum of the two if *sign* is 1, and the minimum if it is -1.
+        *e* is the maximum of the two if *sign* is 1, and the minimum if it is -1.  Maxima of which *beside* is made
+        are left out.
         """
         if not isinstance(e, Poly) or e.names.isdisjoint(self.definitions):
             return
         for name in sorted(e.names & self.definitions.keys()):
             split = coefficient_of(e, name)
-            if self.definitions[name].form == "max" and split is not None and split[0] == sign:
+            if self.definitions[name].form != "max" or self.is_made_of(beside, name):
+                continue
+            if split is not None and split[0] == sign:
                 yield split[1], self.reduce(split[1] + self.definitions[name].right * sign)
 
     def _either(self, e: Poly, depth: int) -> Derivation | None:

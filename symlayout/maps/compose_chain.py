@@ -148,10 +148,13 @@ def normalise(
     if split:
         facts.splits = {}
     reads: list[Read] = []
-    todo = [_Visit(t, list(digits), facts, (), (), (), ())]
+    todo: list[_Visit | Read] = [_Visit(t, list(digits), facts, (), (), (), ())]
     limit = facts.effort + limits.normal_form_goals
     while todo:
         visit = todo.pop()
+        if isinstance(visit, Read):
+            reads.append(visit)
+            continue
         if facts.effort > limit:
             raise InconclusiveError(f"{t.name} reads inside its input, within {limits.normal_form_goals} goals")
         if len(reads) > limits.normal_form_parts:
@@ -172,9 +175,7 @@ def normalise(
             if path is not None and path[len(visit.path) : len(visit.path) + 1] != (number,):
                 continue
             entered = _enter(case, number, visit, visit.facts if len(cases) == 1 else visit.facts.fork(), shown)
-            if isinstance(entered, Read):
-                reads.append(entered)
-            elif entered is not None:
+            if entered is not None:
                 todo.append(entered)
             reached |= entered is not None
         if not reached and (left := _fills(visit, visit.windows, visit.branches, visit.path)) is not None:
@@ -242,6 +243,8 @@ def _enter(case: Case, number: int, visit: _Visit, facts: Facts, shown: bool) ->
         except ShapeError:  # the source is empty, so the case has no point
             return _fills(visit, windows, branches, (*visit.path, number))
         return _Visit(source, coords, facts, windows, visit.guards, trail, path, branches)
+    if case.fill is None and any(_never_holds(guard.window) for guard in visit.guards):
+        return _fills(visit, windows, branches, (*visit.path, number))
     if case.fill is None:
         value, extent = facts.spell(outside[0].value), facts.spell(outside[0].extent)
         raise InconclusiveError(
@@ -275,6 +278,12 @@ def assume(window: Window, facts: Facts) -> None:
     facts.assume_nonnegative(window.extent - 1)
     facts.assume_nonnegative(window.value)
     facts.assume_nonnegative(window.extent - 1 - window.value)
+
+
+def _never_holds(window: Window) -> bool:
+    """Return whether the facts before a window prove that it fails everywhere."""
+    facts = window.facts
+    return facts.excludes(window.value) or facts.excludes(window.extent - 1 - window.value)
 
 
 def _is_inside(coordinate: Extent, extent: Extent, facts: Facts) -> bool:

@@ -84,7 +84,7 @@ EXPLAINED = {
         "const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;",
     ): _BAND,
     ("sl_transpose_tiles", "if (band) {"): _BAND,
-    ("sl_transpose_band", "for (int64_t top = 0; top < rows; top += SL_LANES_16)"): _BAND,
+    ("sl_transpose_band", "for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)"): _BAND,
     ("sl_transpose_band", "for (int64_t left = 0; left < columns; left += SL_LANES_16) {"): _BAND,
     ("sl_transpose_band", "for (int64_t k = 0; k < SL_LANES_16; ++k) {"): _BAND,
 }

@@ -149,8 +149,19 @@ class Recorder(SolvingNotes):
             return e < 0
         if not super().excludes(e):
             return False
-        self.note("combine", -1, 1, [[encode(e), 1], [encode(self.show(-1 - e)), 1]], [])
+        self._log_refuted(e)
         return True
+
+    def refutes(self, e: Poly) -> bool:
+        """Return whether bounds refute a fact, as `Intervals.refutes` does, and log the refutation."""
+        if not super().refutes(e):
+            return False
+        self._log_refuted(e)
+        return True
+
+    def _log_refuted(self, e: Extent) -> None:
+        """Log that the fact ``e >= 0`` is false, since ``-1 - e >= 0``."""
+        self.note("combine", -1, 1, [[encode(e), 1], [encode(self.show(-1 - e)), 1]], [])
 
     def assume_factors(self, factors: Sequence[Extent], others: Sequence[Extent]) -> None:
         """Add that factors are >= 1, as `Facts.assume_factors` does, and log the proof."""
