@@ -83,7 +83,7 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
     if (factors := _factors(facts, rest, k)) is not None:
         return _by_factors(facts, whole, rest, *factors)
     varies = any(is_digital(name, facts) for name in names_of(rest))  # loops have no maxima of digits
-    # floor(max(a, b)/k) = max(floor(a/k), floor(b/k)), but not for a maximum of k: the division brings it into rest again
+    # floor(max(a, b)/k) = max(floor(a/k), floor(b/k)), but not for a maximum of k, which comes into rest again
     if not varies and facts.either(e) is not None and (pair := next(facts.either_of(rest, 1, k), None)) is not None:
         q = facts.maximum(*(_floor(facts, e, k).quotient for e in pair))
         return Division(whole + q, rest - k * q, k * q + k - 1 - rest)
