@@ -293,7 +293,11 @@ class Evaluation:
             return None
         title = known[0]
         operation = frontends.find(title)
-        arguments = self._arguments(title, inputs)
+        try:
+            arguments = self._arguments(title, inputs)
+        except FormatError as error:
+            error.add_note(f"in: {where}")
+            raise
         if arguments is None:
             return None
         if outputs > 1 and _takes_outputs(title):
@@ -321,6 +325,9 @@ class Evaluation:
                 return None
             return [[self.tensor(value) for value in inputs if value is not None]]
         roles, rest = _roles(title)
+        for value, needed in zip(inputs, _needed(title), strict=False):
+            if value is None and needed:
+                raise FormatError(f"input {needed} is left out")
         inputs = self._with_one_type(title, inputs)
         arguments: list[Any] = []
         for k, value in enumerate(inputs):
@@ -430,6 +437,16 @@ def _roles(title: str) -> tuple[tuple[bool, ...], bool]:
         elif p.kind is not inspect.Parameter.KEYWORD_ONLY:
             roles.append(takes)
     return tuple(roles), rest
+
+
+@functools.lru_cache(maxsize=1024)
+def _needed(title: str) -> tuple[str, ...]:
+    """Return the name of each parameter of an operation that a tensor has to be given for, else an empty text."""
+    found = []
+    for p in inspect.signature(frontends.find(title)).parameters.values():
+        needed = str(p.annotation) == "Tensor" and p.default is inspect.Parameter.empty
+        found.append(p.name if needed and p.kind is not inspect.Parameter.VAR_POSITIONAL else "")
+    return tuple(found)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -86,6 +86,8 @@ class _Operation:
 
     Attributes
     ----------
+    bodies : list of list of _Scope
+        The subgraphs of each attribute.
     key : str
         What is known of the node, when that is: text that equal nodes of equal values share.
     draw : int
@@ -94,18 +96,19 @@ class _Operation:
 
     node: NodeProto
     scope: _Scope | None
-    bodies: dict[str, list[_Scope]] = field(init=False)
+    bodies: list[list[_Scope]] = field(init=False)
     key: str = ""
     draw: int = -1
     visited: bool = False
 
     def __post_init__(self) -> None:
         depth = 0 if self.scope is None else self.scope.depth + 1
-        self.bodies = {a.name: [_Scope(g, self.scope, depth) for g in _graphs(a)] for a in self.node.attribute}
+        self.bodies = [[_Scope(g, self.scope, depth) for g in _graphs(a)] for a in self.node.attribute]
 
     def ends(self) -> Iterator[tuple[_Scope, str]]:
         """Yield the outputs of the subgraphs, those of the attribute whose name is the first one first."""
-        for _, scopes in sorted(self.bodies.items()):
+        named = zip((a.name for a in self.node.attribute), self.bodies, strict=True)
+        for _, scopes in sorted(named, key=lambda pair: pair[0]):
             for scope in scopes:
                 yield from ((scope, value.name) for value in scope.graph.output)
 
@@ -138,7 +141,7 @@ class _Scope:
 
 
 def _graphs(a: AttributeProto) -> Sequence[GraphProto]:
-    return [a.g] if a.type == a.GRAPH else list(a.graphs) if a.type == a.GRAPHS else []
+    return [*([a.g] if a.HasField("g") else []), *a.graphs]  # whatever the type says that the attribute is
 
 
 class _Reader:
@@ -176,13 +179,10 @@ class _Reader:
     def attributes(self, operation: _Operation) -> tuple[tuple[str, Any], ...]:
         """Return the attributes of a node, of whose subgraphs the values around are known, sorted by name."""
         found: list[tuple[str, Any]] = []
-        for a in operation.node.attribute:
-            scopes = operation.bodies[a.name]
-            if a.type not in (a.GRAPH, a.GRAPHS):
-                found.append((a.name, (int(a.type), onnx_model.plain_attribute(a))))
-                continue
+        for a, scopes in zip(operation.node.attribute, operation.bodies, strict=True):
             texts = [(len(s.graph.input), tuple(self._text(s, v.name) for v in s.graph.output)) for s in scopes]
-            found.append((a.name, (int(a.type), tuple(texts))))
+            plain = () if a.type in (a.GRAPH, a.GRAPHS) else (onnx_model.plain_attribute(a),)
+            found.append((a.name, (int(a.type), *plain, *texts)))
         return tuple(sorted(found, key=lambda pair: pair[0]))
 
     def _source(self, scope: _Scope | None, name: str) -> str | TensorProto | tuple[_Operation, int] | None:

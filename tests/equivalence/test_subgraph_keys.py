@@ -144,6 +144,24 @@ def test_constants_without_numbers_are_equal_by_their_bytes() -> None:
     assert made(b"a", "text") == made(b"a", "other") != made(b"b", "text")
 
 
+@pytest.mark.parametrize("kind", [0, 1, 2, 5, 10])
+def test_values_around_a_body_are_noted_whatever_its_attribute_says_that_it_is(kind: int) -> None:
+    found = loop(graph([MUL, ADD], "go, w", two=TWO))
+    other = loop(graph([MUL], "go, t", two=TWO))
+    for made in (found, other):
+        made.attribute[0].type = kind
+    assert key(found)[1] == ["r"]
+    assert key(found) != key(other)
+
+
+def test_two_attributes_of_one_name_both_count() -> None:
+    bodies = [graph([MUL, ADD], "go, w", two=TWO), graph([MUL], "go, t", two=TWO)]
+    made = [loop(bodies[0]), loop(bodies[1]), loop(bodies[1])]
+    for one, body in zip(made, (bodies[1], bodies[0], bodies[1]), strict=True):
+        one.attribute.append(helper.make_attribute("body", body))
+    assert len({repr(key(one)) for one in made}) == 3
+
+
 @pytest.mark.parametrize(
     "nodes",
     [

@@ -101,6 +101,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         "shape has 65 axes, at most 64 are known",
     ),
     "no data": (only(node("Transpose", "", "y")), "data is left out"),
+    "no operand": (only(node("MatMul", "x, ", "y")), "input B is left out"),
+    "no first operand": (only(node("Add", ", x", "y")), "input A is left out"),
     "more outputs": (only(node("Transpose", "x", "y, z")), "node has 2 outputs, its operation has 1"),
     "an attribute twice": (
         only(with_attribute(node("Transpose", "x", "y", perm=[0]), helper.make_attribute("perm", [0]))),

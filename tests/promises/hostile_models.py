@@ -139,7 +139,10 @@ def _messages(message: Any) -> Iterator[Any]:
 
 def _type(model: Any, rnd: random.Random) -> None:
     """Give an input or a value another element type or shape."""
-    value = rnd.choice([*model.graph.input, *model.graph.output, *model.graph.value_info])
+    values = [*model.graph.input, *model.graph.output, *model.graph.value_info]
+    if not values:
+        return
+    value = rnd.choice(values)
     kind = value.type.tensor_type
     match rnd.randrange(4):
         case 0:
