@@ -259,10 +259,10 @@ def prove_equal(
         Laws that a proof may use although they do not hold bit for bit.  ``"reassociate"``: the terms of a float sum,
         and the factors of a product, may be taken in another order.  ``"reciprocal"``: a quotient is a product with the
         reciprocal.  ``"fold-batchnorm"``: constant factors and summands, such as those of a batch normalisation, may be
-        part of other constants, such as the weights of a convolution.  Numbers that a tool computes from constants
-        count as equal if they are no more than 64 roundings apart.  ``"signed-zero"``: the value of ``x + 0``, with a
-        constant 0, may be replaced by ``x``, which is another zero if it is -0; functions that tell -0 from 0, such as
-        a quotient, are then compared as functions of the replaced value.
+        part of other constants, such as the weights of a convolution.  Each number that a tool computes from constants
+        may be rounded after each operation.  ``"signed-zero"``: the value of ``x + 0``, with a constant 0, may be
+        replaced by ``x``, which is another zero if it is -0; functions that tell -0 from 0, such as a quotient, are
+        then compared as functions of the replaced value.
 
     Returns
     -------
