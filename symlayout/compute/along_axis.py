@@ -19,6 +19,14 @@ from symlayout.tensors.declaration import Body
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
 Attributes = tuple[tuple[str, Any], ...]
+FibreFunction = Callable[..., Any]
+_EQUIVARIANT: set[FibreFunction] = set()
+
+
+def equivariant(function: FibreFunction) -> FibreFunction:
+    """Declare that a function of fibres is equivariant (see `symlayout.tensors.declaration.Body`)."""
+    _EQUIVARIANT.add(function)
+    return function
 
 
 def _last(x: Tensor, axis: int) -> Tensor:
@@ -36,12 +44,13 @@ def along(
     """
     inner = list(range(x.rank - len(axes), x.rank))
     view = x if list(axes) == inner else moveaxis(x, list(axes), inner)
-    body = Body(function.__name__, function, attributes, over=True)
+    body = Body(function.__name__, function, attributes, over=True, equivariant=function in _EQUIVARIANT)
     batch = x.rank - len(axes)
     made = compute(body, [view], batch=batch, result=functools.partial(same_extents, batch), dtype=dtype)
     return made if view is x else moveaxis(made, inner, list(axes))
 
 
+@equivariant
 def softmax(x: Array, axes: Axes) -> Array:
     """Return exponentials divided by their sum."""
     v = wide(x)
@@ -49,6 +58,7 @@ def softmax(x: Array, axes: Axes) -> Array:
     return np.asarray(e / e.sum(axes, keepdims=True)).astype(x.dtype)
 
 
+@equivariant
 def log_softmax(x: Array, axes: Axes) -> Array:
     """Return the logarithm of `softmax`."""
     v = wide(x)
@@ -66,6 +76,7 @@ def hardmax(x: Array, axes: Axes) -> Array:
     return made.reshape(x.shape)
 
 
+@equivariant
 def lp_normalized(x: Array, axes: Axes, p: int = 2) -> Array:
     """Return elements divided by the norm of exponent *p*; 0 where the norm is 0."""
     v = wide(x)
@@ -73,6 +84,7 @@ def lp_normalized(x: Array, axes: Axes, p: int = 2) -> Array:
     return np.where(size == 0, 0, v / np.where(size == 0, 1, size)).astype(x.dtype)
 
 
+@equivariant
 def standardized(x: Array, axes: Axes) -> Array:
     """Return elements minus their mean, divided by their standard deviation."""
     v = wide(x)

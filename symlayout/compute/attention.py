@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.compute.along_axis import equivariant
 from symlayout.compute.reductions import wide
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
 
 
+@equivariant
 def softmax_or_zero(x: Array, axes: Axes) -> Array:
     """Return exponentials divided by their sum; 0 where all elements are negative infinity."""
     v = wide(x)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symlayout.compute.along_axis import equivariant
 from symlayout.compute.reductions import wide
 from symlayout.errors import ShapeError
 from symlayout.tensors.computation import Computed, View, computation
@@ -22,6 +23,7 @@ def batch_normalized(x: Array, scale: Array, bias: Array, mean: Array, variance:
     return np.asarray((v - m) * factor + b).astype(x.dtype)
 
 
+@equivariant
 def normalized(x: Array, axes: Axes, epsilon: float) -> Array:
     """Return ``(x - mean) / sqrt(variance + epsilon)`` of each fibre."""
     v = wide(x)
@@ -29,6 +31,7 @@ def normalized(x: Array, axes: Axes, epsilon: float) -> Array:
     return np.asarray(centred * _inverse_deviation(centred, axes, epsilon)).astype(x.dtype)
 
 
+@equivariant
 def normalized_outside(x: Array, axes: Axes, epsilon: float) -> Array:
     """Return ``(x - mean) / (sqrt(variance) + epsilon)`` of each fibre."""
     v = wide(x)
@@ -37,6 +40,7 @@ def normalized_outside(x: Array, axes: Axes, epsilon: float) -> Array:
     return np.asarray(centred / (deviation + v.dtype.type(epsilon))).astype(x.dtype)
 
 
+@equivariant
 def length_normalized(x: Array, axes: Axes, epsilon: float, added: bool) -> Array:
     """Return ``x / sqrt(sum(x*x) + epsilon)`` of each fibre; if not *added*, the sum is at least *epsilon*."""
     v = wide(x)
@@ -61,6 +65,7 @@ def inverse_deviation(x: Array, axes: Axes, epsilon: float) -> Array:
     return np.squeeze(_inverse_deviation(v - v.mean(axes, keepdims=True), axes, epsilon), axes)
 
 
+@equivariant
 def root_mean_square_normalized(x: Array, axes: Axes, epsilon: float) -> Array:
     """Return ``x / sqrt(mean(x*x) + epsilon)`` of each fibre."""
     v = wide(x)

@@ -16,6 +16,7 @@ from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
 from symlayout.errors import SymlayoutError
 from symlayout.tensors.chain import Tensor
 
+_DEEPEST = 4  # functions, one after the other, through which the direction of a view is followed
 _MOST_AXES = 4  # boxes with more axes are compared in one order only
 
 
@@ -175,9 +176,9 @@ def ways(a: Tensor, b: Tensor, facts: Facts) -> Iterator[Way]:
     boxes = [[facts.reduce(e) for e in t.inputs[0].extents[t.batch :]] for t in (a, b)]
     rank = len(boxes[0])
     yield Way(tuple(range(rank)))
-    if not a.body.commutative or not rank or rank > _MOST_AXES:
+    if not may_turn(a, b, facts) or not rank or rank > _MOST_AXES:
         return
-    whole = _any_order(a)
+    whole = any_order(a)
     back = len(boxes[1]) > rank  # then axes of the second box are joined
     one, other = boxes[::-1] if back else boxes
     if len(one) > _MOST_AXES:
@@ -197,9 +198,9 @@ def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], fact
     that the order of the terms does not matter.
     """
     assert a.body is not None
-    if not a.body.commutative:
+    if not may_turn(a, b, facts):
         return
-    law = "" if _any_order(a) else "reassociate"
+    law = "" if any_order(a) else "reassociate"
     for way in ways(a, b, facts):
         signs: list[int] = []
         for v, w in pairs:
@@ -209,10 +210,24 @@ def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], fact
             yield replace(way, law=law, reversed=tuple(k for k, sign in enumerate(signs) if sign < 0))
 
 
-def _any_order(t: Tensor) -> bool:
-    """Return whether the bits of a commutative function do not depend on the order of its terms."""
+def may_turn(a: Tensor, b: Tensor, facts: Facts) -> bool:
+    """Return whether two values of one function may read their boxes in other orders.
+
+    The function is commutative, or it is equivariant and both values have the boxes that they read.
+    """
+    assert a.body is not None
+    return a.body.commutative or (a.body.equivariant and all(_has_its_box(t, facts) for t in (a, b)))
+
+
+def _has_its_box(t: Tensor, facts: Facts) -> bool:
+    own = [facts.reduce(e) for e in t.extents[t.batch :]]
+    return all([facts.reduce(e) for e in view.extents[t.batch :]] == own for view in t.inputs)
+
+
+def any_order(t: Tensor) -> bool:
+    """Return whether the bits of a function do not depend on the order of its terms."""
     assert t.body is not None
-    return t.body.exact or (t.dtype is not None and t.dtype.kind in "iub")
+    return t.body.exact or (t.body.commutative and t.dtype is not None and t.dtype.kind in "iub")
 
 
 def _agreement(one: Tensor, other: Tensor, batch: int, way: Way, facts: Facts) -> list[int]:
@@ -236,12 +251,26 @@ def _agreement(one: Tensor, other: Tensor, batch: int, way: Way, facts: Facts) -
     return [x * y for x, y in zip(*slopes, strict=True)]
 
 
-def _slopes(view: Tensor, coords: Sequence[Extent], digits: Sequence[Extent], facts: Facts) -> list[int]:
-    """Return the sign of what a step of each digit adds to the coordinates that *view* reads at *coords*."""
+def _slopes(
+    view: Tensor, coords: Sequence[Extent], digits: Sequence[Extent], facts: Facts, depth: int = _DEEPEST
+) -> list[int]:
+    """Return the sign of what a step of each digit adds to the coordinates that *view* reads at *coords*.
+
+    Functions whose elements follow those that they read are looked through, *depth* of them one after the other.
+    """
     while view.declared is not None:
         case = view.declared.cases[0]
         coords = [facts.reduce(extent_of(c)) for c in case.coords(*(Coordinate(c, facts) for c in coords))]
         view = view.inputs[case.source]
+    if depth and view.body is not None and (not view.body.over or view.body.equivariant):
+        signs = [0] * len(digits)  # an element of the value is of the elements at its coordinate
+        for operand in view.inputs:
+            if operand.rank == len(coords):
+                found = _slopes(operand, coords, digits, facts, depth - 1)
+                signs = [x or y for x, y in zip(signs, found, strict=True)]
+                if 0 not in signs:
+                    break
+        return signs
     return [_sign(coords, d) for d in digits]
 
 

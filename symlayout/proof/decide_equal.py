@@ -24,7 +24,7 @@ from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
-from symlayout.proof.congruence import Congruence, Pair, Way, equal, order_of, reversing, ways
+from symlayout.proof.congruence import Congruence, Pair, Way, equal, may_turn, order_of, reversing, ways
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
@@ -500,8 +500,9 @@ class _Decision:
             if FORMULA in laws:
                 known.fused.add((b if is_fused(b.body) else a).name)
             known.direct = True
+            order = order_of(at, bt, facts)
             for key, why in known.known.items():
-                if why is None and key[:2] == (id(a), id(b)):
+                if why is None and key[:2] == (id(a), id(b)) and key[2] in ((), order and order[: a.batch]):
                     known.known[key] = Pair(a, b, Way(()), False)
 
     def _laws(
@@ -520,8 +521,10 @@ class _Decision:
         self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
     ) -> None:
         """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands."""
-        ranks = a.rank - a.batch, b.rank - b.batch
-        if a.body != b.body or a.body is None or ranks[0] != ranks[1] or len(a.inputs) != len(b.inputs):
+        places = at[a.batch :], bt[b.batch :]
+        turns = a.body is not None and a.body == b.body and bool(places[0]) and may_turn(a, b, facts)
+        one_rank = len(places[0]) == len(places[1]) or turns
+        if a.body != b.body or a.body is None or not one_rank or len(a.inputs) != len(b.inputs):
             self.congruence.known.setdefault((id(a), id(b), ()), None)  # for those who ask where the sides part
             self.congruence.kept += [a, b]
             raise _Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
@@ -529,28 +532,39 @@ class _Decision:
             raise _Stuck(f"{a.name} has elements of one type: {a.dtype} and {b.dtype}", (*at, *bt))
         if a.body.random and a is not b:
             raise _Stuck(f"{a.name}, which is random, gives the same twice", (*at, *bt))
-        for x, y in zip(at[a.batch :], bt[b.batch :], strict=True):
+        for x, y in () if turns else zip(*places, strict=True):
             if not equal(x, y, facts):
                 raise _Stuck(f"{facts.spell(facts.reduce(x))} == {facts.spell(facts.reduce(y))} in {a.name}", (x, y))
         order = order_of(at[: a.batch], bt[: b.batch], facts)
-        if order is None or not self._is_lemma(a, b, order):
+        why = None if order is None else self._lemma(a, b, order)
+        if why is None:
             # Values that differ somewhere are seldom equal at one place of both: that is looked into once.
             if self.depth >= (_DEEPEST if order is None else 1):
                 raise _Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
-            self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
+            why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
             self.congruence.direct = True
+        if turns and not _are_one_place(why, places, facts):
+            raise _Stuck(f"{a.name} and {b.name} are read at one place", (*at, *bt))
 
-    def _is_lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> bool:
-        """Return whether it is proved that *b*, with its batch axes in this *order*, equals *a* at every coordinate."""
+    def _lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> Pair | None:
+        """Return why *b*, with its batch axes in this *order*, equals *a* at every coordinate; None if not proved.
+
+        If the function is equivariant, a coordinate of one box is that of the other by the way that the pair has.
+        """
         known, key = self.congruence.known, (id(a), id(b), order)
         if key not in known:
             raise _Pending(a, b, order, self)
-        return known[key] is not None
+        return known[key]
+
+    def _is_lemma(self, a: Tensor, b: Tensor) -> bool:
+        """Return whether it is proved that *a* equals *b*, each element that of the same coordinate."""
+        why = self._lemma(a, b, tuple(range(a.batch)))
+        return why is not None and (why.way.keeps or a.rank == a.batch)
 
     def are_one_expression(self, left: Tensor, right: Tensor) -> bool:
         """Return whether both are the same operations of equal leaves, so that no coordinate has to be looked at."""
         leaves = leaves_of_one_expression(left, right, self.congruence.forms)
-        return leaves is not None and all(self._is_lemma(a, b, tuple(range(a.batch))) for a, b in leaves)
+        return leaves is not None and all(self._is_lemma(a, b) for a, b in leaves)
 
     def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
         """Return why the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
@@ -706,6 +720,14 @@ class _MapDecision(_Decision):
         coords = self._coords(case, given, extents, facts)
         if _outside(coords, extents, facts) is not None:
             raise _Stuck(f"{node.name} reads inside its input", (*coords, *extents))
+
+
+def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]], facts: Facts) -> bool:
+    """Return whether places in the boxes of two equivariant values are one, by the way in which these correspond."""
+    one, (box, other) = (why.b, places[::-1]) if why.way.back else (why.a, places)
+    extents = [facts.reduce(e) for e in one.extents[one.batch :]]
+    there = why.way.coordinates(box, extents)
+    return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
 
 
 def _reads_computed(views: tuple[Tensor, Tensor]) -> bool:

@@ -119,6 +119,10 @@ class Body:
     joins : callable or None
         For a fold of elements, or of their products: the function of two elements that makes the value of all terms
         from the values of two parts of them.  A fold of one element is that element if *exact*, or for integers.
+    equivariant : bool
+        Whether the value has the box of the operands, and moves as they do: if their elements change places by a
+        bijection of boxes, the elements of the value change places by it, up to the rounding of floats unless *exact*.
+        So each element of the value depends on the elements at its place, and on all elements in any order.
 
     Examples
     --------
@@ -139,6 +143,7 @@ class Body:
     random: bool = False
     sums_products: bool = False
     joins: Callable[..., Any] | None = None
+    equivariant: bool = False
 
 
 class Operand:

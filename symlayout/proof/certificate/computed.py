@@ -28,7 +28,7 @@ from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.compare_forms import SIGNED_ZERO
-from symlayout.proof.congruence import Congruence, Pair, Way
+from symlayout.proof.congruence import Congruence, Pair, Way, any_order, may_turn
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Tensor
 
@@ -121,7 +121,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
             a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
             order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
             why = Pair(a, b, way, pair["swapped"])
-            if reason := _is_no_pair(why, order, certificate["laws"]):
+            if reason := _is_no_pair(why, order, certificate["laws"], facts):
                 return f"pair {number}: {reason}"
             if list(pair["function"]) != list(_function(a)):
                 return f"pair {number}: the function is another one"
@@ -219,14 +219,16 @@ class _Claims:
 
         A value may be in several pairs, where one model computes twice what the other one computes once.
         """
-        a, b = why.a, why.b
-        rest = range(a.batch, a.rank)
+        a, b, back = why.a, why.b, why.way.back
+        boxes = why.way if a.rank > a.batch else Way(())  # the box of a reduction is not in its value
         if self.has(a) and not self.has(b):
-            self._stand(b, _permuted(self._stand_ins[id(a)], (*order, *rest)))
+            moved = (_split_box if back else _joined_box)(self._stand_ins[id(a)], b, a.batch, boxes)
+            self._stand(b, _permuted(moved, (*order, *range(a.batch, b.rank))))
             return
         if not self.has(b):
             self._stand(b, Tensor(b.name, b.dtype, b.extents, b.facts, key=f"value {number}"))
-        stand_in = _permuted(self._stand_ins[id(b)], (*_inverse(order), *rest))
+        moved = (_joined_box if back else _split_box)(self._stand_ins[id(b)], a, a.batch, boxes)
+        stand_in = _permuted(moved, (*_inverse(order), *range(a.batch, a.rank)))
         if not self.has(a):
             self._stand(a, stand_in)
         elif (other := self._stand_ins[id(a)]).declared is None and not self.join(why):
@@ -290,6 +292,15 @@ def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
     return flip(joined, [batch + k for k in way.reversed]) if way.reversed else joined
 
 
+def _joined_box(split: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
+    """Return the value *split* over the box of the value *like*: what `_split_box` undoes."""
+    split = flip(split, [batch + k for k in way.reversed]) if way.reversed else split
+    if way.groups is None:
+        return split
+    moved = _permuted(split, (*range(batch), *(batch + k for k in way.order)))
+    return reshape(moved, (*split.shape[:batch], *like.shape[batch:]))
+
+
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
     """Return *t* with its axes in this order: *t* itself where the order is theirs."""
     return t if list(order) == list(range(t.rank)) else transpose(t, order)
@@ -320,14 +331,15 @@ def _way(box: Any, law: str) -> Way:
     return Way(tuple(order), joined, law, back, tuple(backwards))
 
 
-def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
+def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: Facts) -> str:
     """Return why two values are no pair that views can decide; an empty text if they are."""
     a, b, way = why.a, why.b, why.way
     if a.body is None or b.body is None or a.body != b.body or a.dtype != b.dtype:
         return "the functions differ"
     if a.body.random and a is not b:
         return "the function is random"
-    if a.batch != b.batch or a.rank != b.rank or len(a.inputs) != len(b.inputs):
+    turns = may_turn(a, b, facts)
+    if a.batch != b.batch or (a.rank != b.rank and not turns) or len(a.inputs) != len(b.inputs):
         return "the functions are applied to other boxes"
     if sorted(order) != list(range(a.batch)):
         return "the order is no permutation"
@@ -337,13 +349,12 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str]) -> str:
         return ""
     one = b if way.back else a
     axes = list(range(one.inputs[0].rank - one.batch))
-    if not a.body.commutative or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
+    if not turns or sorted(way.order) != axes or not set(way.reversed) <= set(axes):
         return "the terms are in an order of their own"
     ends = [0, *(last for _, last in way.groups or ())]
     if way.groups is not None and [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
         return "the groups of axes do not follow each other"
-    exact = a.body.exact or (a.dtype is not None and a.dtype.kind in "iub")
-    if not exact and (list(way.order) != axes or way.reversed) and "reassociate" not in laws:
+    if not any_order(a) and (list(way.order) != axes or way.reversed) and "reassociate" not in laws:
         return "the order of a float sum is another, and no law allows it"
     return ""
 
