@@ -100,8 +100,9 @@ class Facts(Divisions):
                 "infeasible" if earlier else kind,
             )
         self.requirements.append(Requirement(kind, "divides", value, modulus, where, (n, d)))
+        self._settle_rules(where)
         self.tighten(where)
-        return quotient
+        return self.reduce(quotient)
 
     def require_nonnegative(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
         """Make ``e >= 0`` a requirement, unless it is proved.
@@ -209,11 +210,25 @@ class Facts(Divisions):
         self.forget()
         if solution is not None:
             self.eliminate(*solution)
+            self._settle_rules(where)
         else:
             self.learn(e)
             self.learn(-e)
             self._rewrite_zero(e)
         self.tighten(where)
+
+    def _settle_rules(self, where: str = "") -> None:
+        """Solve what rules say in the symbols that remain: ``H*W == b*q`` says ``q == t*W`` after ``H == b*t``."""
+        for rule in list(self.rules):
+            if isinstance(e := rule.equation, Poly) and self.without_factors(e)[0] != e:
+                self.rules.remove(rule)
+                self.unsettled.append(e)
+        while self.unsettled:
+            e = self.reduce(self.unsettled.pop())
+            if isinstance(e, int) and e:
+                raise ShapeError(f"{at(where)}no sizes are left: {e} is not 0", "infeasible")
+            if isinstance(e, Poly):
+                self._equate_primitive(e, where)
 
     def assume_nonnegative(self, e: Extent, where: str = "") -> None:
         """Add the fact ``e >= 0``; no requirement records it.
@@ -263,10 +278,14 @@ class Facts(Divisions):
             if difference:
                 raise ShapeError(f"no sizes are left: {name} is decided against the facts", "infeasible")
             return
-        primitive, whole = self.without_factors(difference)
+        self._equate_primitive(difference)
+
+    def _equate_primitive(self, e: Poly, where: str = "") -> None:
+        """Add the equation ``e == 0``, divided by the common factors of *e*."""
+        primitive, whole = self.without_factors(e)
         if not whole or not isinstance(primitive, Poly):
-            raise ShapeError(f"no sizes are left: {self.spell(difference)} is never 0", "infeasible")
-        self._equate(primitive)
+            raise ShapeError(f"{at(where)}no sizes are left: {self.spell(e)} is never 0", "infeasible")
+        self._equate(primitive, where)
 
     def _set_end(self, name: str, e: Extent) -> None:
         """Tighten the bounds of the digit *name* by ``e >= 0``; replace a symbol that has only one value left."""

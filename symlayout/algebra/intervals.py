@@ -213,8 +213,9 @@ class Intervals(System):
             value = {name: self.solved[name]}
             self.solved = {k: substitute(v, value) for k, v in self.solved.items()}
             if self.rules:
-                rules = [Rule(m, substitute(v, self.solved), k) for m, v, k in self.rules if name not in m]
-                self.rules = [r for r in rules if not r.loops()]
+                rules = [Rule(m, substitute(v, self.solved), k) for m, v, k in self.rules]
+                self.rules = [r for r in rules if name not in r.monomial and not r.loops()]
+                self.unsettled += [substitute(r.equation, self.solved) for r in rules if r not in self.rules]
             if any(name in names_of(n) or name in names_of(d) for n, d in self.floors.values()) or self.rules:
                 self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
                 self._order_floors()

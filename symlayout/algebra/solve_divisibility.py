@@ -167,8 +167,9 @@ class Divisions(Derived):
             falling = sum(c * other > 0 for other in terms_of(equation).values()) if abs(c) > 1 else 0
             return not any(n in newest for n in monomial), -abs(c), -falling, len(monomial), monomial
 
-        terms = [(m, c) for m, c in terms_of(equation).items() if len(m) > (abs(c) == 1)]
-        for monomial, c in sorted([t for t in terms if self.turned or abs(t[1]) == 1], key=order)[-1:]:
+        terms = sorted([(m, c) for m, c in terms_of(equation).items() if len(m) > (abs(c) == 1)], key=order)
+        usual = [t for t in terms if abs(t[1]) == 1][-1:]
+        for monomial, c in [t for t in terms if t not in usual][-1:] or usual if self.turned else usual:
             rule = Rule(monomial, collapse({monomial: abs(c)}) - equation * (1 if c > 0 else -1), abs(c))
             if monomial in [r.monomial for r in self.rules] or rule.loops():
                 return

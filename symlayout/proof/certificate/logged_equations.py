@@ -55,9 +55,11 @@ class SolvingNotes(Notes):
             if not self.context.holds(other) and not self.context.holds(self.reduce(m - 1)):
                 self.show(-other if difference == m else other if self.nonnegative(other) else m - 1)
             self.note("resolve", name)
-        if isinstance(difference, Poly):
-            self._without_factor(difference)
         super()._resolve(name, difference)
+
+    def _equate_primitive(self, e: Poly, where: str = "") -> None:
+        self._without_factor(e)
+        super()._equate_primitive(e, where)
 
     def _without_factor(self, e: Poly) -> None:
         """Log ``e == 0`` without the common factor of its coefficients, or that it has no solution."""

@@ -155,6 +155,7 @@ class Known:
     def solve(self, name: str, value: Polynomial) -> None:
         """Replace a symbol by *value* everywhere; *value* mentions no solved symbol."""
         self.solved = {k: e.substitute({name: value}) for k, e in self.solved.items()} | {name: value}
+        self.zero |= {Polynomial({m: k}, self.work) - e for k, m, e in self.rewrites if name in m}
         self.rewrites = [(k, m, self.reduce(e)) for k, m, e in self.rewrites if name not in m]
         self._renew(None if self.rewrites else name)
 
