@@ -154,7 +154,7 @@ class System:
     low, high : bounds of the symbols that remain; a digit's upper bound may be a polynomial.
     solved : the value of each eliminated symbol.
     rules : replacements of multiples of monomials, from equations that cannot be solved for a symbol.
-    unsettled : what is 0 by rules whose monomials had a symbol that was solved since.
+    equations : what is 0 and neither eliminates a symbol nor is a rule.
     turned : whether these replace multiples of a symbol rather than products with a quotient (see `Divisions.turn`).
     quotients : symbols for exact quotients, with numerator and denominator in the user's dims.
     definitions : symbols for floors, maxima and minima that shapes may mention.
@@ -172,7 +172,7 @@ class System:
     high: dict[str, Extent | None] = field(default_factory=dict)
     solved: dict[str, Extent] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
-    unsettled: list[Extent] = field(default_factory=list)
+    equations: list[Extent] = field(default_factory=list)
     turned: bool = False
     quotients: dict[str, tuple[Extent, Extent]] = field(default_factory=dict)
     definitions: dict[str, Definition] = field(default_factory=dict)
@@ -224,7 +224,7 @@ class System:
             high=dict(self.high),
             solved=dict(self.solved),
             rules=list(self.rules),
-            unsettled=list(self.unsettled),
+            equations=list(self.equations),
             turned=self.turned,
             quotients=dict(self.quotients),
             definitions=dict(self.definitions),

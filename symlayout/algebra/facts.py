@@ -149,6 +149,7 @@ class Facts(Divisions):
                 if self.reduce(symbol(name)) == symbol(name):
                     self.forget()
                     self.eliminate(name, quotient + offset)
+            self._settle_rules(where)
             self.tighten(where)
             return
         low, high = self.interval(e)
@@ -222,13 +223,16 @@ class Facts(Divisions):
         for rule in list(self.rules):
             if isinstance(e := rule.equation, Poly) and self.without_factors(e)[0] != e:
                 self.rules.remove(rule)
-                self.unsettled.append(e)
-        while self.unsettled:
-            e = self.reduce(self.unsettled.pop())
-            if isinstance(e, int) and e:
-                raise ShapeError(f"{at(where)}no sizes are left: {e} is not 0", "infeasible")
-            if isinstance(e, Poly):
-                self._equate_primitive(e, where)
+                self.equations.append(e)
+        for equation in list(self.equations):
+            e = self.reduce(equation)
+            if e != equation or (isinstance(e, Poly) and self.without_factors(e)[0] != e):
+                self.equations.remove(equation)
+                if isinstance(e, int) and e:
+                    raise ShapeError(f"{at(where)}no sizes are left: {e} is not 0", "infeasible")
+                if isinstance(e, Poly):
+                    self._equate_primitive(e, where)
+                return self._settle_rules(where)
 
     def assume_nonnegative(self, e: Extent, where: str = "") -> None:
         """Add the fact ``e >= 0``; no requirement records it.
@@ -298,6 +302,7 @@ class Facts(Divisions):
         low, high = self.low[name], self.high[name]
         if low is not None and low == high:
             self.eliminate(name, low)
+            self._settle_rules()
 
     def meet(self, extents: Sequence[Extent]) -> None:
         """Add that each extent is >= 1: a claim about elements holds trivially where there are none."""
@@ -359,6 +364,7 @@ class Facts(Divisions):
             value = self.reduce(d.right)
             if not self.is_made_of(value, name):
                 self.eliminate(name, value)
+                self._settle_rules(where)
                 self.tighten(where)
 
     # ------------------------------------------------------------------ two systems

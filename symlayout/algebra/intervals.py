@@ -213,9 +213,9 @@ class Intervals(System):
             value = {name: self.solved[name]}
             self.solved = {k: substitute(v, value) for k, v in self.solved.items()}
             if self.rules:
-                rules = [Rule(m, substitute(v, self.solved), k) for m, v, k in self.rules]
-                self.rules = [r for r in rules if name not in r.monomial and not r.loops()]
-                self.unsettled += [substitute(r.equation, self.solved) for r in rules if r not in self.rules]
+                rules = [(r, Rule(r.monomial, substitute(r.value, self.solved), r.times)) for r in self.rules]
+                self.rules = [new for _, new in rules if name not in new.monomial and not new.loops()]
+                self.equations += [old.equation for old, new in rules if new not in self.rules]
             if any(name in names_of(n) or name in names_of(d) for n, d in self.floors.values()) or self.rules:
                 self.floors = {k: (self.reduce(n), self.reduce(d)) for k, (n, d) in self.floors.items()}
                 self._order_floors()
@@ -268,7 +268,9 @@ class Intervals(System):
             moved = {name for fact in facts for name in self._tighten_by(fact, where)}
             if not moved:
                 return
-            facts = [fact for fact in self.known if not fact.names.isdisjoint(moved)]
+            equations = [rule.equation for rule in self.rules]
+            sides = [side for e in equations if isinstance(e, Poly) for side in (e, -e)]
+            facts = [fact for fact in (*self.known, *sides) if not fact.names.isdisjoint(moved)]
 
     def _tighten_by(self, fact: Poly, where: str) -> list[str]:
         """Tighten bounds by *fact*, and return the symbols whose bounds moved."""

@@ -171,19 +171,23 @@ class Divisions(Derived):
         usual = [t for t in terms if abs(t[1]) == 1][-1:]
         for monomial, c in [t for t in terms if t not in usual][-1:] or usual if self.turned else usual:
             rule = Rule(monomial, collapse({monomial: abs(c)}) - equation * (1 if c > 0 else -1), abs(c))
-            if monomial in [r.monomial for r in self.rules] or rule.loops():
-                return
-            if not any(self.is_made_of(rule.value, name) for name in monomial):
+            if (
+                not rule.loops()
+                and monomial not in [r.monomial for r in self.rules]
+                and not any(self.is_made_of(rule.value, name) for name in monomial)
+            ):
                 if rule.times > 1:
                     self._learn_range(rule)
                 self.rewrite(rule)
+                return
+        self.equations.append(equation)
 
     def turn(self) -> Self | None:
         """Return a copy that is `turned`; None if it has the same rules."""
         copy = self.fork()
-        copy.turned, copy.rules = True, []
-        for rule in self.rules:
-            copy._rewrite_zero(rule.equation)
+        copy.turned, copy.rules, copy.equations = True, [], []
+        for equation in (*[rule.equation for rule in self.rules], *self.equations):
+            copy._rewrite_zero(equation)
         return None if copy.rules == self.rules else copy
 
     def _learn_range(self, rule: Rule) -> None:

@@ -33,6 +33,7 @@ from symlayout.tensors.element_types import same_fill
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
 _SPLIT = 40  # goals that a case costs beside its own: the facts of both branches get sample points
 _MOST_READINGS = 4  # most evaluations of both sides in one branch
+_MOST_DIVIDED = 4096  # a number up to this one may be split into its divisors
 MAX_VALUES = 16  # a symbol with at most so many values may be split into its values
 
 R = TypeVar("R")
@@ -40,12 +41,13 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Two branches: ``value >= 0`` and ``value < 0``."""
+    """Two branches: ``value >= 0`` and ``value < 0``; *first* says that the shapes are compared in the branches."""
 
     facts: Facts
     value: Extent
     yes: Tree
     no: Tree
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +295,8 @@ class _Decision:
         plan : Tree, optional
             The cases to take.
         """
+        if digits is None and self.finite and (tree := self._by_divisors(facts, taken, inside, plan)) is not None:
+            return tree
         try:
             if digits is None:
                 digits = self._meet(facts)
@@ -322,6 +326,25 @@ class _Decision:
             if error.kind != "infeasible":
                 raise
             return Absurd(facts)
+
+    def _by_divisors(
+        self, facts: Facts, taken: tuple[Extent, ...], inside: int | None, plan: Tree | None
+    ) -> Tree | None:
+        """Return the tree with a branch for each value of the divisors of numbers, if there are any and it is found."""
+        if plan is not None:
+            first = facts.reduce(plan.value) if isinstance(plan, Split) and plan.first else None
+        else:
+            first = _divisors_apart(facts)
+        if first is None:
+            return Absurd(facts) if taken and any(facts.excludes(fact) for fact in list(facts.known)) else None
+        start = facts.effort
+        try:
+            return self._split(first, facts, None, taken, inside, plan if isinstance(plan, Split) else None)
+        except InconclusiveError:
+            if taken:
+                raise
+            self.splits, self.limit = 0, self.limit + facts.effort - start  # the other proofs have all of their goals
+            return None
 
     def _end(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
         """Return the leaf of a branch at the output coordinate *digits*."""
@@ -376,7 +399,8 @@ class _Decision:
                 branches.append(Absurd(local))
             else:
                 branches.append(self.decide(local, digits, (*taken, bound), inside, then))
-        return Split(facts, value, *branches)
+        yes, no = branches
+        return Split(facts, value, yes, no, first=digits is None)
 
     def _meet(self, facts: Facts) -> list[Extent]:
         """Prove that the shapes are equal, and return the digits of the output coordinate."""
@@ -768,6 +792,24 @@ def _finite(facts: Facts, values: Sequence[Extent], taken: tuple[Extent, ...]) -
         if low is not None and name[0] != DIGIT and name not in facts.floors and -1 - apart not in taken:
             return apart
     return None
+
+
+def _divisors_apart(facts: Facts) -> Extent | None:
+    """Return the polynomial of a split between the values of a symbol that divides a number; None if there is none."""
+    found: list[tuple[bool, int, Extent]] = []
+    for rule in facts.rules:
+        number = rule.value
+        if not isinstance(number, int) or not 0 < number <= _MOST_DIVIDED:
+            continue
+        for name in sorted(set(rule.monomial)):
+            low, high = max(facts.low[name] or 1, 1), facts.interval(symbol(name))[1]
+            last = number if high is None else min(number, high)
+            values = [v for v in range(low, last + 1) if number % v ** rule.monomial.count(name) == 0]
+            if high == low or (not values and (high is None or high > low + MAX_VALUES)):
+                continue
+            apart = (low + 1 + last) // 2 if not values else values[len(values) // 2] if values[-1] > low else low + 1
+            found.append((name in facts.quotients, len(values), symbol(name) - apart))
+    return min(found, key=lambda each: each[:2], default=(False, 0, None))[2]
 
 
 def _question(facts: Facts, value: Extent, taken: tuple[Extent, ...]) -> Extent:
