@@ -268,8 +268,8 @@ class Intervals(System):
             moved = {name for fact in facts for name in self._tighten_by(fact, where)}
             if not moved:
                 return
-            equations = [rule.equation for rule in self.rules]
-            sides = [side for e in equations if isinstance(e, Poly) for side in (e, -e)]
+            numbers = [rule.equation for rule in self.rules if isinstance(rule.value, int)]  # products that are known
+            sides = [side for e in numbers if isinstance(e, Poly) for side in (e, -e)]
             facts = [fact for fact in (*self.known, *sides) if not fact.names.isdisjoint(moved)]
 
     def _tighten_by(self, fact: Poly, where: str) -> list[str]:
