@@ -97,8 +97,8 @@ _DIVISIONS: list[Row] = [
     ),
     (
         "a monomial is not rewritten into itself",
-        " or rule.loops():",
-        ":",
+        "not rule.loops()\n                and ",
+        "",
         "the equation holds; used as a rewrite it would not end",
     ),
     ("a factor that is left out of an equation is not 0", "if (self.low.get(name) or 0) >= 1:", "if True:"),
