@@ -118,7 +118,7 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
     >>> sl.from_sympy(x, (N, 3), sympy.Lambda((i, j), (sympy.Min(i + j, N - 1),))).index_map
     (i0, i1) -> (N - 1) where 0 <= i0 - N + i1 + 1 < 3; (i0 + i1) where 0 <= N - i0 - i1 - 2 < N - 1
     >>> sl.from_sympy(x, (N + 1,), ((i,), (i - 1,)), where=i >= 1, fill=7).index_map
-    (i0) -> 7 where 0 <= -i0 < 1; (i0 - 1) where 0 <= i0 - 1 < N
+    (i0) -> (i0 - 1) where 0 <= i0 - 1 < N; 7 where 0 <= -i0 < 1
     """
     import sympy
 
