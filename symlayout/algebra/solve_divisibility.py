@@ -99,22 +99,33 @@ class Divisions(Derived):
         return None if kept is None else whole + kept
 
     def exact_by_quotients(self, n: Extent, d: Extent) -> Extent | None:
-        """Return ``n/d`` in known quotients by *d*, as ``(2*N*W - c)/c`` is ``(2*N/c)*W - 1``; None if it is not."""
+        """Return ``n/d`` in known quotients by factors of *d*, as ``(2*N*W - c)/c`` is ``(2*N/c)*W - 1``, or None."""
         if isinstance(d, int):  # such a division is solved for a symbol of its numerator
             return None
-        whole, rest = _split_multiples(n, d)
-        more, rest = self.split_by_quotients(rest, d)
-        return self.reduce(whole + more) if rest == 0 else None
+        whole, rest = self._split_exactly(n, d)
+        return self.reduce(whole) if rest == 0 else None
 
     def split_by_quotients(self, n: Extent, d: Extent) -> tuple[Extent, Extent]:
-        """Return ``(whole, rest)`` with ``n = d*whole + rest``, by the known exact quotients by *d*."""
+        """Return ``(whole, rest)`` with ``n = d*whole + rest``, by the known exact quotients by *d* or factors of it.
+
+        ``H*W`` is ``b*c`` times ``(H/b)*(W/c)``, where these are known.
+        """
         whole: Extent = 0
         rest = n
         for name, (top, bottom) in self.quotients.items() if rest != 0 else ():
-            if self.reduce(bottom) == d and (part := self.reduce(top)) != 0:
-                factor, rest = _split_multiples(rest, part)
-                whole = whole + factor * symbol(name)
+            divisor, part = self.reduce(bottom), self.reduce(top)
+            if divisor != 1 and part != 0 and (others := exact_quotient(d, divisor)) is not None:
+                factor, without = _split_multiples(rest, part)
+                more, kept = self._split_exactly(factor, others) if factor != 0 else (factor, factor)
+                if more != 0:
+                    whole, rest = whole + more * symbol(name), without + kept * part
         return whole, rest
+
+    def _split_exactly(self, n: Extent, d: Extent) -> tuple[Extent, Extent]:
+        """Return ``(whole, rest)`` with ``n = d*whole + rest``, by polynomial division and `split_by_quotients`."""
+        whole, rest = _split_multiples(n, d)
+        more, rest = self.split_by_quotients(rest, d)
+        return whole + more, rest
 
     def _keep_equation(self, n: Extent, d: Extent) -> Extent | None:
         """Add ``n == d*t`` for a new symbol ``t``, as a rewrite of one monomial, and return ``t``."""

@@ -319,7 +319,7 @@ def _rounded(e: Any, facts: Facts, what: str) -> Extent:
         _require_positive(values[1], e, facts, what)
         n, d = facts.reduce(values[0]), facts.reduce(values[1])
         if not isinstance(n, Poly) or not isinstance(d, int):
-            return floor_normal_form.floor_mod(facts, n, d)
+            return facts.reduce(n - d * _floor(facts, n, d))
         nearest = {m: (c + (d - 1) // 2) % d - (d - 1) // 2 if m else c for m, c in n.terms.items()}
         near = collapse({m: c for m, c in nearest.items() if c})
         return facts.reduce(near - d * _floor(facts, near, d))  # near is n up to multiples of d

@@ -96,6 +96,12 @@ def focus(x: T) -> SIDES:
     return sl.concatenate(slices, 3), sl.reshape(parts, (n, h / 2, w / 2, 4 * k))
 
 
+def packed(x: T) -> SIDES:
+    n, h, w, k = x.shape
+    padded = sl.pad(x, ((0, 0), (0, 0), (0, 0), (0, -k % B)))
+    return sl.pack(x, 3, B), sl.reshape(padded, (n, h, w, (k + -k % B) / B, B))
+
+
 def rolled_blocks(x: T) -> SIDES:
     n, h, w, k = x.shape
     return sl.reshape(sl.roll(sl.reshape(x, (n, h / B, B, w, k)), S, 1), x.shape), sl.roll(x, S * B, 1)
@@ -103,7 +109,7 @@ def rolled_blocks(x: T) -> SIDES:
 
 CLAIMS: list[Callable[[T], SIDES]] = [
     *(blocks_of_space, space_to_depth, pixel_shuffle, windows, shifted_windows),
-    *(heads, queries, channel_shuffle, focus, rolled_blocks),
+    *(heads, queries, channel_shuffle, focus, packed, rolled_blocks),
 ]
 
 
@@ -111,7 +117,9 @@ CLAIMS: list[Callable[[T], SIDES]] = [
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 def test_spellings_are_equal_for_all_sizes(claim: Callable[[T], SIDES], extents: tuple[Any, Any, Any]) -> None:
     left, right = claim(sl.tensor((N, *extents), name="x"))
-    assert sl.prove_equal(left, right, budget=20).verdict is sl.Verdict.PROVED
+    proof = sl.prove_equal(left, right, budget=20)
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
     assert sl.prove_equal(left, sl.flip(right, 1), budget=60).verdict is not sl.Verdict.PROVED
 
 

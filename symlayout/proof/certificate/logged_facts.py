@@ -153,8 +153,8 @@ class Recorder(SolvingNotes):
         return True
 
     def refutes(self, e: Poly) -> bool:
-        """Return whether bounds refute a fact, as `Intervals.refutes` does, and log the refutation."""
-        if not super().refutes(e):
+        """Return whether bounds refute a fact, as `Intervals.refutes` does, and log the refutation if it has one."""
+        if not super().refutes(e) or (not self.context.holds(-1 - e) and self.reason(-1 - e) is None):
             return False
         self._log_refuted(e)
         return True

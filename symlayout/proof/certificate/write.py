@@ -5,6 +5,7 @@ The derivation runs on a `Recorder`, a system of facts that logs its conclusions
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from symlayout.algebra.facts import Facts
@@ -20,6 +21,7 @@ from symlayout.proof.certificate.logged_facts import Recorder, data_of
 from symlayout.proof.decide_equal import Agreed, Chosen, Masked, Split, Tree, agree, show_map
 from symlayout.tensors.chain import Tensor
 
+_MOST_TAKE = 16  # most proofs that an operation is a map take less than this part of the goals of a decision
 _MORE = 4  # times the goals that a proof may visit: more than that proof took, which did not write
 
 
@@ -70,17 +72,27 @@ def _certify(claim: Claim, plan: Tree | None) -> dict[str, Any]:
 def _map(claim: Claim, recorder: Recorder, number: int) -> dict[str, Any]:
     """Return the proof that operation *number* is a map, from all that the claim assumes, or else from its own part.
 
-    What the other operations assume may rewrite what the proof needs.
+    What the other operations assume may rewrite what the proof needs.  Its own part is solved as the claim was, or with
+    the rules turned (see `System.turn`).  Most proofs take few goals in one of these ways, so each is tried with few.
     """
+    few, turned = limits.decision_goals // _MOST_TAKE, claim.facts.turned
+    attempts = [(goals, way) for goals in (few, _MORE * limits.decision_goals) for way in (None, turned, not turned)]
+    for goals, way in attempts[:-1]:
+        with suppress(InconclusiveError, Refused):
+            return _map_in(claim, recorder, number, goals, way)
+    return _map_in(claim, recorder, number, *attempts[-1])
+
+
+def _map_in(claim: Claim, recorder: Recorder, number: int, goals: int, turned: bool | None) -> dict[str, Any]:
+    """Return the proof that operation *number* is a map: from its own part, *turned* or not, or from all for None."""
     node = claim.operations[number]
-    try:
-        return _block(show_map(node, recorder.about(number), effort=limits.decision_goals))
-    except (InconclusiveError, Refused):
-        alone = Recorder(turned=claim.facts.turned)
-        alone.begin(claim.data)
-        alone.introduce(claim, node.facts)
-        block = _block(show_map(node, alone.about(number), effort=_MORE * limits.decision_goals))
-        return {"alone": {**block, "steps": [*alone.steps, *block["steps"]]}}
+    if turned is None:
+        return _block(show_map(node, recorder.about(number), effort=goals))
+    alone = Recorder(turned=turned)
+    alone.begin(claim.data)
+    alone.introduce(claim, node.facts)
+    block = _block(show_map(node, alone.about(number), effort=goals))
+    return {"alone": {**block, "steps": [*alone.steps, *block["steps"]]}}
 
 
 def _block(tree: Tree) -> dict[str, Any]:
