@@ -411,7 +411,6 @@ def test_random_claims_that_are_proved_have_certificates() -> None:
         pytest.param(719, id="a quotient by an interval"),
         pytest.param(818, id="a product that is 0"),
         pytest.param(324, id="one floor in two fractions"),
-        pytest.param(1306, id="a quotient by what is solved"),
         pytest.param(1433, id="a maximum that is positive"),
         pytest.param(1452, id="a map alone"),
         pytest.param(1467, id="a fact that is written and not yet used"),
