@@ -38,6 +38,13 @@ def inverse(t: Tensor) -> Inverse:
     return inverse(t)
 
 
+def two_sided_inverse(t: Tensor) -> Any:
+    """Return the tensor that undoes the map of *t*, of an input of its shape; None if that is not proved for both."""
+    from symlayout.inverses.find_inverse import two_sided_inverse
+
+    return two_sided_inverse(t)
+
+
 def picture(t: Tensor, dims: Mapping[Any, Any] | None, at: Sequence[int] | None) -> Picture:
     """Return `symlayout.Tensor.show`."""
     from symlayout.show.picture import picture

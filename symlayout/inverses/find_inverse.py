@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.language import sympy_bridge
-from symlayout.proof.prove import Proof, Verdict, prove_equal
+from symlayout.proof.prove import Proof, Verdict, prove_briefly, prove_equal
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout_codegen.forks import cached_property
 
@@ -162,3 +162,23 @@ def inverse(t: Tensor) -> Inverse:
         raise ShapeError(f"{t!r} has no inverse in either direction\n  known: {reason}", "no_inverse")
     why = "neither round trip is proved" if tried else "the coordinates that it reads do not determine its digits"
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
+
+
+def two_sided_inverse(t: Tensor) -> Tensor | None:
+    """Return the inverse of *t*, applied to an input of its shape, if both round trips are soon proved; else None.
+
+    >>> import symlayout as sl
+    >>> two_sided_inverse(sl.roll(sl.tensor("N", name="x"), 1)).shape
+    (N,)
+    """
+    from symlayout.inverses.inverse_by_steps import all_candidates
+    from symlayout.inverses.inverse_candidates import like
+
+    z = like(t)
+    (leaf,) = t.leaves()
+    for candidate in all_candidates(t, leaf):
+        undone = candidate(z)
+        claims = (candidate(t), leaf), (t.replace({leaf.key: undone}), z)
+        if all(prove_briefly(*claim, budget=_FIRST_BUDGET).verdict is Verdict.PROVED for claim in claims):
+            return undone
+    return None

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import is_digital
-from symlayout.algebra.polynomial import Extent, collapse, product, terms_of
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.digit_sides import Face, Number, face
 from symlayout.inverses.partition_input import AxisRange, Region, cut
 from symlayout.maps.compose_chain import Read, normalise
+from symlayout.maps.digit_expressions import Expression, Quotient, Translated
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
 from symlayout.tensors.chain import Tensor, apply
@@ -113,7 +113,7 @@ def inverse(x: Operand, regions: Sequence[Region], facts: Facts, leaf: Tensor, u
     source = 0
     for ranges, piece in regions:
         if piece is None:  # the map reads no element of this region
-            where = _windows(ranges, _Translated(x, facts))
+            where = _windows(ranges, Translated(x, facts))
             cases.append(Case(lambda *i: [-1] * x.rank, where=where, fill=fill))
         else:
             cases += _SourceCase(piece, source, ranges, domain, x, fill).cases()
@@ -123,14 +123,14 @@ def inverse(x: Operand, regions: Sequence[Region], facts: Facts, leaf: Tensor, u
 
 def digits(z: Operand, piece: Face, undetermined: Any) -> Declared:
     """Return the elements of *z*, a tensor of the output's shape, with one axis for each digit of *piece*."""
-    translated = _Translated(z, piece.facts)
+    translated = Translated(z, piece.facts)
     extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
     missing = []
     for m in piece.missing:
-        missing.append((m.name, _Quotient(m.rest, m.step, translated)))
+        missing.append((m.name, Quotient(m.rest, m.step, translated)))
         if (fixed := missing[-1][1].fixed) is not None:
             translated.fixed[m.name] = 0 - fixed
-    output = [_Expression(e, translated) for e in piece.output]
+    output = [Expression(e, translated) for e in piece.output]
 
     def coords(*i: Any) -> list[Any]:
         values = dict(zip([d.name for d in piece.digits], i, strict=False))
@@ -147,13 +147,13 @@ class _SourceCase:
     def __init__(
         self, piece: Face, source: int, ranges: Sequence[AxisRange], domain: Sequence[Extent], x: Operand, fill: Fill
     ) -> None:
-        translated = _Translated(x, piece.facts)
+        translated = Translated(x, piece.facts)
         self.source, self.domain, self.fill, self.by_number = source, domain, fill, piece.by_number
         self.windows = _windows(ranges, translated) if ranges else None
         self.numbers = [_Steps(n, translated) for n in piece.numbers]
         self.wholes = [product(domain)] if piece.by_number else domain
         self.names = [d.name for n in piece.numbers for d in n.digits]
-        self.turns = [(turn, _Expression(turn.rest, translated)) for turn in piece.turns]
+        self.turns = [(turn, Expression(turn.rest, translated)) for turn in piece.turns]
 
     def cases(self) -> list[Case]:
         """Return a case for each choice, for each short digit, of being at its last value or not."""
@@ -193,7 +193,7 @@ class _Told(NamedTuple):
 class _Steps:
     """A number of the input's face, in the symbols of an operand; it computes the digits from the number's value."""
 
-    def __init__(self, n: Number, translated: _Translated) -> None:
+    def __init__(self, n: Number, translated: Translated) -> None:
         self.shift, self.falls, self.gap = translated(n.shift), n.falls, n.gap
         self.digits = [(d, translated(d.step), translated(d.extent)) for d in n.digits]
 
@@ -224,63 +224,8 @@ class _Steps:
         return _Told(values, windows, [rest] if self.gap else [])
 
 
-def _windows(ranges: Sequence[AxisRange], translated: _Translated) -> Windows:
+def _windows(ranges: Sequence[AxisRange], translated: Translated) -> Windows:
     given = [(r.axis, translated(r.start), translated(r.count), r.step) for r in ranges]
     return lambda *i: [
         ((i[axis] - start) % step if step else i[axis] - start, count) for axis, start, count, step in given
     ]
-
-
-class _Translated:
-    """Translates extents from the system of a map to the symbols of an operand; knows digits with one value."""
-
-    def __init__(self, z: Operand, facts: Facts) -> None:
-        self.z, self.facts = z, facts
-        self.fixed: dict[str, Extent] = {}
-
-    def __call__(self, e: Extent) -> Extent:
-        return self.z.translate(self.facts.reduce(e), self.facts)
-
-
-class _Expression:
-    """An expression in digits and floors of digits, with translated coefficients."""
-
-    def __init__(self, e: Extent, translated: _Translated) -> None:
-        facts = translated.facts
-        terms: dict[tuple[str, ...], Extent] = {}
-        self.floors: dict[str, _Quotient] = {}
-        for monomial, c in terms_of(facts.reduce(e)).items():
-            digits = [n for n in monomial if is_digital(n, facts)]
-            for n in digits:
-                if n in facts.floors and n not in self.floors:
-                    self.floors[n] = _Quotient(*facts.floors[n], translated)
-                    if (fixed := self.floors[n].fixed) is not None:
-                        translated.fixed[n] = fixed
-            term = translated(collapse({tuple(n for n in monomial if n not in digits): c}))
-            term = product([translated.fixed[n] for n in digits if n in translated.fixed]) * term
-            varying = tuple(n for n in digits if n not in translated.fixed)
-            terms[varying] = terms.get(varying, 0) + term
-        self.terms = list(terms.items())
-
-    def __call__(self, values: dict[str, Any]) -> Any:
-        total: Any = 0
-        known = {**values, **{n: quotient(values) for n, quotient in self.floors.items()}}
-        for varying, coefficient in self.terms:
-            term: Any = coefficient
-            for n in varying:
-                term = known[n] * term
-            total = term + total
-        return total
-
-
-class _Quotient:
-    """A floor of an expression, which may have no digit."""
-
-    def __init__(self, numerator: Extent, denominator: Extent, translated: _Translated) -> None:
-        self.numerator, self.denominator = _Expression(numerator, translated), translated(denominator)
-        self.fixed: Extent | None = None
-        if not any(varying for varying, _ in self.numerator.terms):
-            self.fixed = translated.z.floor_div(self.numerator({}), self.denominator)
-
-    def __call__(self, values: dict[str, Any]) -> Any:
-        return self.numerator(values) // self.denominator if self.fixed is None else self.fixed

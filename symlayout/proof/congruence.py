@@ -14,6 +14,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
 from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
 from symlayout.errors import SymlayoutError
+from symlayout.proof.bijections import Bijection, bijections
 from symlayout.tensors.chain import Tensor
 
 _DEEPEST = 4  # functions, one after the other, through which the direction of a view is followed
@@ -101,6 +102,8 @@ class Way:
         Whether the box is that of the second body, and the other box that of the first.
     reversed : tuple of int
         The axes of the box that are read from their end.
+    places : Bijection, optional
+        Where each coordinate of the box stands in the other box, if the attributes before do not say it.
     """
 
     order: tuple[int, ...]
@@ -108,20 +111,28 @@ class Way:
     law: str = ""
     back: bool = False
     reversed: tuple[int, ...] = ()
+    places: Bijection | None = None
+    number: int = 0  # of the bijection, among those that are found
 
     @property
     def keeps(self) -> bool:
         """Whether each coordinate of the box corresponds to itself."""
-        return self.groups is None and not self.reversed
+        return self.groups is None and not self.reversed and self.places is None
 
-    def extents(self, box: Sequence[Extent]) -> list[Extent]:
-        """Return the extents of the other box, given the extents of this box."""
+    def extents(self, box: Sequence[Extent], facts: Facts) -> list[Extent] | None:
+        """Return the extents of the other box, given the extents of this box; None if this box is another one."""
+        if self.places is not None:
+            one, other = self.places.extents(facts)
+            fits = len(one) == len(box) and all(equal(x, y, facts) for x, y in zip(one, box, strict=True))
+            return other if fits else None
         if self.groups is None:
             return list(box)
         return [product([box[k] for k in self.order[start:stop]]) for start, stop in self.groups]
 
-    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
+    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent], facts: Facts) -> list[Extent]:
         """Return the coordinate in the other box, given a coordinate and the extents of this box."""
+        if self.places is not None:
+            return self.places.coordinates(box, facts)
         box = [extents[k] - 1 - c if k in self.reversed else c for k, c in enumerate(box)]
         if self.groups is None:
             return box
@@ -210,6 +221,17 @@ def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], fact
             yield replace(way, law=law, reversed=tuple(k for k, sign in enumerate(signs) if sign < 0))
 
 
+def matching(a: Tensor, b: Tensor, order: tuple[int, ...], swapped: bool, facts: Facts) -> Iterator[Way]:
+    """Yield ways that are bijections of the boxes, as the views suggest them: a roll, a shuffle, another reshape.
+
+    *facts* are those of the claim, without coordinates.  Each way still has to be proved a bijection.
+    """
+    if may_turn(a, b, facts):
+        for k, found in enumerate(bijections(a, b, order, swapped, facts)):
+            axes = tuple(range((b if found.back else a).inputs[0].rank - a.batch))
+            yield Way(axes, None, "" if any_order(a) else "reassociate", found.back, (), found, k)
+
+
 def may_turn(a: Tensor, b: Tensor, facts: Facts) -> bool:
     """Return whether two values of one function may read their boxes in other orders.
 
@@ -237,14 +259,15 @@ def _agreement(one: Tensor, other: Tensor, batch: int, way: Way, facts: Facts) -
     """
     facts = facts.fork()
     extents = [facts.reduce(e) for e in one.extents[batch:]]
-    if len(way.extents(extents)) != other.rank - batch:
+    expected = way.extents(extents, facts)
+    if expected is None or len(expected) != other.rank - batch:
         return [0] * len(extents)
     try:
         facts.meet(extents)
         box = axis_digits(tuple(extents), facts)
         slopes = [
             _slopes(view, [*[0] * batch, *coords], box, facts)
-            for view, coords in ((one, box), (other, way.coordinates(box, extents)))
+            for view, coords in ((one, box), (other, way.coordinates(box, extents, facts)))
         ]
     except SymlayoutError:  # the box is empty, or a coordinate has no normal form
         return [0] * len(extents)

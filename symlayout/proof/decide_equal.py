@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
-from symlayout.proof.congruence import Congruence, Pair, Way, equal, may_turn, order_of, reversing, ways
+from symlayout.proof.congruence import Congruence, Pair, Way, equal, matching, may_turn, order_of, reversing, ways
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
@@ -662,13 +662,16 @@ class _Decision:
         for swapped in (False, True)[: 1 + (a.body.symmetric and len(a.inputs) == 2)]:
             inputs = a.inputs[::-1] if swapped else a.inputs
             pairs = sorted(zip(inputs, b.inputs, strict=True), key=_reads_computed)  # constants are soon told apart
-            for way in itertools.chain(ways(a, b, facts), reversing(a, b, pairs, facts)):
+            others = self._matching(a, b, at, bt, swapped, facts)
+            for way in itertools.chain(ways(a, b, facts), reversing(a, b, pairs, facts), others):
                 try:
                     for v, w in pairs:
                         if way.back:
                             self._compare_views(w, v, bt, at, way, facts)
                         else:
                             self._compare_views(v, w, at, bt, way, facts)
+                    if way.places is not None and way.places.inverse is None:
+                        raise _Stuck(f"{a.name} and {b.name} read each term once", (*at, *bt))
                 except _Stuck as stuck:
                     first = first or stuck
                 else:
@@ -679,6 +682,13 @@ class _Decision:
                     return Pair(a, b, way, swapped)
         raise first or _Stuck(f"{a.name} and {b.name} read boxes of one size", (*at, *bt))
 
+    def _matching(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], swapped: bool, facts: Facts
+    ) -> Iterator[Way]:
+        order = order_of(at, bt, facts)
+        if order is not None:
+            yield from matching(a, b, order, swapped, self.congruence.facts)
+
     def _compare_views(
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
@@ -688,8 +698,10 @@ class _Decision:
         facts = facts.fork()
         boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
         try:
-            expected = way.extents(boxes[0])
-            if len(expected) != len(boxes[1]):
+            if way.places is not None:
+                facts.merge(way.places.tensor.facts)
+            expected = way.extents(boxes[0], facts)
+            if expected is None or len(expected) != len(boxes[1]):
                 raise _Stuck(f"{v.name} and {w.name} are read over boxes of one rank")
             for x, y in zip(expected, boxes[1], strict=True):
                 if not equal(x, y, facts):
@@ -701,7 +713,7 @@ class _Decision:
             if error.kind != "infeasible":
                 raise
             return  # the box is empty, and so is the other
-        there = way.coordinates(box, boxes[0])
+        there = way.coordinates(box, boxes[0], facts)
         try:
             self._of_views(v, w, (*at, *box), (*bt, *there)).decide(facts, ())
         except InconclusiveError as error:
@@ -750,7 +762,7 @@ def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]],
     """Return whether places in the boxes of two equivariant values are one, by the way in which these correspond."""
     one, (box, other) = (why.b, places[::-1]) if why.way.back else (why.a, places)
     extents = [facts.reduce(e) for e in one.extents[one.batch :]]
-    there = why.way.coordinates(box, extents)
+    there = why.way.coordinates(box, extents, facts)
     return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
 
 

@@ -9,6 +9,7 @@ Where both sides of a view's claim are then the same operations of the same inpu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise, permutations
 from json import dumps
@@ -21,6 +22,7 @@ from symlayout.ops.flip import flip
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
 from symlayout.proof.added_zeros import without_added_zeros
+from symlayout.proof.bijections import Bijection
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.checker.all_ranks import check_product, check_shapes, seal_of
 from symlayout.proof.certificate.checker.polynomials import Refused
@@ -28,8 +30,8 @@ from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.compare_forms import SIGNED_ZERO
-from symlayout.proof.congruence import Congruence, Pair, Way, any_order, may_turn
-from symlayout.proof.pull_functions import pulled
+from symlayout.proof.congruence import Congruence, Pair, Way, any_order, matching, may_turn
+from symlayout.proof.pull_functions import moved, pulled
 from symlayout.tensors.chain import Tensor
 
 _MOST_AXES = 5  # of a constant whose permutations are tried
@@ -80,6 +82,9 @@ def certify_computed(
                 "views": views,
             }
         )
+        if why.way.places is not None:
+            shown = [_shown(claims.movement(*sides), brief=brief) for sides in why.way.places.claims()]
+            pairs[-1]["bijection"] = {"number": why.way.number, "is_one": shown}
     show = _shown if brief else _shown_in_full
     outputs = {name: show(claims.movement(t, right[name])) for name, t in left.items()}
     zeros = [SIGNED_ZERO] if rewritten.get("without_added_zeros") else []
@@ -120,6 +125,10 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         for number, pair in enumerate(certificate["pairs"]):
             a, b = nodes[0][pair["before"]], nodes[1][pair["after"]]
             order, way = tuple(pair["order"]), _way(pair["box"], pair["law"])
+            if "bijection" in pair:
+                way = _with_places(
+                    way, list(matching(a, b, order, pair["swapped"], facts)), pair["bijection"]["number"]
+                )
             why = Pair(a, b, way, pair["swapped"])
             if reason := _is_no_pair(why, order, certificate["laws"], facts):
                 return f"pair {number}: {reason}"
@@ -128,6 +137,10 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
             for sides, shown in zip(claims.views(why, order), pair["views"], strict=True):
                 if reason := _other(sides, shown):
                     return f"pair {number}: {reason}"
+            if way.places is not None:
+                for two, shown in zip(way.places.claims(), pair["bijection"]["is_one"], strict=True):
+                    if reason := _other(claims.movement(*two), shown):
+                        return f"pair {number}: {reason}"
             claims.add(number, why, order)
         if certificate["laws"] != sorted({*_laws(certificate["pairs"]), *([SIGNED_ZERO] if bare else [])}):
             return "the laws are not those that the pairs need"
@@ -153,6 +166,7 @@ def refusal_alone(certificate: Any) -> str:
         if certificate["seal"] != _seal({k: v for k, v in certificate.items() if k != "seal"}):
             return "the seal does not match: the certificate was altered"
         claims = [view for pair in certificate["pairs"] for view in pair["views"]]
+        claims += [view for pair in certificate["pairs"] for view in pair.get("bijection", {}).get("is_one", ())]
         for shown in (*claims, *certificate["outputs"].values()):
             if shown is not None and (reason := refusal(shown)):
                 return reason
@@ -286,6 +300,8 @@ class _Claims:
 
 def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
     """Return the view *joined* over the box of the view *like*, whose axes it joins, and some of them reversed."""
+    if way.places is not None:
+        return way.places.applied(joined, batch)
     if way.groups is not None:
         split = reshape(joined, (*joined.shape[:batch], *(like.shape[batch + k] for k in way.order)))
         joined = _permuted(split, (*range(batch), *(batch + k for k in _inverse(way.order))))
@@ -294,11 +310,28 @@ def _split_box(joined: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
 
 def _joined_box(split: Tensor, like: Tensor, batch: int, way: Way) -> Tensor:
     """Return the value *split* over the box of the value *like*: what `_split_box` undoes."""
+    if way.places is not None:
+        return _undone(way.places, split, batch)
     split = flip(split, [batch + k for k in way.reversed]) if way.reversed else split
     if way.groups is None:
         return split
     moved = _permuted(split, (*range(batch), *(batch + k for k in way.order)))
     return reshape(moved, (*split.shape[:batch], *like.shape[batch:]))
+
+
+def _undone(places: Bijection, t: Tensor, batch: int) -> Tensor:
+    """Return *t*, whose axes after the batch are the first box, over the second box."""
+    assert places.inverse is not None
+    (leaf,) = places.inverse.leaves()
+    last = _permuted(t, (*range(batch, t.rank), *range(batch)))
+    found = moved(places.inverse, {leaf.key: last}, leaf.rank)
+    return _permuted(found, (*range(found.rank - batch, found.rank), *range(found.rank - batch)))
+
+
+def _with_places(way: Way, found: Iterable[Way], number: int) -> Way:
+    """Return *way* with the bijection of this number among those that are found."""
+    (same,) = (other for other in found if other.number == number)
+    return replace(way, places=same.places, number=number)
 
 
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
@@ -354,7 +387,10 @@ def _is_no_pair(why: Pair, order: tuple[int, ...], laws: Sequence[str], facts: F
     ends = [0, *(last for _, last in way.groups or ())]
     if way.groups is not None and [list(group) for group in way.groups] != [list(pair) for pair in pairwise(ends)]:
         return "the groups of axes do not follow each other"
-    if not any_order(a) and (list(way.order) != axes or way.reversed) and "reassociate" not in laws:
+    if way.places is not None and (way.places.inverse is None or way.places.back != way.back):
+        return "the boxes do not correspond one to one"
+    moves = list(way.order) != axes or way.reversed or way.places is not None
+    if not any_order(a) and moves and (way.law, "reassociate" in laws) != ("reassociate", True):
         return "the order of a float sum is another, and no law allows it"
     return ""
 
