@@ -38,11 +38,11 @@ def inverse(t: Tensor) -> Inverse:
     return inverse(t)
 
 
-def two_sided_inverse(t: Tensor) -> Any:
-    """Return the tensor that undoes the map of *t*, of an input of its shape; None if that is not proved for both."""
-    from symlayout.inverses.find_inverse import two_sided_inverse
+def proved_inverse(t: Tensor, *, both: bool) -> Any:
+    """Return the tensor that undoes *t*, and that *t* undoes if *both*; None if that is not proved."""
+    from symlayout.inverses.find_inverse import proved_inverse
 
-    return two_sided_inverse(t)
+    return proved_inverse(t, both=both)
 
 
 def picture(t: Tensor, dims: Mapping[Any, Any] | None, at: Sequence[int] | None) -> Picture:

@@ -59,7 +59,7 @@ def column_major_numbers(x: Array, axes: Axes) -> Array:
 
 
 _REDUCE: dict[str, Body] = {
-    "max": Body("greatest", greatest, over=True, commutative=True, exact=True, joins=JOINS[greatest]),
+    "max": Body("greatest", greatest, over=True, commutative=True, exact=True, joins=JOINS[greatest], idempotent=True),
     "mean": Body("mean", mean, over=True, commutative=True),
 }
 

@@ -140,6 +140,7 @@ def reduced(
     order = [*kept, *sorted(axes)]
     view = x if order == list(range(x.rank)) else transpose(x, order)
     joins = JOINS.get(function)
-    body = Body(function.__name__, function, attributes, over=True, commutative=commutative, exact=exact, joins=joins)
+    kind = {"commutative": commutative, "exact": exact, "idempotent": function in (greatest, least)}
+    body = Body(function.__name__, function, attributes, over=True, joins=joins, **kind)
     made = compute(body, [view], batch=len(kept), dtype=x.dtype)
     return expand_dims(made, sorted(axes)) if keepdims and axes else made

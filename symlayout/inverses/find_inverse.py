@@ -164,11 +164,13 @@ def inverse(t: Tensor) -> Inverse:
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
 
 
-def two_sided_inverse(t: Tensor) -> Tensor | None:
-    """Return the inverse of *t*, applied to an input of its shape, if both round trips are soon proved; else None.
+def proved_inverse(t: Tensor, *, both: bool) -> Tensor | None:
+    """Return the inverse of *t*, applied to an input of its shape, if that is soon proved; else None.
+
+    It recovers the input of *t*; *both* asks that *t* also recovers the input of the inverse.
 
     >>> import symlayout as sl
-    >>> two_sided_inverse(sl.roll(sl.tensor("N", name="x"), 1)).shape
+    >>> proved_inverse(sl.roll(sl.tensor("N", name="x"), 1), both=True).shape
     (N,)
     """
     from symlayout.inverses.inverse_by_steps import all_candidates
@@ -178,7 +180,7 @@ def two_sided_inverse(t: Tensor) -> Tensor | None:
     (leaf,) = t.leaves()
     for candidate in all_candidates(t, leaf):
         undone = candidate(z)
-        claims = (candidate(t), leaf), (t.replace({leaf.key: undone}), z)
+        claims = [(candidate(t), leaf), (t.replace({leaf.key: undone}), z)][: 1 + both]
         if all(prove_briefly(*claim, budget=_FIRST_BUDGET).verdict is Verdict.PROVED for claim in claims):
             return undone
     return None

@@ -3,38 +3,58 @@
 If both views read one element, the coordinates of that element are equations between a coordinate of the first box and
 one of the second.  Solved for the second, they say where each term of the first value stands in the box of the second:
 a roll, a shuffle, another order of the digits of a joined axis.  This is a guess.  It is used only where the views are
-proved to be equal under it, and where it is proved to have an inverse.
+proved to be equal under it, and where it is proved to have an inverse.  Functions such as a maximum, which do not count
+their terms, need less: each place of the second box is met.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from symlayout import facade
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
-from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute
+from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute, symbol
 from symlayout.errors import SymlayoutError
 from symlayout.maps.digit_expressions import Expression, Translated
 from symlayout.tensors.chain import Tensor, apply
-from symlayout.tensors.declaration import Declared, Operand, index_map
+from symlayout.tensors.declaration import Case, Declared, Operand
 from symlayout_codegen.forks import cached_property
 
 _DEEPEST = 4  # functions, one after the other, through which the elements of a view are followed
 _MOST_AXES = 8  # of a box
-_MOST_READS = 16  # elements of a view that are looked at
+_MOST_READS = 16  # elements of a view that are looked at at each coordinate
+_MOST_PIECES = 8  # of a view that has cases
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """The coordinates *coords* in a box, where all *windows* ``0 <= value < extent`` hold."""
+
+    windows: tuple[tuple[Extent, Extent], ...]
+    coords: tuple[Extent, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Places:
-    """Coordinates *coords* in a box, in the digits *names* of another box of *extents* and the symbols of *facts*."""
+    """Pieces of a map to a box, in the digits *names* of another box of *extents* and the symbols of *facts*."""
 
     facts: Facts
     extents: tuple[Extent, ...]
     names: tuple[str, ...]
-    coords: tuple[Extent, ...]
+    pieces: tuple[_Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a view reads at a coordinate, elements of *leaves*, where *windows* hold."""
+
+    windows: tuple[tuple[Extent, Extent], ...]
+    leaves: tuple[tuple[Tensor, tuple[Extent, ...]], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +65,14 @@ class Bijection:
     ----------
     back : bool
         Whether the first box is that of the second value.
+    onto : bool
+        Whether it is enough that each coordinate of the second box is met, however often.
     """
 
     places: _Places
     box: Tensor  # stands for the elements of the second box
     back: bool
+    onto: bool
 
     @cached_property
     def tensor(self) -> Tensor:
@@ -59,51 +82,54 @@ class Bijection:
     @cached_property
     def inverse(self) -> Tensor | None:
         """The elements of the first box, read over the second; None if it is not proved that this undoes `tensor`."""
-        found: Tensor | None = facade.two_sided_inverse(self.tensor)
+        found: Tensor | None = facade.proved_inverse(self.tensor, both=not self.onto)
         return found
 
     def applied(self, t: Tensor, batch: int) -> Tensor:
         """Return *t*, whose axes after the batch are the second box, over the first box."""
         return apply(reindexed, (t,), (self.places, batch), {}, own=False)
 
-    def extents(self, facts: Facts) -> tuple[list[Extent], list[Extent]]:
-        """Return the extents of both boxes."""
-        one, other = ([facts.reduce(e) for e in t.extents] for t in (self.tensor, self.box))
-        return one, other
-
-    def coordinates(self, box: Sequence[Extent], facts: Facts) -> list[Extent]:
-        """Return the coordinate in the second box, given one of the first."""
-        assert self.tensor.declared is not None
-        found = self.tensor.declared.cases[0].coords(*(Coordinate(facts.reduce(c), facts) for c in box))
-        return [facts.reduce(extent_of(c)) for c in found]
-
     def claims(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the two claims that make it a bijection: one after the other is the identity, in both orders."""
+        """Yield the claims that make it a bijection: one after the other is the identity, in both orders.
+
+        If it is only *onto*, one order is enough.
+        """
         if self.inverse is not None:
             (leaf,) = self.inverse.leaves()
             yield self.inverse.replace({leaf.key: self.tensor}), self.box
-            yield self.tensor.replace({self.box.key: self.inverse}), leaf
+            if not self.onto:
+                yield self.tensor.replace({self.box.key: self.inverse}), leaf
 
 
 def reindexed(x: Operand, places: _Places, batch: int) -> Declared:
     """Return the elements of *x* at the places that each coordinate after the batch has."""
     translated = Translated(x, places.facts)
     domain = [*x.shape[:batch], *(translated(e) for e in places.extents)]
-    found = [Expression(e, translated) for e in places.coords]
 
-    def coords(*o: object) -> list[object]:
-        values = dict(zip(places.names, o[batch:], strict=True))
-        return [*o[:batch], *(e(values) for e in found)]
+    def case(piece: _Piece) -> Case:
+        found = [Expression(e, translated) for e in piece.coords]
+        windows = [(Expression(e, translated), translated(extent)) for e, extent in piece.windows]
 
-    return index_map(domain, coords)
+        def coords(*o: Any) -> list[Any]:
+            values = dict(zip(places.names, o[batch:], strict=True))
+            return [*o[:batch], *(e(values) for e in found)]
+
+        def where(*o: Any) -> list[tuple[Any, Extent]]:
+            values = dict(zip(places.names, o[batch:], strict=True))
+            return [(e(values), extent) for e, extent in windows]
+
+        return Case(coords, where=where if windows else None)
+
+    return Declared(tuple(domain), tuple(case(piece) for piece in places.pieces))
 
 
 def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts: Facts) -> list[Bijection]:
-    """Return the bijections that the views of *a* and *b* suggest: of the box of *a* to that of *b*, or back.
+    """Return the maps that the views of *a* and *b* suggest: of the box of *a* to that of *b*, or back.
 
     *facts* are those of both, without coordinates.  Axis ``order[k]`` of the batch of *a* is axis k of that of *b*.
     """
     whole, batch = facts, a.batch
+    onto = a.body is not None and a.body.idempotent
     facts = facts.fork()
     facts.splits = None
     try:
@@ -115,13 +141,9 @@ def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts:
         digits = axis_digits(tuple(outer + boxes[0] + boxes[1]), facts)
         at, middle = digits[:batch], batch + len(boxes[0])
         ends = digits[batch:middle], digits[middle:]
-        equations: list[Extent] = []
-        for v, w in zip(a.inputs[::-1] if swapped else a.inputs, b.inputs, strict=True):
-            bt = [at[k] for k in order]
-            found = _reads(v, [*at, *ends[0]], facts), _reads(w, [*bt, *ends[1]], facts)
-            for (x, one), (y, other) in zip(*found, strict=False):
-                if x.key == y.key or (x.body is not None and x.body == y.body and x.rank == y.rank):
-                    equations += [facts.reduce(d - c) for c, d in zip(one, other, strict=True)]
+        starts = [*at, *ends[0]], [*(at[k] for k in order), *ends[1]]
+        inputs = (a.inputs[::-1] if swapped else a.inputs), b.inputs
+        reads = [[_reads(view, start, facts) for view in views] for views, start in zip(inputs, starts, strict=True)]
     except SymlayoutError:  # a box is empty, or a coordinate has no normal form
         return []
     made: list[Bijection] = []
@@ -129,69 +151,118 @@ def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts:
     for back in (False, True):
         first, second = (1, 0) if back else (0, 1)
         names = [tuple(digit_name(k) for k in numbers[side]) for side in (first, second)]
-        coords = _solved(equations, names[0], names[1], boxes[first], boxes[second], facts)
-        if coords is not None and coords != ends[first]:
-            extents = (a if back else b).inputs[0].extents[batch:]
-            box = Tensor("box", a.dtype, tuple(whole.reduce(e) for e in extents), whole, key="box")
-            made.append(Bijection(_Places(facts, tuple(boxes[first]), names[0], tuple(coords)), box, back))
+        guess = _Guess(facts, names[0], names[1], boxes[first], boxes[second])
+        for pieces in guess.pieces(list(zip(reads[first], reads[second], strict=True))):
+            if len(pieces) > 1 or pieces[0].coords != tuple(ends[first]):
+                extents = (a if back else b).inputs[0].extents[batch:]
+                box = Tensor("box", a.dtype, tuple(whole.reduce(e) for e in extents), whole, key="box")
+                made.append(Bijection(_Places(facts, tuple(boxes[first]), names[0], tuple(pieces)), box, back, onto))
     return made
 
 
-def _reads(
-    view: Tensor, coords: Sequence[Extent], facts: Facts, depth: int = _DEEPEST
-) -> list[tuple[Tensor, list[Extent]]]:
-    """Return what *view* reads at *coords*, each with its coordinates; of operations with several cases, the first.
+def _reads(view: Tensor, coords: Sequence[Extent], facts: Facts, depth: int = _DEEPEST) -> list[_Read]:
+    """Return what *view* reads at *coords*: one read for each combination of cases.
 
-    Functions whose elements follow those that they read are looked through.
+    Fills are left out, and functions whose elements follow those that they read are looked through.
     """
-    while view.declared is not None:
-        case = view.declared.cases[0]
-        coords = [facts.reduce(extent_of(c)) for c in case.coords(*(Coordinate(c, facts) for c in coords))]
-        view = view.inputs[case.source]
+    if view.declared is not None:
+        found: list[_Read] = []
+        given = [Coordinate(facts.reduce(c), facts) for c in coords]
+        for case in view.declared.cases:
+            windows = [] if case.where is None else case.where(*given)
+            limits = [(facts.reduce(extent_of(value)), facts.reduce(extent)) for value, extent in windows]
+            inner = [facts.reduce(extent_of(c)) for c in case.coords(*given)]
+            for read in _reads(view.inputs[case.source], inner, facts, depth):
+                found.append(_Read((*limits, *read.windows), read.leaves))
+        return found[:_MOST_PIECES]
     if depth and view.body is not None and (not view.body.over or view.body.equivariant):
-        operands = [x for x in view.inputs if x.rank == len(coords)]
-        return [read for x in operands for read in _reads(x, coords, facts, depth - 1)][:_MOST_READS]
-    return [(view, list(coords))]
+        operands = [_reads(x, coords, facts, depth - 1) for x in view.inputs if x.rank == len(coords)]
+        return [_both(reads) for reads in itertools.islice(itertools.product(*operands), _MOST_PIECES)]
+    return [_Read((), ((view, tuple(coords)),))]
 
 
-def _solved(
-    equations: Sequence[Extent],
-    known: Sequence[str],
-    wanted: Sequence[str],
-    given: Sequence[Extent],
-    extents: Sequence[Extent],
-    facts: Facts,
-) -> list[Extent] | None:
-    """Return the digits *wanted*, of a box of *extents*, in terms of the digits *known*, of a box *given*.
+def _both(reads: Sequence[_Read]) -> _Read:
+    """Return several reads as one, where the windows of all hold."""
+    leaves = tuple(leaf for read in reads for leaf in read.leaves)
+    return _Read(tuple(window for read in reads for window in read.windows), leaves[:_MOST_READS])
 
-    None if the equations, each of which says that a polynomial is 0, do not determine them.
-    """
-    values: dict[str, Extent] = {}
-    open_ones = list(equations)
-    while open_ones:
-        left: list[Extent] = []
-        for e in open_ones:
-            e = facts.reduce(substitute(e, values))
-            unknown = [name for name in names_of(e) if _digits_of(name, facts) & set(wanted)]
-            value = _root(e, unknown[0]) if len(unknown) == 1 and isinstance(e, Poly) else None
-            if value is None:
-                left += [e] * (len(unknown) > 0)
-            elif all(_digits_of(name, facts) <= set(known) for name in names_of(value)):
-                values[unknown[0]] = value
-        if len(left) == len(open_ones):
-            break
-        open_ones = left
-    unused = set(known) - {d for e in values.values() for name in names_of(e) for d in _digits_of(name, facts)}
-    found: list[Extent] = []
-    for name, e in zip(wanted, extents, strict=True):
-        if e != 1 and name not in values:  # nothing reads this axis: it may be any other such axis
-            free = [k for k, n in enumerate(known) if n in unused and given[k] == e]
-            if not free:
-                return None
-            unused.discard(known[free[0]])
-            values[name] = Poly({(known[free[0]],): 1})
-        found.append(0 if e == 1 else values[name])
-    return found
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """What reads say of the digits *wanted*, of a box of *extents*, given the digits *known*, of a box *given*."""
+
+    facts: Facts
+    known: Sequence[str]
+    wanted: Sequence[str]
+    given: Sequence[Extent]
+    extents: Sequence[Extent]
+
+    def pieces(self, views: Sequence[tuple[list[_Read], list[_Read]]]) -> Iterator[list[_Piece]]:
+        """Yield the pieces of maps that the reads of the views suggest: first a map without cases."""
+        whole = [self._equations(v[0], w[0]) for v, w in views if len(v) == len(w) == 1]
+        first = [self._equations(v[0], w[0]) for v, w in views if v and w]
+        certain = [e for equations in whole for e in equations]
+        coords = self._solved([*certain, *(e for equations in first for e in equations)])
+        if coords is not None:
+            yield [_Piece((), coords)]
+        for v, w in views:
+            if len(v) > 1 and w:
+                found = [self._piece(read, w, certain) for read in v]
+                pieces = [piece for piece in found if piece is not None]
+                if len(pieces) == len(found):
+                    yield pieces
+                    return
+
+    def _piece(self, read: _Read, others: Sequence[_Read], certain: Sequence[Extent]) -> _Piece | None:
+        """Return the coordinates where *read* applies; None if no other read determines them."""
+        if any(not self._is_known(value) for value, _ in read.windows):
+            return None
+        for other in others:
+            equations = self._equations(read, other)
+            coords = self._solved([*certain, *equations]) if equations else None
+            if coords is not None:
+                return _Piece(read.windows, coords)
+        return None
+
+    def _equations(self, read: _Read, other: _Read) -> list[Extent]:
+        """Return polynomials that are 0 where both read one element."""
+        found: list[Extent] = []
+        for (x, one), (y, two) in zip(read.leaves, other.leaves, strict=False):
+            if x.key == y.key or (x.body is not None and x.body == y.body and x.rank == y.rank):
+                found += [self.facts.reduce(d - c) for c, d in zip(one, two, strict=True)]
+        return found
+
+    def _is_known(self, e: Extent) -> bool:
+        """Return whether *e* has no digits but those known."""
+        return all(_digits_of(name, self.facts) <= set(self.known) for name in names_of(e))
+
+    def _solved(self, equations: Sequence[Extent]) -> tuple[Extent, ...] | None:
+        """Return the digits wanted; None if the equations do not determine them."""
+        facts, values, open_ones = self.facts, dict[str, Extent](), list(equations)
+        while open_ones:
+            left: list[Extent] = []
+            for e in open_ones:
+                e = facts.reduce(substitute(e, values))
+                unknown = [name for name in names_of(e) if _digits_of(name, facts) & set(self.wanted)]
+                value = _root(e, unknown[0]) if len(unknown) == 1 and isinstance(e, Poly) else None
+                if value is None:
+                    left += [e] * (len(unknown) > 0)
+                elif self._is_known(value):
+                    values[unknown[0]] = value
+            if len(left) == len(open_ones):
+                break
+            open_ones = left
+        used = {d for e in values.values() for name in names_of(e) for d in _digits_of(name, facts)}
+        found: list[Extent] = []
+        for name, e in zip(self.wanted, self.extents, strict=True):
+            if e != 1 and name not in values:  # nothing reads this axis: it may be any other such axis
+                free = [n for n, size in zip(self.known, self.given, strict=True) if n not in used and size == e]
+                if not free:
+                    return None
+                used.add(free[0])
+                values[name] = symbol(free[0])
+            found.append(0 if e == 1 else values[name])
+        return tuple(found)
 
 
 def _root(e: Poly, name: str) -> Extent | None:

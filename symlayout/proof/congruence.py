@@ -119,20 +119,14 @@ class Way:
         """Whether each coordinate of the box corresponds to itself."""
         return self.groups is None and not self.reversed and self.places is None
 
-    def extents(self, box: Sequence[Extent], facts: Facts) -> list[Extent] | None:
-        """Return the extents of the other box, given the extents of this box; None if this box is another one."""
-        if self.places is not None:
-            one, other = self.places.extents(facts)
-            fits = len(one) == len(box) and all(equal(x, y, facts) for x, y in zip(one, box, strict=True))
-            return other if fits else None
+    def extents(self, box: Sequence[Extent]) -> list[Extent]:
+        """Return the extents of the other box, given the extents of this box."""
         if self.groups is None:
             return list(box)
         return [product([box[k] for k in self.order[start:stop]]) for start, stop in self.groups]
 
-    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent], facts: Facts) -> list[Extent]:
+    def coordinates(self, box: Sequence[Extent], extents: Sequence[Extent]) -> list[Extent]:
         """Return the coordinate in the other box, given a coordinate and the extents of this box."""
-        if self.places is not None:
-            return self.places.coordinates(box, facts)
         box = [extents[k] - 1 - c if k in self.reversed else c for k, c in enumerate(box)]
         if self.groups is None:
             return box
@@ -259,15 +253,14 @@ def _agreement(one: Tensor, other: Tensor, batch: int, way: Way, facts: Facts) -
     """
     facts = facts.fork()
     extents = [facts.reduce(e) for e in one.extents[batch:]]
-    expected = way.extents(extents, facts)
-    if expected is None or len(expected) != other.rank - batch:
+    if len(way.extents(extents)) != other.rank - batch:
         return [0] * len(extents)
     try:
         facts.meet(extents)
         box = axis_digits(tuple(extents), facts)
         slopes = [
             _slopes(view, [*[0] * batch, *coords], box, facts)
-            for view, coords in ((one, box), (other, way.coordinates(box, extents, facts)))
+            for view, coords in ((one, box), (other, way.coordinates(box, extents)))
         ]
     except SymlayoutError:  # the box is empty, or a coordinate has no normal form
         return [0] * len(extents)

@@ -696,12 +696,16 @@ class _Decision:
         if way.keeps and list(at) == list(bt) and self.are_one_expression(v, w):
             return
         facts = facts.fork()
+        if way.places is not None:
+            ends = w.extents[len(bt) :], way.places.box.extents
+            if len(ends[0]) != len(ends[1]) or not all(map(equal, *ends, itertools.repeat(facts))):
+                raise _Stuck(f"{w.name} is read over the box of the other views")
+            w = way.places.applied(w, len(bt))
+            facts.merge(w.facts)
         boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
         try:
-            if way.places is not None:
-                facts.merge(way.places.tensor.facts)
-            expected = way.extents(boxes[0], facts)
-            if expected is None or len(expected) != len(boxes[1]):
+            expected = way.extents(boxes[0])
+            if len(expected) != len(boxes[1]):
                 raise _Stuck(f"{v.name} and {w.name} are read over boxes of one rank")
             for x, y in zip(expected, boxes[1], strict=True):
                 if not equal(x, y, facts):
@@ -713,7 +717,7 @@ class _Decision:
             if error.kind != "infeasible":
                 raise
             return  # the box is empty, and so is the other
-        there = way.coordinates(box, boxes[0], facts)
+        there = way.coordinates(box, boxes[0])
         try:
             self._of_views(v, w, (*at, *box), (*bt, *there)).decide(facts, ())
         except InconclusiveError as error:
@@ -762,7 +766,13 @@ def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]],
     """Return whether places in the boxes of two equivariant values are one, by the way in which these correspond."""
     one, (box, other) = (why.b, places[::-1]) if why.way.back else (why.a, places)
     extents = [facts.reduce(e) for e in one.extents[one.batch :]]
-    there = why.way.coordinates(box, extents, facts)
+    if why.way.places is None:
+        there = why.way.coordinates(box, extents)
+    else:
+        assert why.way.places.tensor.declared is not None
+        cases = why.way.places.tensor.declared.cases
+        given = [Coordinate(facts.reduce(e), facts) for e in box]
+        there = [extent_of(c) for c in cases[_case(cases, given, facts)].coords(*given)]
     return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
 
 

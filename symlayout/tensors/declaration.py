@@ -123,6 +123,9 @@ class Body:
         Whether the value has the box of the operands, and moves as they do: if their elements change places by a
         bijection of boxes, the elements of the value change places by it, up to the rounding of floats unless *exact*.
         So each element of the value depends on the elements at its place, and on all elements in any order.
+    idempotent : bool
+        Whether the value of a commutative and exact body depends only on which terms there are, and not on how often
+        each is read, as that of a maximum.
 
     Examples
     --------
@@ -144,6 +147,7 @@ class Body:
     sums_products: bool = False
     joins: Callable[..., Any] | None = None
     equivariant: bool = False
+    idempotent: bool = False
 
 
 class Operand:

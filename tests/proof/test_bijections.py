@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import symlayout as sl
+from symlayout.proof.bijections import bijections
 from symlayout.proof.certificate.computed import refusal_of_computed, sealed
 from symlayout.tensors.chain import joint_facts
 
@@ -126,13 +127,96 @@ def test_terms_that_are_others(claim: Callable[[], Sides]) -> None:
         assert sl.prove_equal(*sides, laws=LAWS).verdict is sl.Verdict.REFUTED
 
 
-def test_terms_that_are_read_twice_are_no_bijection() -> None:
-    square = sl.tensor((N, 2 * K), "int64", name="s")
-    left = op.reduce_max(sl.roll(square[:, :K], 1, 1), axes=[1], keepdims=0)
-    right = op.reduce_max(sl.tile(square[:, :K], (1, 2)), axes=[1], keepdims=0)
-    assert sl.prove_equal(left, right).verdict is not sl.Verdict.REFUTED  # true of maxima, which the sums are not
-    sums = [op.reduce_sum(t.inputs[0], axes=[1], keepdims=0) for t in (left, right)]
-    assert sl.prove_equal(*sums, laws=LAWS).verdict is sl.Verdict.REFUTED
+whole = sl.tensor((N, K), "int64", name="i")
+image = sl.tensor((N, C, H + 4, W + 4), "float32", name="p")
+
+
+def _pooled(t: sl.Tensor, *kernel: int) -> sl.Tensor:
+    made: sl.Tensor = op.max_pool(t, kernel_shape=kernel)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (op.reduce_max(sl.tile(whole, (1, 2)), axes=[1]), op.reduce_max(whole, axes=[1])),
+        (op.reduce_min(sl.repeat(sl.roll(whole, 1, 1), 3, axis=1), axes=[1]), op.reduce_min(whole, axes=[1])),
+        (_pooled(_pooled(image, 3, 3), 3, 3), _pooled(image, 5, 5)),
+    ],
+)
+def test_a_maximum_does_not_count_its_terms(left: sl.Tensor, right: sl.Tensor) -> None:
+    for sides in ((left, right), (right, left)):
+        proof = sl.prove_equal(*sides)
+        assert proof.verdict is sl.Verdict.PROVED
+        assert sl.check(proof.certificate)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (op.reduce_sum(sl.tile(whole, (1, 2)), axes=[1]), op.reduce_sum(whole, axes=[1])),
+        (op.reduce_max(sl.tile(whole, (1, 2))[:, 1:-1], axes=[1]), op.reduce_max(whole[:, 1:], axes=[1])),
+        (_pooled(_pooled(image, 3, 3), 3, 2), _pooled(image, 5, 5)[..., :-1]),
+    ],
+)
+def test_a_sum_counts_its_terms_and_a_maximum_has_all(left: sl.Tensor, right: sl.Tensor) -> None:
+    for sides in ((left, right), (right, left)):
+        assert sl.prove_equal(*sides, laws=LAWS).verdict is not sl.Verdict.PROVED
+
+
+halves = [sl.tensor((N, e), "float32", name=name) for e, name in ((K, "first"), (M, "second"))]
+factors = [sl.tensor((e, 3), "float32", name=name) for e, name in ((K, "top"), (M, "bottom"))]
+even = sl.tensor((N, 2 * K), "float32", name="e")
+picture = sl.tensor((N, C, 2 * H, 2 * W), "float32", name="y")
+pixels = sl.tensor((M, 4 * C, 1, 1), "float32", name="o")
+
+
+def _swapped(turned: int = -1) -> Sides:
+    left = op.matmul(sl.concatenate(halves, 1), sl.concatenate(factors, 0))
+    return left, op.matmul(sl.concatenate(halves[::-1], 1), sl.concatenate(factors[::turned], 0))
+
+
+def _moved_half(start: Any = K) -> Sides:
+    left = op.reduce_sum(sl.concatenate([even[:, start:], even[:, :K]], 1), axes=[1], keepdims=0)
+    return left, op.reduce_sum(even, axes=[1], keepdims=0)
+
+
+def _evens_and_odds(second: int = 1) -> Sides:
+    parts = [op.reduce_max(even[:, k::2], axes=[1], keepdims=0) for k in (0, second)]
+    return op.max(*parts), op.reduce_max(even, axes=[1], keepdims=0)
+
+
+def _focus(order: tuple[int, ...] = (0, 3, 2, 1)) -> Sides:
+    parts = [picture[:, :, i::2, j::2] for j in (0, 1) for i in (0, 1)]
+    kernels = sl.transpose(sl.reshape(pixels, (M, 2, 2, C)), order)
+    return op.conv(sl.concatenate(parts, 1), pixels), op.conv(picture, kernels, strides=(2, 2))
+
+
+@pytest.mark.parametrize("claim", [_swapped, _moved_half, _evens_and_odds, _focus])
+def test_terms_of_parts_that_are_joined_stand_elsewhere(claim: Callable[[], Sides]) -> None:
+    left, right = claim()
+    for sides in ((left, right), (right, left)):
+        proof = sl.prove_equal(*sides, laws=LAWS)
+        assert proof.verdict is sl.Verdict.PROVED
+        assert sl.check(proof.certificate)
+
+
+@pytest.mark.parametrize(
+    "claim", [lambda: _swapped(1), lambda: _moved_half(0), lambda: _evens_and_odds(0), lambda: _focus((0, 3, 1, 2))]
+)
+def test_terms_of_parts_that_are_joined_in_another_way_are_others(claim: Callable[[], Sides]) -> None:
+    left, right = claim()
+    for sides in ((left, right), (right, left)):
+        assert sl.prove_equal(*sides, laws=LAWS).verdict is sl.Verdict.REFUTED
+
+
+def test_a_guess_names_the_place_of_each_term() -> None:
+    sides = [op.reduce_sum(t, axes=[1], keepdims=0) for t in (sl.roll(vector, 1, 1), vector)]
+    (found,) = bijections(sides[0], sides[1], (0,), False, joint_facts(sides))
+    assert not found.back
+    assert sl.prove_equal(found.tensor, sl.roll(found.box, 1, 0)).verdict is sl.Verdict.PROVED
+    assert found.inverse is not None
+    assert [sl.prove_equal(*claim).verdict for claim in found.claims()] == [sl.Verdict.PROVED] * 2
 
 
 @pytest.mark.parametrize(
