@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.polynomial import Extent
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.compute.scalars import is_narrow
 from symlayout.errors import ShapeError
-from symlayout.ops.axes import expand_dims, moveaxis
+from symlayout.ops.axes import expand_dims
 from symlayout.ops.broadcast import joint_extents
-from symlayout.ops.flip import flip
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
-from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain import Tensor, core_operation
 from symlayout.tensors.computation import Computed, View, computation
-from symlayout.tensors.declaration import Body, Fill, Operand
+from symlayout.tensors.declaration import Body, Declared, Fill, Operand, index_map
 
 Array = np.ndarray[Any, Any]
 
@@ -223,7 +222,9 @@ def conv(x: Operand, groups: Any, spatial: Spatial, fill: Any = 0) -> Computed:
 def conv_transpose(x: Tensor, w: Tensor, groups: int, strides: Any, dilations: Any, pads: Any, extra: Any) -> Tensor:
     """Return the transposed convolution of (n, c, ...) with kernels (c, m/groups, ...).
 
-    It is the convolution with turned kernels of the input with ``stride - 1`` zeros between its elements.
+    Along an axis of stride s, every s-th element of a kernel meets a given element of the result.  So the result is
+    made of the convolutions with s kernels, each of every s-th element of the kernel, turned.  Where the stride and the
+    dilation are not 1, it is the convolution of the input with ``stride - 1`` zeros between its elements.
 
     Parameters
     ----------
@@ -235,20 +236,25 @@ def conv_transpose(x: Tensor, w: Tensor, groups: int, strides: Any, dilations: A
     Raises
     ------
     ShapeError
-        ``rank``, ``size_mismatch``, ``infeasible``.
+        ``rank``, ``size_mismatch``, ``infeasible``, ``block_lt_1``, ``non_divisible``.
     """
     rank = x.rank - 2
     if w.rank != x.rank:
         raise ShapeError(f"conv_transpose: the kernels have rank {w.rank}, not {x.rank}", "rank")
-    for k, s in enumerate(strides):
-        if s != 1:
-            x = _spread(x, 2 + k, s)
-    around = []
-    for k in range(rank):
-        reach = dilations[k] * (w.shape[2 + k] - 1)
-        around.append((reach - pads[k][0], reach - pads[k][1] + extra[k]))
-    spatial = Spatial((1,) * rank, tuple(dilations), tuple(around))
-    return conv(x, _turned(w, groups), groups, spatial)
+    steps = list(strides)
+    for k, (s, d) in enumerate(zip(strides, dilations, strict=True)):
+        if s != 1 and d != 1:
+            x, steps[k] = _spread(x, 2 + k, s), 1
+    kernels = kernels_of_phases(w, groups, tuple(steps))
+    around, sizes = [], []
+    for k, (s, d, (begin, end), more) in enumerate(zip(steps, dilations, pads, extra, strict=True)):
+        reach = d * (kernels.shape[2 + k] - 1)
+        around.append((reach - begin, reach - end + more) if s == 1 else (reach, reach))
+        sizes.append(None if s == 1 else (x.shape[2 + k] - 1) * s + w.shape[2 + k] - begin - end + more)
+    made = conv(x, kernels, groups, Spatial((1,) * rank, tuple(dilations), tuple(around)))
+    if all(s == 1 for s in steps):
+        return made
+    return interleaved(made, tuple(steps), tuple(begin for begin, _ in pads), tuple(sizes))
 
 
 def _spread(x: Tensor, axis: int, stride: Any) -> Tensor:
@@ -260,10 +266,109 @@ def _spread(x: Tensor, axis: int, stride: Any) -> Tensor:
     return pad(spread, [(0, 1 - stride if k == axis else 0) for k in range(x.rank)])
 
 
-def _turned(w: Tensor, groups: int) -> Tensor:
-    """Return kernels (c, m/groups, ...) as kernels (m, c/groups, ...) whose elements run backwards."""
+@core_operation
+def kernels_of_phases(w: Operand, groups: int, strides: Sequence[Any]) -> Declared:
+    """Return kernels (c, m/groups, ...) as kernels (m*phases, c/groups, ...), each of every stride-th element, turned.
+
+    A channel of the result has one kernel for each combination of remainders by the strides.
+
+    Parameters
+    ----------
+    groups : int
+        The number of groups of channels.
+    strides : sequence of int, dim or expression
+        The stride along each spatial axis.
+
+    Raises
+    ------
+    ShapeError
+        ``block_lt_1`` for a stride below 1, ``non_divisible`` if *groups* does not divide the channels.
+
+    References
+    ----------
+    W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> kernels_of_phases(sl.tensor("C, M, 4, 3", name="w"), 1, (2, 1)).shape
+    (2*M, C, 2, 3)
+    """
     c, each, *kernel = w.shape
-    split = reshape(w, [groups, c // groups if isinstance(c, int) else c / groups, each, *kernel])
-    swapped = moveaxis(split, 2, 1)
-    joined = reshape(swapped, [groups * each, swapped.shape[2], *kernel])
-    return flip(joined, list(range(2, w.rank))) if kernel else joined
+    steps = _steps(w, strides, len(kernel))
+    per = w.divide(c, groups)
+    counts = [w.floor_div(n + s - 1, s) for n, s in zip(kernel, steps, strict=True)]
+
+    def coords(m: Any, r: Any, *offsets: Any) -> list[Any]:
+        spots: list[Any] = []
+        for s, count, j in zip(reversed(steps), reversed(counts), reversed(offsets), strict=True):
+            turned = count - 1 - j
+            spots.insert(0, turned if s == 1 else turned * s + m % s)
+            m = m if s == 1 else m // s
+        return [r if groups == 1 else m // each * per + r, m if groups == 1 else m % each, *spots]
+
+    whole = all(count * s == n for n, s, count in zip(kernel, steps, counts, strict=True))
+    domain = (groups * each * product(steps), per, *counts)
+    return index_map(domain, coords, fill=None if whole else Fill(0))
+
+
+@core_operation
+def interleaved(x: Operand, strides: Sequence[Any], begins: Sequence[Any], sizes: Sequence[Any]) -> Declared:
+    """Return (n, m*phases, ...) as (n, m, ...), where each phase has every stride-th element of the spatial axes.
+
+    Parameters
+    ----------
+    strides : sequence of int, dim or expression
+        The number of phases along each spatial axis; an axis of stride 1 stays.
+    begins : sequence of int, dim or expression
+        How many elements are taken away at the beginning of each axis.
+    sizes : sequence of int, dim, expression or None
+        The extents of the result.  Elements beyond the input are 0.
+
+    Raises
+    ------
+    ShapeError
+        ``block_lt_1`` for a stride below 1, ``infeasible`` if an extent is below 1, ``non_divisible``.
+
+    References
+    ----------
+    W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> interleaved(sl.tensor("N, 2*C, H, W", name="x"), (2, 1), (1, 0), (7, None)).shape
+    (N, C, 7, W)
+    """
+    n, channels, *extents = x.shape
+    steps = _steps(x, strides, len(extents))
+    starts = x.extents(begins, "pads", len(extents))
+    found: list[Extent] = []
+    whole = True
+    for k, (e, s, start, size) in enumerate(zip(extents, steps, starts, sizes, strict=True)):
+        if s == 1:
+            found.append(e)
+            continue
+        found.append(x.extent(size, "extent"))
+        x.require(found[-1] - 1, "infeasible", "extent {} of spatial axis {} is below 1", found[-1], k)
+        whole = whole and x.facts.nonnegative(start) and x.facts.nonnegative(e * s - start - found[-1])
+
+    def coords(i: Any, m: Any, *places: Any) -> list[Any]:
+        spots: list[Any] = []
+        for s, start, place in zip(steps, starts, places, strict=True):
+            if s == 1:
+                spots.append(place)
+                continue
+            m = m * s + (place + start) % s
+            spots.append((place + start) // s)
+        return [i, m, *spots]
+
+    domain = (n, x.divide(channels, product(steps)), *found)
+    return index_map(domain, coords, fill=None if whole else Fill(0))
+
+
+def _steps(x: Operand, strides: Sequence[Any], rank: int) -> list[Extent]:
+    steps = x.extents(list(strides), "strides", rank)
+    for s in steps:
+        x.require(s - 1, "block_lt_1", "stride {} is below 1", s)
+    return steps
