@@ -30,7 +30,7 @@ from symlayout.run.storage import WHOLE
 from symlayout.show import small_sizes
 from tests.fuzz.chains import draw
 from tests.fuzz.compare import shape_of
-from tests.fuzz.judge import build, plan
+from tests.fuzz.judge import build, limit, plan
 from tests.support.paths import ROOT
 
 DRIVER = ROOT / "tests" / "c" / "run_cases.c"
@@ -97,8 +97,12 @@ def fuzzed(count: int, first: int = 0) -> Iterator[Subject]:
         try:
             t = build(drawn.chain)
             nest = lower(WHOLE.chain(t), "kernel")[0]
+            emit([Unit(t, "kernel", dtype.itemsize, "none")])
         except (sl.ShapeError, sl.InconclusiveError):
             continue  # the fuzz judges whether that is right
+        except sl.CompilerError as error:
+            limit(error)
+            continue
         points = [point for point, _ in drawn.points if 0 not in _extents(t, drawn.chain, point)]
         if points and nest.pieces:
             made += 1

@@ -109,7 +109,7 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
     try:
         kernel = compiled(fixed, how)
     except (sl.InconclusiveError, sl.CompilerError) as error:
-        found.state = _limit(error)
+        found.state = limit(error)
     if DIGIT in (text := _map_of(fixed)):
         raise Wrong(f"the map is printed with names of its own: {text}")
     known = frozenset(e for shape in drawn.chain.inputs().values() for e in shape if isinstance(e, str))
@@ -120,7 +120,7 @@ def _judge(drawn: Drawn, how: Plan, t: sl.Tensor, rnd: random.Random, found: Fin
             try:
                 case = compare(rnd, subject, bound if k else t, point, grid)
             except (sl.InconclusiveError, sl.CompilerError) as error:  # of another kernel, for strides that are given
-                kernel, found.state = None, _limit(error)
+                kernel, found.state = None, limit(error)
                 break
             if kernel is not None:
                 found.cases.add(case)
@@ -139,7 +139,7 @@ def _map_of(t: sl.Tensor) -> str:
         return ""
 
 
-def _limit(error: sl.InconclusiveError | sl.CompilerError) -> str:
+def limit(error: sl.InconclusiveError | sl.CompilerError) -> str:
     """Return why there is no kernel, if that is as promised; raise *error* if it is not."""
     if isinstance(error, sl.InconclusiveError):
         return "not shown to be inside its inputs"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.aarch64 import Subject, Target, Wrong, catalogue, check, main
+import symlayout as sl
+from symlayout.run.standalone_c import Unit, emit
+from tests.aarch64 import Subject, Target, Wrong, catalogue, check, fuzzed, main
 
 HERE = Target(("gcc",), ())
 SOME = ["--name", "pad_2d_x4", "--fuzzed", "3"]
@@ -47,6 +49,16 @@ def test_kernels_agree_on_an_emulated_aarch64(capsys: pytest.CaptureFixture[str]
 def test_what_is_wrong_is_found(pad: Subject, target: Target, message: str, tmp_path: Path) -> None:
     with pytest.raises(Wrong, match=message):
         check(pad, target, tmp_path)
+
+
+def test_chains_whose_c_would_be_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    (first,) = fuzzed(1)
+    text = emit([Unit(first.tensor, "kernel", first.dtype.itemsize, "none")])["kernel.c"]
+    monkeypatch.setattr(sl.limits, "kernel_characters", len(text) - 1)
+    with pytest.raises(sl.CompilerError, match="kernel_characters"):
+        emit([Unit(first.tensor, "kernel", first.dtype.itemsize, "none")])
+    (other,) = fuzzed(1)
+    assert other.name != first.name
 
 
 def test_a_tool_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]) -> None:
