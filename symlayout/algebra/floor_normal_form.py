@@ -190,6 +190,16 @@ def is_digital(name: str, facts: Facts) -> bool:
     )
 
 
+def digits_of(name: str, facts: Facts) -> frozenset[str]:
+    """Return the digits that a symbol depends on: itself, or those in a floor or in the place of a table's entry."""
+    if name in facts.entries:
+        return frozenset(d for n in names_of(facts.entries[name][1]) for d in digits_of(n, facts))
+    if name in facts.floors:
+        numerator, divisor = facts.floors[name]
+        return frozenset(d for n in names_of(numerator) | names_of(divisor) for d in digits_of(n, facts))
+    return frozenset((name,)) if name[0] == DIGIT else frozenset()
+
+
 def _variables(facts: Facts, e: Extent) -> set[str]:
     """Return the digits, floors and entries of tables in *e*: the symbols that vary between elements."""
     return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors or name in facts.entries}

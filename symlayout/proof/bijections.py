@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from symlayout import facade
-from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, digits_of, extent_of
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute, symbol
 from symlayout.errors import SymlayoutError
 from symlayout.maps.digit_expressions import Expression, Translated
@@ -234,7 +233,7 @@ class _Guess:
 
     def _is_known(self, e: Extent) -> bool:
         """Return whether *e* has no digits but those known."""
-        return all(_digits_of(name, self.facts) <= set(self.known) for name in names_of(e))
+        return all(digits_of(name, self.facts) <= set(self.known) for name in names_of(e))
 
     def _solved(self, equations: Sequence[Extent]) -> tuple[Extent, ...] | None:
         """Return the digits wanted; None if the equations do not determine them."""
@@ -243,7 +242,7 @@ class _Guess:
             left: list[Extent] = []
             for e in open_ones:
                 e = facts.reduce(substitute(e, values))
-                unknown = [name for name in names_of(e) if _digits_of(name, facts) & set(self.wanted)]
+                unknown = [name for name in names_of(e) if digits_of(name, facts) & set(self.wanted)]
                 value = _root(e, unknown[0]) if len(unknown) == 1 and isinstance(e, Poly) else None
                 if value is None:
                     left += [e] * (len(unknown) > 0)
@@ -252,7 +251,7 @@ class _Guess:
             if len(left) == len(open_ones):
                 break
             open_ones = left
-        used = {d for e in values.values() for name in names_of(e) for d in _digits_of(name, facts)}
+        used = {d for e in values.values() for name in names_of(e) for d in digits_of(name, facts)}
         found: list[Extent] = []
         for name, e in zip(self.wanted, self.extents, strict=True):
             if e != 1 and name not in values:  # nothing reads this axis: it may be any other such axis
@@ -269,11 +268,3 @@ def _root(e: Poly, name: str) -> Extent | None:
     """Return the value of *name* for which *e*, which is linear in it, is 0; None if that is no polynomial."""
     split = coefficient_of(e, name)
     return None if split is None else exact_quotient(-1 * split[1], split[0])
-
-
-def _digits_of(name: str, facts: Facts) -> frozenset[str]:
-    """Return the digits that a symbol depends on: itself, or those in the numerator of a floor."""
-    if name in facts.floors:
-        numerator, divisor = facts.floors[name]
-        return frozenset(d for n in names_of(numerator) | names_of(divisor) for d in _digits_of(n, facts))
-    return frozenset((name,)) if name[0] == DIGIT else frozenset()

@@ -18,13 +18,22 @@ import numpy as np
 
 from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of, is_digital, renew
+from symlayout.algebra.floor_normal_form import (
+    Coordinate,
+    axis_digits,
+    digit_name,
+    digits_of,
+    extent_of,
+    is_digital,
+    renew,
+)
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, names_of, symbol
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
 from symlayout.proof.congruence import Congruence, Pair, Way, equal, matching, may_turn, order_of, reversing, ways
+from symlayout.proof.folds import fold_of_copies
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
@@ -494,8 +503,10 @@ class _Decision:
             return np.asarray(read.fill)
         if node.values is not None:
             return uniform(node.values)
-        if node.body is None or node.body.over or node.body.random or node.body.function is None:
+        if node.body is None or node.body.random or node.body.function is None:
             return None
+        if node.body.over:
+            return self._folded_box(node, read.coords, side, facts)
         operands = []
         for view in node.inputs:
             value = self._folded(self._read_from(view, side, read.coords, facts, False), side, facts)
@@ -504,6 +515,37 @@ class _Decision:
             operands.append(value if view.dtype is None else np.asarray(value).astype(view.dtype))
         with np.errstate(all="ignore"):
             return np.asarray(node.body.function(*operands, **dict(node.body.attributes)))
+
+    def _folded_box(self, node: Tensor, coords: Sequence[Extent], side: int, facts: Facts) -> Any:
+        """Return what a fold makes of terms of which each is one constant, however many there are; None if it varies.
+
+        If two such terms make what one makes, so do all numbers of them but 0.
+        """
+        body = node.body
+        if body is None or body.joins is None or body.sums_products or node.rank != node.batch or len(node.inputs) > 1:
+            return None
+        (view,), outer, facts = node.inputs, facts, facts.fork()
+        facts.splits = None  # a question about a part of a digit is not one of the whole claim
+        extents = [facts.reduce(e) for e in view.extents[node.batch :]]
+        try:
+            facts.meet(extents)
+            names = [digit_name(next(self.congruence.digits)) for _ in extents]
+            box = [0 if e == 1 else facts.add_digit(name, e) for name, e in zip(names, extents, strict=True)]
+            term = self._folded(self._read_from(view, side, (*coords, *box), facts, False), side, facts)
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return None
+        except _Open as question:
+            if any(digits_of(n, facts) & set(names) for n in names_of(question.value)):  # some terms may differ
+                return None
+            raise
+        found = (
+            None if term is None or view.dtype is None else fold_of_copies(body, np.asarray(term).astype(view.dtype))
+        )
+        if found is None or not (found.of_none or all(outer.positive(e) for e in extents)):
+            return None
+        return found.value
 
     def _compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
         """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands, or have one formula."""
@@ -562,8 +604,12 @@ class _Decision:
         order = order_of(at[: a.batch], bt[: b.batch], facts)
         why = None if order is None else self._lemma(a, b, order)
         if why is None:
-            # Values that differ somewhere are seldom equal at one place of both: that is looked into once.
-            if self.depth >= (_DEEPEST if order is None else 1):
+            # Values that differ somewhere are seldom equal at one place of both: that is looked into once.  Values of
+            # other extents are parts of each other.
+            of_one_shape = order is not None and all(
+                equal(facts.reduce(a.extents[j]), facts.reduce(b.extents[k]), facts) for k, j in enumerate(order)
+            )
+            if self.depth >= (1 if of_one_shape else _DEEPEST):
                 raise _Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
             why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
             self.congruence.direct = True

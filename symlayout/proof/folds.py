@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.ops.axes import expand_dims, squeeze
@@ -19,6 +22,7 @@ from symlayout.proof.congruence import equal
 from symlayout.proof.pull_functions import moved
 from symlayout.tensors.chain import Application, Tensor
 from symlayout.tensors.computation import compute
+from symlayout.tensors.declaration import Body
 
 
 @dataclass(slots=True)
@@ -114,6 +118,27 @@ class Merging:
             return False
         self.used.add(REASSOCIATE)
         return True
+
+
+class Copies(NamedTuple):
+    """What a fold makes of any number of equal terms, and whether it also makes that of no term."""
+
+    value: Any
+    of_none: bool
+
+
+def fold_of_copies(body: Body, term: Any) -> Copies | None:
+    """Return what a fold makes of one or more copies of *term*; None if that depends on their number.
+
+    If two copies make what one makes, so does each further one.
+    """
+    if body.function is None or body.joins is None:
+        return None
+    given = dict(body.attributes)
+    with np.errstate(all="ignore"):
+        one, none = (np.asarray(body.function(np.full(n, term), axes=(-1,), **given)) for n in (1, 0))
+        two = np.asarray(body.joins(one, one)).astype(one.dtype)
+    return Copies(one, none.tobytes() == one.tobytes()) if two.tobytes() == one.tobytes() else None
 
 
 def _without_units(node: Tensor) -> Tensor:
