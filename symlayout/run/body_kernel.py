@@ -14,6 +14,7 @@ from symlayout.errors import CompilerError, InconclusiveError
 from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.maps.gather_elements import int_extents
 from symlayout.run.call_plan import Array, Plan, contiguous_strides, element_strides, worthwhile
+from symlayout.run.repeat_calls import Memory, memory
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.chain import Tensor
 from symlayout_codegen.forks import held_off
@@ -42,6 +43,10 @@ class _Planned:
     places: tuple[int, ...]
     computed: tuple[Tensor, ...]
 
+    def reads_its_inputs(self, count: int) -> bool:
+        """Return whether a C function reads the *count* arrays of the call in their order, and nothing else."""
+        return self.plan.native is not None and not self.computed and self.places == tuple(range(count))
+
 
 class BodyKernel:
     """The C function of a tensor whose bodies are computed in C.
@@ -58,6 +63,7 @@ class BodyKernel:
         self._lowered: dict[tuple[Types, bool], Lowered | None] = {}
         self._natives: dict[tuple[Types, bool], CompiledKernel | None] = {}
         self._plans: dict[Any, _Planned | None] = {}
+        self._memory: Memory | None = None
         self._lock = threading.Lock()
 
     def lowered(self, types: Types, *, strided: bool) -> Lowered | None:
@@ -96,15 +102,26 @@ class BodyKernel:
     ) -> Array | None:
         """Return the result; None, with nothing done, if there is no such kernel."""
         key = _key(given, out, tuple(dims.items()) if dims else None, threads)
-        if key not in self._plans:
+        new = key not in self._plans
+        if new:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             self._plans[key] = self._plan(given, out, dims, threads)
         planned = self._plans[key]
-        return None if planned is None else self._run(planned, given, out)
+        if planned is None:
+            return None
+        done = self._run(planned, given, out)
+        if new and not dims and threads is None and planned.reads_its_inputs(len(given)):
+            assert planned.plan.native is not None
+            if self._memory is None:
+                self._memory = memory(self._threads)
+            self._memory.add(planned.plan, planned.plan.native, list(given), done)
+        return done
 
     def again(self, given: Sequence[Any], out: Any) -> Array | None:
         """Return the result if a call with such arrays succeeded before, without dims or threads; else None."""
+        if self._memory is not None and (done := self._memory.call(tuple(given), out)) is not None:
+            return done
         if not all(type(a) is np.ndarray for a in given) or (out is not None and type(out) is not np.ndarray):
             return None
         planned = self._plans.get(_key(given, out, None, None))

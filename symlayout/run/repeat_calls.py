@@ -56,8 +56,9 @@ class Trampolined:
         strided = not all(a.flags.c_contiguous for a in (*inputs, out))
         fills = None if plan.fills is None else plan.fills.tobytes()
         numbers = np.array(plan.arguments, np.int64)
-        size = plan.dtype.itemsize
-        self._calls.add(native.packed, numbers, fills, strided, (*inputs, out), plan.shape, plan.dtype, size)
+        arrays = (*inputs, out)
+        sizes = tuple([a.itemsize for a in arrays])
+        self._calls.add(native.packed, numbers, fills, strided, arrays, plan.shape, sizes)
 
 
 class Remembered:
@@ -92,14 +93,14 @@ class Remembered:
         if all(a.flags.c_contiguous for a in (out, *inputs)):
             self._known[shapes if len(shapes) > 1 else shapes[0]] = remember(plan, native, inputs)
         elif len(inputs) == 1 and (a := inputs[0]).size:
-            made = remember_view(plan, native, a.ndim)
+            made = remember_view(plan, native, a)
             self._known[a.shape, a.strides, out.strides] = made
             if out.flags.c_contiguous:  # a new array has the same strides
                 self._known[a.shape, a.strides, None] = made
 
 
 def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
-    """Return *plan* as a function ``(arrays, out)``, for contiguous inputs with the shapes of *inputs*.
+    """Return *plan* as a function ``(arrays, out)``, for contiguous inputs with the shapes and types of *inputs*.
 
     *arrays* is one array, or a tuple if there are several inputs.  The function returns None, with nothing done, if an
     element type or *out* is not as planned, or *out* may share memory with an input.  It checks nothing else.
@@ -108,13 +109,13 @@ def remember(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
         several = _several(plan, native, inputs)
         return several if len(inputs) > 1 else lambda a, out: several((a,), out)
     shape, dtype, empty, ndarray = plan.shape, plan.dtype, np.empty, np.ndarray
-    address, char = native.from_buffer, native.char
+    address, char, given = native.from_buffer, native.char, inputs[0].dtype
     fills = () if plan.fills is None else (native.pointer(plan.fills),)
     size, out_size = inputs[0].nbytes, prod(shape) * dtype.itemsize
     single_thread = partial(native.function, 0, 1, *plan.arguments)
 
     def one(a: Array, out: Array | None) -> Array | None:
-        if a.dtype is not dtype and a.dtype != dtype:  # equal dtypes are usually one object: "is" is faster
+        if a.dtype is not given and a.dtype != given:  # equal dtypes are usually one object: "is" is faster
             return None
         if out is None:
             out = empty(shape, dtype)
@@ -138,7 +139,7 @@ def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
     shape, dtype = plan.shape, plan.dtype
     address, char = native.from_buffer, native.char
     fills = () if plan.fills is None else (native.pointer(plan.fills),)
-    sizes, out_size = [a.nbytes for a in inputs], prod(shape) * dtype.itemsize
+    expected, out_size = [(a.nbytes, a.dtype) for a in inputs], prod(shape) * dtype.itemsize
 
     def several(arrays: tuple[Array, ...], out: Array | None) -> Array | None:
         if out is None:
@@ -148,8 +149,8 @@ def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
         sources = []
         try:
             target = address(char, out, True)
-            for a, size in zip(arrays, sizes, strict=True):
-                if a.dtype is not dtype and a.dtype != dtype:
+            for a, (size, given) in zip(arrays, expected, strict=True):
+                if a.dtype is not given and a.dtype != given:
                     return None
                 source = address(char, a)
                 if -out_size < target - source < size:
@@ -164,17 +165,17 @@ def _several(plan: Plan, native: CompiledKernel, inputs: list[Array]) -> Call:
     return several
 
 
-def remember_view(plan: Plan, native: CompiledKernel, rank: int) -> Call:
-    """Return the function of `remember` for one input of *rank*, with any strides.
+def remember_view(plan: Plan, native: CompiledKernel, given: Array) -> Call:
+    """Return the function of `remember` for one input of the rank and type of *given*, with any strides.
 
     The caller checks that the strides of the input and of *out* are those of the plan.
     """
-    shape, dtype, pointer = plan.shape, plan.dtype, native.pointer
+    shape, dtype, pointer, expected = plan.shape, plan.dtype, native.pointer, given.dtype
     fills = () if plan.fills is None else (pointer(plan.fills),)
-    first, first_out = _first(rank), _first(len(shape))
+    first, first_out = _first(given.ndim), _first(len(shape))
 
     def view(a: Array, out: Array | None) -> Array | None:
-        if a.dtype != dtype:
+        if a.dtype != expected:
             return None
         if out is None:
             out = np.empty(shape, dtype)

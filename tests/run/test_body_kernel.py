@@ -195,7 +195,7 @@ def test_the_c_of_a_kernel_says_what_it_computes_and_holds_small_constants() -> 
     source = sl.compile(preprocessed()).source
     assert "computes cast, Mul, Add" in source
     assert "static const sl_float32 from1[3] = {0x1p-1F, 0x1p-2F, 0x1p-3F};" in source
-    assert "sl_split_3(sl_tile0" in source
+    assert "sl_load_octet(from0 + (" in source
 
 
 def test_a_large_constant_is_a_source() -> None:
@@ -228,6 +228,49 @@ def test_errors_of_a_call_come_before_the_output_is_written() -> None:
     with pytest.raises(sl.ArrayError):
         k(image, out=out)
     assert (out == 7).all()
+
+
+@pytest.mark.parametrize("level", available())
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_colours_in_turn_are_computed_in_vectors(dtype: str, level: str) -> None:
+    """Widths around eight, with outputs at addresses that are no multiples of a vector, and not one byte beyond."""
+    rng = np.random.default_rng(0)
+    for colours in (2, 3, 4):
+        image = sl.onnx.cast(x(dtype, H, W + 1, colours)[:, 1:], to=1)
+        scale, shift = (rng.standard_normal(colours).astype(np.float32) for _ in range(2))
+        y = sl.transpose(sl.onnx.add(sl.onnx.div(sl.onnx.sub(image, shift), scale), shift), (2, 0, 1))
+        kernel = sl.compile(y, strict=True, march=level)
+        assert "sl_load_octet" in kernel.source
+        for width in (0, 1, 7, 8, 9, 15, 16, 17, 31, 40):
+            a = drawn(np.dtype(dtype), (3, width + 1, colours), rng)
+            expected = sl.interpret(y, a)
+            room = np.full(expected.size + 16, np.nan, np.float32)
+            for first in (0, 1, 5, 7):
+                out = room[first : first + expected.size].reshape(expected.shape)
+                assert kernel(a, out=out).tobytes() == expected.tobytes()
+                assert np.isnan(room[:first]).all()
+                assert np.isnan(room[first + expected.size :]).all()
+                room[:] = np.nan
+
+
+def test_a_repeated_call_checks_what_the_first_one_did() -> None:
+    y = sl.onnx.add(sl.onnx.cast(x("uint8", H, W), to=1), x("float32", H, W, name="y"))
+    kernel = sl.compile(y)
+    a, b = np.arange(6, dtype=np.uint8).reshape(2, 3), np.full((2, 3), 0.5, np.float32)
+    out = np.empty((2, 3), np.float32)
+    for _ in range(3):
+        assert kernel(a, b, out=out) is out
+        np.testing.assert_array_equal(kernel(a, b), a + b)
+    for wrong in ((b, b), (a, a), (a,), (a, b[:1])):
+        with pytest.raises((sl.ArrayError, sl.ShapeError)):
+            kernel(*wrong, out=out)
+    with pytest.raises(sl.ArrayError):
+        kernel(a, b, out=b)
+    frozen = out.copy()
+    frozen.flags.writeable = False
+    with pytest.raises(sl.ArrayError):
+        kernel(a, b, out=frozen)
+    assert kernel(a, b, out=out).tobytes() == (a + b).tobytes()
 
 
 def test_a_call_is_planned_once() -> None:

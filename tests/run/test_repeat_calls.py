@@ -337,7 +337,7 @@ def test_the_module_refuses_what_are_no_arrays(where: str) -> None:
         with pytest.raises(TypeError):
             calls.call(*wrong)
     with pytest.raises(TypeError):
-        calls.add(0, b"", None, False, (3,), (3,), x.dtype, 1)
+        calls.add(0, b"", None, False, (3,), (3,), (1,))
     for other in ((3,), (x[::-1],), (x, x), (np.zeros(3, "u1").view(np.memmap),)):
         assert calls.call(other, None) is None
     assert trampoline.MODULE not in sys.modules

@@ -24,6 +24,7 @@ from symlayout_codegen.ir.statements import (
     FillRows,
     FillRun,
     FoldTerms,
+    Loop,
     Stage,
     StartFolds,
     Statement,
@@ -133,6 +134,8 @@ def _part(statement: Statement, halves: bool) -> str | None:
             return "accumulate"
         case StartFolds() | FoldTerms() | Compute():
             return "values"
+        case Loop(streams=int()):
+            return "octets"
         case Stage():
             return _part(statement.transpose, halves)
     return None

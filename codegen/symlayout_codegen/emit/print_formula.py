@@ -100,14 +100,14 @@ def formula_statement(
             for k in formula.folds:
                 step = formula.steps[k]
                 total = _fold(name, k)
-                operands = [total, _local(formula, step.operands[0], name)]
+                operands = [total, local_of(formula, step.operands[0], name)]
                 function = step.function.removeprefix(FOLD)
-                yield f"    {total} = {_applied(function, step.type, [step.type] * 2, operands)};"
+                yield f"    {total} = {applied(function, step.type, [step.type] * 2, operands)};"
             yield "}"
         case Compute(to, name, _, loads):
             last = len(formula.steps) - 1
             lines = list(_steps(formula, formula.needed((last,)), loads, sources, name, show))
-            value = _local(formula, last, name)
+            value = local_of(formula, last, name)
             if lines:
                 yield "{"
                 yield from (f"    {line}" for line in lines)
@@ -121,7 +121,7 @@ def _fold(name: str, number: int) -> str:
     return f"sl_{name}_{number}"
 
 
-def _local(formula: Formula, number: int, name: str) -> str:
+def local_of(formula: Formula, number: int, name: str) -> str:
     """Return what stands for the value of a step."""
     step = formula.steps[number]
     if step.function == "literal":
@@ -142,15 +142,26 @@ def _steps(
     show: Callable[[Expr], str],
 ) -> Iterator[str]:
     for k in numbers:
-        step = formula.steps[k]
-        if step.function == "literal" or step.function in FOLDS:
-            continue
-        if step.function == "load":
-            value = _load(step.number, loads[step.number], sources, show)
-        else:
-            operands = [_local(formula, o, name) for o in step.operands]
-            value = _applied(step.function, step.type, [formula.steps[o].type for o in step.operands], operands)
-        yield f"const {in_registers(step.type)} sl_v{k} = {value};"
+        yield from _step(formula, k, loads, sources, name, show)
+
+
+def scalar_step(point: Compute, k: int, sources: Sequence[str], show: Callable[[Expr], str]) -> Iterator[str]:
+    """Yield the line that computes step *k* of *point*; none for a literal."""
+    yield from _step(point.formula, k, point.loads, sources, point.name, show)
+
+
+def _step(
+    formula: Formula, k: int, loads: Sequence[LoadAt], sources: Sequence[str], name: str, show: Callable[[Expr], str]
+) -> Iterator[str]:
+    step = formula.steps[k]
+    if step.function == "literal" or step.function in FOLDS:
+        return
+    if step.function == "load":
+        value = _load(step.number, loads[step.number], sources, show)
+    else:
+        operands = [local_of(formula, o, name) for o in step.operands]
+        value = applied(step.function, step.type, [formula.steps[o].type for o in step.operands], operands)
+    yield f"const {in_registers(step.type)} sl_v{k} = {value};"
 
 
 def _load(number: int, load: LoadAt, sources: Sequence[str], show: Callable[[Expr], str]) -> str:
@@ -174,7 +185,7 @@ def _narrowed(type: str, text: str) -> str:
     return f"({type}_t){text}" if type in ("int8", "uint8", "int16", "uint16") and not text.isdigit() else text
 
 
-def _applied(function: str, type: str, types: list[str], operands: list[str]) -> str:
+def applied(function: str, type: str, types: list[str], operands: list[str]) -> str:
     """Return the C of *function* of *operands*, which have these *types*; the result has the type *type*."""
     if function == "cast":
         return _cast(types[0], type, operands[0])

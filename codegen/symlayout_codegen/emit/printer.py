@@ -12,6 +12,7 @@ from dataclasses import replace
 from symlayout_codegen.emit.header import HALVES_HEADER, KERNELS_HEADER, RUNTIME_HEADER, VALUES_HEADER, VERSION
 from symlayout_codegen.emit.print_formula import HALF, constant, formula_statement, halves_in, in_memory, used_sources
 from symlayout_codegen.emit.print_nibbles import half_leaf
+from symlayout_codegen.emit.print_streams import stream_loop
 from symlayout_codegen.emit.text import comment_text, folded, literal, signature, wrapped
 from symlayout_codegen.emit.transposes import moved_size, transpose_macros
 from symlayout_codegen.ir.identifiers import PACKED, PARTED
@@ -323,6 +324,9 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_interval({arguments}, &{first}, &{last});"
         case Loop(name, start, stop, body, comment):
             note = f"  /* {comment_text(comment)} */" if comment else ""
+            if statement.streams is not None:
+                yield from stream_loop(statement, show.types[:-1], show.types[-1], show, note)
+                return
             yield f"for (int64_t {name} = {show(start)}; {name} < {show(stop)}; ++{name}) {{{note}"
             yield from _statements(body, show, 1)
             yield "}"

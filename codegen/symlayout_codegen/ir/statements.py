@@ -61,13 +61,18 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """*body* for each ``start <= name < stop``."""
+    """*body* for each ``start <= name < stop``.
+
+    *streams* is the number of a load if statement k of *body* computes a point of stream k (`compute_streams`): then
+    the loop does `OCTET` steps at a time.
+    """
 
     name: str
     start: Expr
     stop: Expr
     body: tuple[Statement, ...]
     comment: str = ""
+    streams: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +344,9 @@ def _streams(across: Axis, along: Axis) -> int | None:
 
 MOST_STREAMS = 4
 """The runtime splits and joins up to this many streams in registers."""
+
+OCTET = 8
+"""The runtime converts so many elements of a stream at a time to floats."""
 
 SHORT = 4
 """A loop of at most this many steps over a single element is unrolled."""

@@ -4,8 +4,8 @@ Only digits and faces decide; no op has a name here.  `schedule` is the list.  W
 and which pass establishes that, stand in the pass's module.
 
 Nest to nest: `rename`, `use_divisibility`, `narrow_digit_ranges`, `align`, `stack_pieces`, `coalesce`, `order`.  Nest
-to loops: `split_among_threads` and `bound_loops`.  Loops to loops: `stage_tiles`, `select_runs_and_transposes`,
-`distribute`, `fuse_rows`, `unroll`, `cut_into_strips`, `prune`, `hoist`.
+to loops: `split_among_threads` and `bound_loops`.  Loops to loops: `compute_streams`, `stage_tiles`,
+`select_runs_and_transposes`, `distribute`, `fuse_rows`, `unroll`, `cut_into_strips`, `prune`, `hoist`.
 
 Points that add keep the order of the nest, since a sum of floats depends on it.
 """
@@ -23,6 +23,7 @@ from symlayout_codegen.ir.statements import PART, Body, Let, PartRanges
 from symlayout_codegen.ir.text_budget import check_nest
 from symlayout_codegen.passes.align import align
 from symlayout_codegen.passes.coalesce import coalesce
+from symlayout_codegen.passes.compute_streams import compute_streams
 from symlayout_codegen.passes.distribute import distribute
 from symlayout_codegen.passes.fuse_rows import fuse_rows
 from symlayout_codegen.passes.hoist import hoist
@@ -84,6 +85,7 @@ def schedule(nest: Nest, choice: Choice = MODEL) -> Program:
     parts = split_among_threads(boxes, taken)
     body = bound_loops(boxes, parts, facts, taken)
 
+    body = compute_streams(body, nest.types)
     body, tile_size = stage_tiles(body, nest.types, taken)
     body = select_runs_and_transposes(body)
     body = distribute(body)

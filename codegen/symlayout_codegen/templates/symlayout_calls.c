@@ -18,6 +18,7 @@ enum {
 };
 
 typedef struct {
+    PyObject *dtype;
     int rank;
     npy_intp *shape, *strides;
     npy_intp low, high;  /* bytes from the address of the array to its first, and past its last */
@@ -28,7 +29,7 @@ typedef struct {
     Py_ssize_t users;  /* the list, and the calls that are under way */
     entry function;
     int64_t *numbers;
-    PyObject *fills, *shape, *dtype;
+    PyObject *fills, *shape;
     int strided, fresh;  /* other strides do not do; a new array does as output */
     Py_ssize_t count;
     operand operands[];
@@ -47,7 +48,8 @@ static void release(call *c)
     if (--c->users == 0) {
         Py_XDECREF(c->fills);
         Py_XDECREF(c->shape);
-        Py_XDECREF(c->dtype);
+        for (Py_ssize_t k = 0; k < c->count; ++k)
+            Py_XDECREF(c->operands[k].dtype);
         PyMem_Free(c);
     }
 }
@@ -87,11 +89,11 @@ static int suits(const call *c, PyObject *inputs, PyObject *out)
     if (out == Py_None ? !c->fresh : !fits(&c->operands[count], (PyArrayObject *)out, c->strided))
         return 0;
     for (Py_ssize_t k = 0; k < count; ++k) {
-        const int same = has_type((PyArrayObject *)PyTuple_GET_ITEM(inputs, k), c->dtype);
+        const int same = has_type((PyArrayObject *)PyTuple_GET_ITEM(inputs, k), c->operands[k].dtype);
         if (same != 1)
             return same;
     }
-    return out == Py_None ? 1 : has_type((PyArrayObject *)out, c->dtype);
+    return out == Py_None ? 1 : has_type((PyArrayObject *)out, c->operands[count].dtype);
 }
 
 /* The call for such arrays, which the caller releases; null, perhaps with an exception, if there is none. */
@@ -168,7 +170,7 @@ static PyObject *calls_call(Calls *self, PyObject *const *arguments, Py_ssize_t 
         Py_RETURN_NONE;
     }
     if (out == Py_None)
-        out = PyObject_Vectorcall(self->empty, (PyObject *[]){c->shape, c->dtype}, 2, NULL);
+        out = PyObject_Vectorcall(self->empty, (PyObject *[]){c->shape, c->operands[c->count - 1].dtype}, 2, NULL);
     else
         Py_INCREF(out);
     if (out != NULL && (!apart(c, inputs, (PyArrayObject *)out) || run(c, inputs, (PyArrayObject *)out) != 0)) {
@@ -192,7 +194,7 @@ static npy_intp *copied(npy_intp **room, const npy_intp *from, int rank)
 
 static operand described(PyArrayObject *a, npy_intp size, npy_intp **room)
 {
-    operand o = {.rank = PyArray_NDIM(a), .low = 0, .high = size};
+    operand o = {.dtype = Py_NewRef((PyObject *)PyArray_DESCR(a)), .rank = PyArray_NDIM(a), .low = 0, .high = size};
     o.shape = copied(room, PyArray_DIMS(a), o.rank);
     o.strides = copied(room, PyArray_STRIDES(a), o.rank);
     for (int k = 0; k < o.rank; ++k) {
@@ -209,13 +211,17 @@ static PyObject *calls_add(Calls *self, PyObject *arguments)
 {
     unsigned long long function;
     Py_buffer numbers;
-    PyObject *fills, *arrays, *shape, *dtype;
-    Py_ssize_t size;
+    PyObject *fills, *arrays, *shape, *sizes;
     int strided;
-    if (!PyArg_ParseTuple(arguments, "Ky*OpO!O!On", &function, &numbers, &fills, &strided, &PyTuple_Type, &arrays,
-                          &PyTuple_Type, &shape, &dtype, &size))
+    if (!PyArg_ParseTuple(arguments, "Ky*OpO!O!O!", &function, &numbers, &fills, &strided, &PyTuple_Type, &arrays,
+                          &PyTuple_Type, &shape, &PyTuple_Type, &sizes))
         return NULL;
     const Py_ssize_t count = PyTuple_GET_SIZE(arrays);
+    if (PyTuple_GET_SIZE(sizes) != count) {
+        PyBuffer_Release(&numbers);
+        PyErr_SetString(PyExc_TypeError, "each array has the size of its elements");
+        return NULL;
+    }
     size_t numbers_of_all = 0;
     for (Py_ssize_t k = 0; k < count; ++k) {
         if (!PyObject_TypeCheck(PyTuple_GET_ITEM(arrays, k), self->ndarray)) {
@@ -231,8 +237,10 @@ static PyObject *calls_add(Calls *self, PyObject *arguments)
         return PyErr_NoMemory();
     }
     npy_intp *room = (npy_intp *)((char *)c + head);
-    for (Py_ssize_t k = 0; k < count; ++k)
+    for (Py_ssize_t k = 0; k < count; ++k) {
+        const Py_ssize_t size = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, k));
         c->operands[k] = described((PyArrayObject *)PyTuple_GET_ITEM(arrays, k), (npy_intp)size, &room);
+    }
     c->numbers = (int64_t *)room;
     memcpy(c->numbers, numbers.buf, (size_t)numbers.len);
     PyBuffer_Release(&numbers);
@@ -240,7 +248,6 @@ static PyObject *calls_add(Calls *self, PyObject *arguments)
     c->function = (entry)(uintptr_t)function;
     c->fills = fills == Py_None ? NULL : Py_NewRef(fills);
     c->shape = Py_NewRef(shape);
-    c->dtype = Py_NewRef(dtype);
     c->strided = strided;
     c->fresh = (PyArray_FLAGS((PyArrayObject *)PyTuple_GET_ITEM(arrays, count - 1)) & NPY_ARRAY_C_CONTIGUOUS) != 0;
     c->count = count;
@@ -282,7 +289,7 @@ static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))calls_call, METH_FASTCALL,
      "call(inputs, out): out, or a new array, written; None, with nothing done, where the arrays are new here."},
     {"add", (PyCFunction)calls_add, METH_VARARGS,
-     "add(function, numbers, fills, strided, arrays, shape, dtype, itemsize): remember a call."},
+     "add(function, numbers, fills, strided, arrays, shape, itemsizes): remember a call."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -22,6 +22,7 @@ PARTS = (
     "copy_rows",
     "deal",
     "fill",
+    "octets",
     "shares",
     "transpose",
     *sorted(NIBBLES),
