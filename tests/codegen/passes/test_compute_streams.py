@@ -64,5 +64,5 @@ def test_what_the_runtime_has_no_vectors_for_is_left() -> None:
 
 def test_loops_around_stay() -> None:
     inside = loops(IntLiteral(3), add(ROW, mul(3, COLUMN)))
-    (outer,) = compute_streams((Loop("h", ZERO, COUNT, (inside,)),), TYPES)
-    assert outer == replace(outer, body=compute_streams((inside,), TYPES))
+    outer = Loop("h", ZERO, COUNT, (inside,))
+    assert compute_streams((outer,), TYPES) == (replace(outer, body=compute_streams((inside,), TYPES)),)
