@@ -38,11 +38,14 @@ def inverse(t: Tensor) -> Inverse:
     return inverse(t)
 
 
-def proved_inverse(t: Tensor, *, both: bool) -> Any:
-    """Return the tensor that undoes *t*, and that *t* undoes if *both*; None if that is not proved."""
+def proved_inverse(t: Tensor, guesses: Sequence[Tensor], *, both: bool) -> Any:
+    """Return the tensor that undoes *t*, and that *t* undoes if *both*; None if that is not proved.
+
+    *guesses* are tried first.
+    """
     from symlayout.inverses.find_inverse import proved_inverse
 
-    return proved_inverse(t, both=both)
+    return proved_inverse(t, guesses, both=both)
 
 
 def picture(t: Tensor, dims: Mapping[Any, Any] | None, at: Sequence[int] | None) -> Picture:

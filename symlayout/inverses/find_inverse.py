@@ -6,6 +6,8 @@ are decided like any other claim.  A candidate is returned only if at least one 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -164,10 +166,11 @@ def inverse(t: Tensor) -> Inverse:
     raise InconclusiveError(f"{t!r} has an inverse: {why}", tried)
 
 
-def proved_inverse(t: Tensor, *, both: bool) -> Tensor | None:
+def proved_inverse(t: Tensor, guesses: Sequence[Tensor] = (), *, both: bool) -> Tensor | None:
     """Return the inverse of *t*, applied to an input of its shape, if that is soon proved; else None.
 
-    It recovers the input of *t*; *both* asks that *t* also recovers the input of the inverse.
+    It recovers the input of *t*; *both* asks that *t* also recovers the input of the inverse.  *guesses*, each of an
+    input of the shape of *t*, are tried first.
 
     >>> import symlayout as sl
     >>> proved_inverse(sl.roll(sl.tensor("N", name="x"), 1), both=True).shape
@@ -176,11 +179,10 @@ def proved_inverse(t: Tensor, *, both: bool) -> Tensor | None:
     from symlayout.inverses.inverse_by_steps import all_candidates
     from symlayout.inverses.inverse_candidates import like
 
-    z = like(t)
     (leaf,) = t.leaves()
-    for candidate in all_candidates(t, leaf):
-        undone = candidate(z)
-        claims = [(candidate(t), leaf), (t.replace({leaf.key: undone}), z)][: 1 + both]
+    for undone in itertools.chain(guesses, (candidate(like(t)) for candidate in all_candidates(t, leaf))):
+        (z,) = undone.leaves()
+        claims = [(undone.replace({z.key: t}), leaf), (t.replace({leaf.key: undone}), z)][: 1 + both]
         if all(prove_briefly(*claim, budget=_FIRST_BUDGET).verdict is Verdict.PROVED for claim in claims):
             return undone
     return None

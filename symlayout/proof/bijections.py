@@ -16,7 +16,7 @@ from typing import Any
 
 from symlayout import facade
 from symlayout.algebra.facts import Facts
-from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, digits_of, extent_of
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, digits_of, extent_of, floor_mod
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute, symbol
 from symlayout.errors import SymlayoutError
 from symlayout.maps.digit_expressions import Expression, Translated
@@ -72,6 +72,7 @@ class Bijection:
     box: Tensor  # stands for the elements of the second box
     back: bool
     onto: bool
+    reverse: tuple[tuple[_Places, Tensor], ...] = ()  # guesses of what undoes it, each with the first box
 
     @cached_property
     def tensor(self) -> Tensor:
@@ -81,12 +82,13 @@ class Bijection:
     @cached_property
     def inverse(self) -> Tensor | None:
         """The elements of the first box, read over the second; None if it is not proved that this undoes `tensor`."""
-        found: Tensor | None = facade.proved_inverse(self.tensor, both=not self.onto)
+        guesses = [_over(places, box, 0) for places, box in self.reverse]
+        found: Tensor | None = facade.proved_inverse(self.tensor, guesses, both=not self.onto)
         return found
 
     def applied(self, t: Tensor, batch: int) -> Tensor:
         """Return *t*, whose axes after the batch are the second box, over the first box."""
-        return apply(reindexed, (t,), (self.places, batch), {}, own=False)
+        return _over(self.places, t, batch)
 
     def claims(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the claims that make it a bijection: one after the other is the identity, in both orders.
@@ -98,6 +100,10 @@ class Bijection:
             yield self.inverse.replace({leaf.key: self.tensor}), self.box
             if not self.onto:
                 yield self.tensor.replace({self.box.key: self.inverse}), leaf
+
+
+def _over(places: _Places, t: Tensor, batch: int) -> Tensor:
+    return apply(reindexed, (t,), (places, batch), {}, own=False)
 
 
 def reindexed(x: Operand, places: _Places, batch: int) -> Declared:
@@ -145,18 +151,22 @@ def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts:
         reads = [[_reads(view, start, facts) for view in views] for views, start in zip(inputs, starts, strict=True)]
     except SymlayoutError:  # a box is empty, or a coordinate has no normal form
         return []
-    made: list[Bijection] = []
+    guesses: list[list[tuple[_Places, Tensor]]] = []
     numbers = range(batch, middle), range(middle, middle + len(boxes[1]))
     for back in (False, True):
         first, second = (1, 0) if back else (0, 1)
         names = [tuple(digit_name(k) for k in numbers[side]) for side in (first, second)]
         guess = _Guess(facts, names[0], names[1], boxes[first], boxes[second])
-        for pieces in guess.pieces(list(zip(reads[first], reads[second], strict=True))):
-            if len(pieces) > 1 or pieces[0].coords != tuple(ends[first]):
-                extents = (a if back else b).inputs[0].extents[batch:]
-                box = Tensor("box", a.dtype, tuple(whole.reduce(e) for e in extents), whole, key="box")
-                made.append(Bijection(_Places(facts, tuple(boxes[first]), names[0], tuple(pieces)), box, back, onto))
-    return made
+        extents = (a if back else b).inputs[0].extents[batch:]
+        box = Tensor("box", a.dtype, tuple(whole.reduce(e) for e in extents), whole, key=f"box {second}")
+        found = guess.pieces(list(zip(reads[first], reads[second], strict=True)))
+        some = [pieces for pieces in found if len(pieces) > 1 or pieces[0].coords != tuple(ends[first])]
+        guesses.append([(_Places(facts, tuple(boxes[first]), names[0], tuple(pieces)), box) for pieces in some])
+    return [
+        Bijection(places, box, bool(back), onto, tuple(guesses[1 - back]))
+        for back in (0, 1)
+        for places, box in guesses[back]
+    ]
 
 
 def _reads(view: Tensor, coords: Sequence[Extent], facts: Facts, depth: int = _DEEPEST) -> list[_Read]:
@@ -205,23 +215,23 @@ class _Guess:
         if coords is not None:
             yield [_Piece((), coords)]
         for v, w in views:
-            if len(v) > 1 and w:
-                found = [self._piece(read, w, certain) for read in v]
+            if 1 < len(v) * len(w) <= _MOST_PIECES:
+                found = [self._piece(read, other, certain) for read, other in itertools.product(v, w)]
                 pieces = [piece for piece in found if piece is not None]
-                if len(pieces) == len(found):
+                if pieces:
                     yield pieces
                     return
 
-    def _piece(self, read: _Read, others: Sequence[_Read], certain: Sequence[Extent]) -> _Piece | None:
-        """Return the coordinates where *read* applies; None if no other read determines them."""
-        if any(not self._is_known(value) for value, _ in read.windows):
+    def _piece(self, read: _Read, other: _Read, certain: Sequence[Extent]) -> _Piece | None:
+        """Return the coordinates where *read* and *other* both apply; None if they read no element in common."""
+        equations = self._equations(read, other)
+        coords = self._solved([*certain, *equations]) if equations else None
+        if coords is None:
             return None
-        for other in others:
-            equations = self._equations(read, other)
-            coords = self._solved([*certain, *equations]) if equations else None
-            if coords is not None:
-                return _Piece(read.windows, coords)
-        return None
+        places = dict(zip(self.wanted, coords, strict=True))
+        there = [(self.facts.reduce(substitute(value, places)), extent) for value, extent in other.windows]
+        windows = (*read.windows, *there)
+        return _Piece(windows, coords) if all(self._is_known(value) for value, _ in windows) else None
 
     def _equations(self, read: _Read, other: _Read) -> list[Extent]:
         """Return polynomials that are 0 where both read one element."""
@@ -230,6 +240,33 @@ class _Guess:
             if x.key == y.key or (x.body is not None and x.body == y.body and x.rank == y.rank):
                 found += [self.facts.reduce(d - c) for c, d in zip(one, two, strict=True)]
         return found
+
+    def _root(self, e: Extent, unknown: Sequence[str]) -> tuple[str, Extent | None]:
+        """Return one of the *unknown* symbols of *e*, and its value where *e* is 0; None if there is no such value."""
+        if not isinstance(e, Poly) or not unknown:
+            return "", None
+        if len(unknown) == 1:
+            return unknown[0], _root(e, unknown[0])
+        for floor in unknown if len(unknown) == 2 else ():
+            if floor in self.facts.floors:
+                name = unknown[1 - unknown.index(floor)]
+                if (value := self._rolled(e, floor, name)) is not None:
+                    return name, value
+        return "", None
+
+    def _rolled(self, e: Poly, floor: str, name: str) -> Extent | None:
+        """Return the digit *name* where *e* is 0, if that says what ``(name + rest) % k`` is, and it has k values."""
+        numerator, k = self.facts.floors[floor]
+        if name not in self.wanted or not isinstance(numerator, Poly) or self.extents[self.wanted.index(name)] != k:
+            return None
+        of_floor, of_digit = coefficient_of(e, floor), coefficient_of(numerator, name)
+        scale = None if of_floor is None else exact_quotient(-1 * of_floor[0], k)
+        if of_floor is None or of_digit is None or scale not in (1, -1) or of_digit[0] not in (1, -1):
+            return None
+        remainder = -1 * scale * (of_floor[1] - scale * numerator)
+        if not (self._is_known(remainder) and self._is_known(of_digit[1])):
+            return None
+        return floor_mod(self.facts, of_digit[0] * (remainder - of_digit[1]), k)
 
     def _is_known(self, e: Extent) -> bool:
         """Return whether *e* has no digits but those known."""
@@ -243,11 +280,11 @@ class _Guess:
             for e in open_ones:
                 e = facts.reduce(substitute(e, values))
                 unknown = [name for name in names_of(e) if digits_of(name, facts) & set(self.wanted)]
-                value = _root(e, unknown[0]) if len(unknown) == 1 and isinstance(e, Poly) else None
+                name, value = self._root(e, unknown)
                 if value is None:
                     left += [e] * (len(unknown) > 0)
                 elif self._is_known(value):
-                    values[unknown[0]] = value
+                    values[name] = value
             if len(left) == len(open_ones):
                 break
             open_ones = left

@@ -171,6 +171,21 @@ picture = sl.tensor((N, C, 2 * H, 2 * W), "float32", name="y")
 pixels = sl.tensor((M, 4 * C, 1, 1), "float32", name="o")
 
 
+def _two_rolls(shift: Any = -2) -> Sides:
+    right = sl.roll(matrix, shift, 0)
+    product = op.mul(sl.roll(whole, M, 1), sl.roll(whole, M + 1, 1))
+    if shift == -2:
+        right = op.reduce_max(sl.roll(product, 2, 1), axes=[1])
+        return op.reduce_max(product, axes=[1]), right
+    return op.reduce_max(product, axes=[1]), op.reduce_max(op.mul(whole, whole), axes=[1])
+
+
+def _rolled_rows(shift: int = 1) -> Sides:
+    t = sl.tensor((N, K, M), "float32", name="t")
+    rolled = sl.concatenate([t[:, :, shift:], t[:, :, :1]], 2)
+    return op.reduce_sum(rolled, axes=[1, 2]), op.reduce_sum(sl.reshape(t, (N, 1, K * M)), axes=[1, 2])
+
+
 def _swapped(turned: int = -1) -> Sides:
     left = op.matmul(sl.concatenate(halves, 1), sl.concatenate(factors, 0))
     return left, op.matmul(sl.concatenate(halves[::-1], 1), sl.concatenate(factors[::turned], 0))
@@ -192,7 +207,7 @@ def _focus(order: tuple[int, ...] = (0, 3, 2, 1)) -> Sides:
     return op.conv(sl.concatenate(parts, 1), pixels), op.conv(picture, kernels, strides=(2, 2))
 
 
-@pytest.mark.parametrize("claim", [_swapped, _moved_half, _evens_and_odds, _focus])
+@pytest.mark.parametrize("claim", [_swapped, _moved_half, _evens_and_odds, _focus, _two_rolls, _rolled_rows])
 def test_terms_of_parts_that_are_joined_stand_elsewhere(claim: Callable[[], Sides]) -> None:
     left, right = claim()
     for sides in ((left, right), (right, left)):
@@ -202,7 +217,15 @@ def test_terms_of_parts_that_are_joined_stand_elsewhere(claim: Callable[[], Side
 
 
 @pytest.mark.parametrize(
-    "claim", [lambda: _swapped(1), lambda: _moved_half(0), lambda: _evens_and_odds(0), lambda: _focus((0, 3, 1, 2))]
+    "claim",
+    [
+        lambda: _swapped(1),
+        lambda: _moved_half(0),
+        lambda: _evens_and_odds(0),
+        lambda: _focus((0, 3, 1, 2)),
+        lambda: _two_rolls(1),
+        lambda: _rolled_rows(0),
+    ],
 )
 def test_terms_of_parts_that_are_joined_in_another_way_are_others(claim: Callable[[], Sides]) -> None:
     left, right = claim()
@@ -212,8 +235,9 @@ def test_terms_of_parts_that_are_joined_in_another_way_are_others(claim: Callabl
 
 def test_a_guess_names_the_place_of_each_term() -> None:
     sides = [op.reduce_sum(t, axes=[1], keepdims=0) for t in (sl.roll(vector, 1, 1), vector)]
-    (found,) = bijections(sides[0], sides[1], (0,), False, joint_facts(sides))
-    assert not found.back
+    found, back = bijections(sides[0], sides[1], (0,), False, joint_facts(sides))
+    assert (found.back, back.back) == (False, True)
+    assert sl.prove_equal(back.tensor, sl.roll(back.box, -1, 0)).verdict is sl.Verdict.PROVED
     assert sl.prove_equal(found.tensor, sl.roll(found.box, 1, 0)).verdict is sl.Verdict.PROVED
     assert found.inverse is not None
     assert [sl.prove_equal(*claim).verdict for claim in found.claims()] == [sl.Verdict.PROVED] * 2
