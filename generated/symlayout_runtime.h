@@ -1774,6 +1774,13 @@ SL_DECLARE_BAND(sl_transpose_band);
  * Assumes: nothing.
  * Needs: axes, shuffles. */
 
+/* Whether a square is transposed half of its rows at a time: 16 rows need 17 registers, and SSE has 16. */
+#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES == 16 && defined __SSE2__
+#define SL_HAS_HALVES 1
+#else
+#define SL_HAS_HALVES 0
+#endif
+
 #if SL_HAS_SHUFFLES
 #define SL_SQUARES_PER_VECTOR (SL_VECTOR_BYTES / 16)
 /* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
@@ -1979,10 +1986,58 @@ SL_ALWAYS_INLINE void sl_transpose_square_of(element *restrict to, const int64_t
             sl_store_16(to + row[k], (sl_bytes_16)line[k]);
 }
 
+#if SL_HAS_HALVES
+/* Loads 8 bytes into the low half of a vector. */
+SL_ALWAYS_INLINE sl_words sl_load_low(const element *from)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    return (sl_words){*(const anywhere *)from, 0};
+}
+
+/* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]. */
+SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row, const element *restrict from,
+                                        const int64_t column[16])
+{
+    sl_lanes_16 line[8], zipped[8];
+    SL_UNROLL
+    for (int k = 0; k < 8; ++k) {
+        const sl_lanes_16 a = (sl_lanes_16)sl_load_low(from + column[k]);
+        const sl_lanes_16 b = (sl_lanes_16)sl_load_low(from + column[k + 8]);
+        line[k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+    }
+    SL_UNROLL
+    for (int step = 0; step < 3; ++step) {
+        SL_UNROLL
+        for (int k = 0; k < 4; ++k) {
+            zipped[2 * k] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+            zipped[2 * k + 1] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_HIGH, 0, 16));
+        }
+        SL_UNROLL
+        for (int k = 0; k < 8; ++k)
+            line[k] = zipped[k];
+    }
+    SL_UNROLL
+    for (int k = 0; k < 8; ++k)
+        sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+}
+
+/* Transposes one square, half of its rows at a time: the whole needs 17 registers, and there are 16. */
+SL_ALWAYS_INLINE void sl_transpose_halves(element *restrict to, const int64_t row[SL_LANES_16],
+                                          const element *restrict from, const int64_t column[SL_LANES_16])
+{
+    sl_transpose_half(to, row, from, column);
+    sl_transpose_half(to, row + 8, from + 8, column);
+}
+#endif
+
 SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES_16],
                                         const element *restrict from, const int64_t column[SL_LANES_16])
 {
+#if SL_HAS_HALVES
+    sl_transpose_halves(to, row, from, column);
+#else
     sl_transpose_square_of(to, row, from, column, SL_LANES_16, SL_LANES_16);
+#endif
 }
 #endif
 
@@ -2113,7 +2168,7 @@ SL_DECLARE_BAND(sl_transpose_band)
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, zips. */
+ * Needs: integers, transpose_squares, zips. */
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -2122,6 +2177,16 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t i = 0; i < SL_TILE; ++i)
         for (int64_t j = 0; j < SL_TILE; ++j)
             to[row[i] + j] = from[i + column[j]];
+}
+#elif SL_HAS_HALVES
+/* Transposes a tile of bytes, a square at a time.  Four squares write 16 cache lines of the output whole: so few stay in
+ * the first-level cache, also with strides of a power of two. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+        for (int64_t j = 0; j < SL_TILE; j += SL_LANES_16)
+            sl_transpose_halves(to + j, row + i, from + i, column + j);
 }
 #elif SL_ELEMENT_SIZE >= 4
 /* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
@@ -2268,13 +2333,14 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
  * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where more lines of a tile fall into one set of the first-level cache than it holds, so that lines would
- * be evicted before they are full.  A way of that cache has 4 KB or more. */
+ * line; and where more lines that are written at once fall into one set of the first-level cache than it holds, so that
+ * lines would be evicted before they are full.  A way of that cache has 4 KB or more. */
+#define SL_LINES_AT_ONCE (SL_HAS_HALVES ? SL_LANES_16 : SL_TILE)
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
-    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE > 12 * sets;
+    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_LINES_AT_ONCE > 12 * sets;
     return SL_HAS_SHUFFLES && (far || (!near && crosses));
 }
 

@@ -132,6 +132,18 @@ def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int
     assert "vzeroupper" in text
 
 
+@pytest.mark.sample(1)
+@needs_x86
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), ("-O3",)])
+def test_bytes_are_transposed_in_16_registers(flags: tuple[str, ...]) -> None:
+    header = runtime(halves=False)[RUNTIME_HEADER]
+    assembly = compiled("gcc", "x86-64-v2", header, "-DSL_ELEMENT_SIZE=1", "-Dstatic=", *flags)
+    for name in ("sl_transpose_square", "sl_transpose_tile"):
+        text = assembly.partition(f"\n{name}:\n")[2].partition(f"\t.size\t{name}")[0]
+        assert "punpcklbw" in text
+        assert re.findall(r"mm\d+, -?\d*\(%r[sb]p\)|\(%r[sb]p\), %[xy]mm", text) == []
+
+
 @pytest.mark.sample(2)
 @needs_x86
 @pytest.mark.parametrize("name", KERNELS)

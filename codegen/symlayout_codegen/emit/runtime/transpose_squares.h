@@ -119,9 +119,57 @@ SL_ALWAYS_INLINE void sl_transpose_square_of(element *restrict to, const int64_t
             sl_store_16(to + row[k], (sl_bytes_16)line[k]);
 }
 
+#if SL_HAS_HALVES
+/* Loads 8 bytes into the low half of a vector. */
+SL_ALWAYS_INLINE sl_words sl_load_low(const element *from)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) anywhere;
+    return (sl_words){*(const anywhere *)from, 0};
+}
+
+/* Transposes to 8 rows from 8 bytes of each column: to[row[i] + j] = from[i + column[j]]. */
+SL_ALWAYS_INLINE void sl_transpose_half(element *restrict to, const int64_t *row, const element *restrict from,
+                                        const int64_t column[16])
+{
+    sl_lanes_16 line[8], zipped[8];
+    SL_UNROLL
+    for (int k = 0; k < 8; ++k) {
+        const sl_lanes_16 a = (sl_lanes_16)sl_load_low(from + column[k]);
+        const sl_lanes_16 b = (sl_lanes_16)sl_load_low(from + column[k + 8]);
+        line[k] = __builtin_shufflevector(a, b, SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+    }
+    SL_UNROLL
+    for (int step = 0; step < 3; ++step) {
+        SL_UNROLL
+        for (int k = 0; k < 4; ++k) {
+            zipped[2 * k] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_LOW, 0, 16));
+            zipped[2 * k + 1] = __builtin_shufflevector(line[k], line[k + 4], SL_EACH_OF_16(SL_ZIP_HIGH, 0, 16));
+        }
+        SL_UNROLL
+        for (int k = 0; k < 8; ++k)
+            line[k] = zipped[k];
+    }
+    SL_UNROLL
+    for (int k = 0; k < 8; ++k)
+        sl_store_16(to + row[k], (sl_bytes_16)line[k]);
+}
+
+/* Transposes one square, half of its rows at a time: the whole needs 17 registers, and there are 16. */
+SL_ALWAYS_INLINE void sl_transpose_halves(element *restrict to, const int64_t row[SL_LANES_16],
+                                          const element *restrict from, const int64_t column[SL_LANES_16])
+{
+    sl_transpose_half(to, row, from, column);
+    sl_transpose_half(to, row + 8, from + 8, column);
+}
+#endif
+
 SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES_16],
                                         const element *restrict from, const int64_t column[SL_LANES_16])
 {
+#if SL_HAS_HALVES
+    sl_transpose_halves(to, row, from, column);
+#else
     sl_transpose_square_of(to, row, from, column, SL_LANES_16, SL_LANES_16);
+#endif
 }
 #endif

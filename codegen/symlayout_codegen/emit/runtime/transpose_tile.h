@@ -1,10 +1,11 @@
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, zips. */
+ * Needs: integers, transpose_squares, zips. */
 #pragma once
 
 #include "integers.h"
+#include "transpose_squares.h"
 #include "zips.h"
 
 #if !SL_HAS_SHUFFLES
@@ -14,6 +15,16 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
     for (int64_t i = 0; i < SL_TILE; ++i)
         for (int64_t j = 0; j < SL_TILE; ++j)
             to[row[i] + j] = from[i + column[j]];
+}
+#elif SL_HAS_HALVES
+/* Transposes a tile of bytes, a square at a time.  Four squares write 16 cache lines of the output whole: so few stay in
+ * the first-level cache, also with strides of a power of two. */
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+        for (int64_t j = 0; j < SL_TILE; j += SL_LANES_16)
+            sl_transpose_halves(to + j, row + i, from + i, column + j);
 }
 #elif SL_ELEMENT_SIZE >= 4
 /* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and

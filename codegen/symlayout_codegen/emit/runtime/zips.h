@@ -7,6 +7,13 @@
 #include "axes.h"
 #include "shuffles.h"
 
+/* Whether a square is transposed half of its rows at a time: 16 rows need 17 registers, and SSE has 16. */
+#if SL_HAS_SHUFFLES && SL_ELEMENT_SIZE == 1 && SL_VECTOR_BYTES == 16 && defined __SSE2__
+#define SL_HAS_HALVES 1
+#else
+#define SL_HAS_HALVES 0
+#endif
+
 #if SL_HAS_SHUFFLES
 #define SL_SQUARES_PER_VECTOR (SL_VECTOR_BYTES / 16)
 /* Whether rows of 16 bytes that follow each other are written by whole vectors, which hold several. */
