@@ -18,7 +18,7 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
 }
 #elif SL_HAS_HALVES
 /* Transposes a tile of bytes, a square at a time.  Four squares write 16 cache lines of the output whole: so few stay in
- * the first-level cache, also with strides of a power of two. */
+ * the first-level cache, with most strides that are a power of two too. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
 {

@@ -52,14 +52,13 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
  * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
- * line; and where more lines that are written at once fall into one set of the first-level cache than it holds, so that
- * lines would be evicted before they are full.  A way of that cache has 4 KB or more. */
-#define SL_LINES_AT_ONCE (SL_HAS_HALVES ? SL_LANES_16 : SL_TILE)
+ * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB or
+ * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
 SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
 {
-    const int64_t step = rows->step * SL_ELEMENT_SIZE, sets = 64 / sl_max(1, sl_min(step & -step, 4096) / 64);
-    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_LINES_AT_ONCE > 12 * sets;
+    const int64_t step = rows->step * SL_ELEMENT_SIZE;
+    const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
     return SL_HAS_SHUFFLES && (far || (!near && crosses));
 }
 
