@@ -132,7 +132,7 @@ class EditedGraph:
         from onnx import numpy_helper
 
         name = self.new_name(stem)
-        tensor = numpy_helper.from_array(np.ascontiguousarray(values), name)
+        tensor = numpy_helper.from_array(np.asarray(values, order="C"), name)
         if self.message.ir_version >= _FREE_INITIALIZERS:
             self.message.graph.initializer.append(tensor)
             return name, []

@@ -24,6 +24,7 @@ from symlayout.optimize_models.movement_regions import cost_of_model, respell_re
 from symlayout.optimize_models.permuted_nodes import Found, inverse
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spell_movement import rebased
+from symlayout.optimize_models.split_products import split_products
 from symlayout.optimize_models.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.proof.prove import Proof, Verdict, check_laws, implies, prove_equal
 from symlayout.run.bound_kernels import kernel_files
@@ -46,7 +47,8 @@ class Change:
     rule : str
         ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
         ``"pads"`` for pads that convolutions do themselves, ``"dilation"`` for convolutions of interleaved parts,
-        ``"kernel"`` for regions that one kernel moves.
+        ``"products"`` for products with constant weights in the parts in which they are read, ``"kernel"`` for regions
+        that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -390,6 +392,7 @@ class _Search:
             yield partial(self._crossed, crossing)
         yield lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield lambda kept: _Rewrite("movement", *respell_regions(self.best, kept))
+        yield lambda kept: _Rewrite("products", *split_products(self.best, kept))
         apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
             if crossing.perm not in apart:
@@ -431,7 +434,7 @@ class _Search:
         """Return a rewritten model, or why it cannot be read; what a layout leaves behind is respelled."""
         try:
             model = _reread(self.original, made.source)
-            if made.rule == "layout":  # identities and pairs of transposes are left, which go as regions
+            if made.rule in ("layout", "products"):  # identities and pairs of transposes are left, which go as regions
                 source, more = respell_regions(model, self.kept)
                 made.rewritten.extend(more)
                 model = _reread(self.original, source)

@@ -1,0 +1,410 @@
+"""Products with constant weights whose columns part at once: the parts of the weights are products of their own.
+
+A joint projection ``x @ w`` is cut along its last axis, moved, and read in parts: queries, keys and values, or the two
+halves of a gate.  Each part is a product of *x* with those columns of *w*, so that nothing has to be cut.  Which columns
+a value reads, its composed map says at examples; the movement that is left is spelled, and proved, as that of regions.
+Parts that are moved alike may stay together, so that there are no more transposes than before.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symlayout.errors import SymlayoutError
+from symlayout.models.model import Model
+from symlayout.ops.concatenate import concatenate, stack
+from symlayout.ops.pad import pad
+from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
+from symlayout.optimize_models.movement_digits import Example, examples
+from symlayout.optimize_models.movement_regions import is_end
+from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.spell_movement import Speller, Spelling, rebased
+from symlayout.tensors.chain import Tensor
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+Array = np.ndarray[Any, Any]
+Columns = tuple[int, ...]
+
+_MAX_CONSTANT = 1 << 26  # bytes of weights that are cut
+_MAX_ENDS = 32  # values that are moved from one product
+_MAX_RUNS = 64  # of neighbouring columns in one part
+_MAX_CHAIN = 16  # elementwise operations after a product
+
+
+def split_products(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+    """Return the model with products in the parts in which they are read, and what was changed.
+
+    The new movement is proved here; the new products are not.
+
+    Parameters
+    ----------
+    kept : set of str
+        Products that are made as they are.
+    """
+    graph = EditedGraph(model.source)
+    products = _Products(graph, Movement(model))
+    changes = [
+        change
+        for node in list(graph.nodes)
+        if node.output and node.output[0] not in kept and (change := products.rewrite(node)) is not None
+    ]
+    return graph.finish(), changes
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A product with constant weights, and the elementwise operations with constants that follow it.
+
+    Attributes
+    ----------
+    nodes : tuple of NodeProto
+        The product, and the operations after it.
+    carried : tuple of int
+        For each operation which operand is computed by the one before; of the product which one is no constant.
+    value : str
+        The last value.
+    columns : int
+        The extent of its last axis.
+    """
+
+    nodes: tuple[NodeProto, ...]
+    carried: tuple[int, ...]
+    value: str
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Columns that are read together.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Their numbers, in order.
+    ends : tuple of str
+        The values that read them.
+    likeness : tuple
+        What is equal for parts that are moved alike.
+    """
+
+    columns: Columns
+    ends: tuple[str, ...]
+    likeness: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class _Plan:
+    """The groups of parts that are computed together, with the movement after each.
+
+    Attributes
+    ----------
+    groups : list of (columns, parts, spellings)
+        A spelling for each end; in a group of several parts, of their ends stacked.
+    cost : Cost
+        What all movement costs.
+    """
+
+    groups: list[tuple[Columns, tuple[_Part, ...], tuple[Spelling, ...]]] = field(default_factory=list)
+    cost: Cost = field(default_factory=Cost)
+
+
+class _Products:
+    """The products of a graph while they are cut."""
+
+    def __init__(self, graph: EditedGraph, movement: Movement) -> None:
+        self.graph, self.movement, self.tensors = graph, movement, movement.tensors
+        self.speller = Speller(graph.opset)
+        self.needed = graph.outputs | graph.captured()
+        self.named = graph.named()
+        self.producers = graph.producers()
+        self.readers: dict[str, list[NodeProto]] = {}
+        for node in graph.nodes:
+            for name in dict.fromkeys(node.input):
+                self.readers.setdefault(name, []).append(node)
+        self.weights: dict[tuple[str, Columns], str] = {}  # those that are cut already
+        self.touched: set[str] = set()
+
+    def rewrite(self, node: NodeProto) -> Rewritten | None:
+        """Cut a product; return what was done, or None."""
+        product = self._product(node)
+        region = None if product is None else self._region(product.value)
+        if product is None or region is None:
+            return None
+        ends, inside = region
+        if not self.touched.isdisjoint((*ends, *inside)):
+            return None
+        parts = self._parts(product, ends)
+        if len(parts) < 2:
+            return None
+        moves = [n for n in self.graph.nodes if not inside.isdisjoint(n.output)]
+        before = cost_of(moves, self.tensors, self.movement.sources)
+        plan = self._plan(product, parts, before)
+        if plan is None:
+            return None
+        self.touched.update(ends)
+        self._apply(product, plan)
+        proofs = tuple(proof for *_, found in plan.groups for spelling in found for proof in spelling.proofs)
+        counts = ", ".join(str(len(columns)) for columns, *_ in plan.groups)
+        text = f"{product.value[:80]}: {node.op_type} of {product.columns} columns became those of {counts}"
+        return Rewritten(node.output[0], text, proofs, tuple(ends))
+
+    # ------------------------------------------------------------------ what there is
+
+    def _product(self, node: NodeProto) -> _Product | None:
+        """Return the product that a node begins; None if it begins none."""
+        graph = self.graph
+        y = self.tensors.get(node.output[0])
+        if not graph.is_standard(node, "MatMul", "Gemm") or y is None or y.rank < 2 or not _is_whole(y.shape[-1]):
+            return None
+        weights = self._values(node.input[1])
+        if weights is None or weights.ndim != 2 or weights.nbytes > _MAX_CONSTANT or self._is_constant(node.input[0]):
+            return None
+        if len(node.input) > 2 and node.input[2] and not self._is_constant(node.input[2]):
+            return None
+        nodes, carried, at = [node], [0], node.output[0]
+        while len(nodes) < _MAX_CHAIN and at not in self.needed and len(self.readers.get(at, [])) == 1:
+            (reader,) = self.readers[at]
+            if at not in self.movement.sources and not self._follows(reader, at):
+                break
+            nodes.append(reader)
+            carried.append(list(reader.input).index(at))
+            at = reader.output[0]
+        return _Product(tuple(nodes), tuple(carried), at, int(y.shape[-1]))
+
+    def _follows(self, node: NodeProto, name: str) -> bool:
+        """Return whether a node computes each element of one element of a value, and of constants."""
+        t, made = self.tensors.get(name), self.tensors.get(node.output[0])
+        if t is None or made is None or made.body is None or made.body.over or made.batch != made.rank:
+            return False
+        if list(node.input).count(name) != 1 or len(node.output) != 1 or made.shape != t.shape:
+            return False
+        others = [n for n in node.input if n and n != name]
+        return all(self._fits_columns(n, t) for n in others)
+
+    def _fits_columns(self, name: str, t: Tensor) -> bool:
+        """Return whether a value is a constant that has an element for each column, or one for all."""
+        values = self._values(name)
+        return values is not None and (values.size == 1 or values.shape[-1] in (1, t.shape[-1]))
+
+    def _values(self, name: str) -> Array | None:
+        t = self.tensors.get(name)
+        return None if t is None or t.values is None or name not in self.named else np.asarray(t.values)
+
+    def _is_constant(self, name: str) -> bool:
+        return self._values(name) is not None
+
+    def _region(self, name: str) -> tuple[list[str], set[str]] | None:
+        """Return the first values that are read of those moved from a value, and all on the way; None if it is one."""
+        if is_end(name, self.movement, self.readers, self.needed):
+            return None
+        ends: dict[str, None] = {}
+        inside: set[str] = set()
+        waiting = [name]
+        while waiting:
+            for node in self.readers.get(waiting.pop(), []):
+                for out in node.output:
+                    if not out or out in inside:
+                        continue
+                    inside.add(out)
+                    if is_end(out, self.movement, self.readers, self.needed):
+                        ends[out] = None
+                    else:
+                        waiting.append(out)
+        return (list(ends), inside) if 1 < len(ends) <= _MAX_ENDS else None
+
+    # ------------------------------------------------------------------ the parts
+
+    def _parts(self, product: _Product, ends: Sequence[str]) -> list[_Part]:
+        """Return the parts, those with the first columns first; none if that is not known."""
+        value = self.tensors[product.value]
+        assert value is not None
+        reads: dict[str, list[Example]] = {}
+        columns: dict[str, Columns] = {}
+        for name in ends:
+            bare = Tensor("x", None, value.extents, value.facts, key="the product")
+            t = self.tensors.get(name)
+            moved = None if t is None else rebased(t, {id(value): bare})
+            if moved is None or moved.leaves() != [bare]:
+                return []
+            reads[name] = examples(moved)
+            found = {tuple(int(c) for c in np.unique(x.reads % product.columns)) for x in reads[name]}
+            if len(found) != 1:
+                return []
+            (columns[name],) = found
+        parts = []
+        for group in _joined(columns):
+            union = tuple(sorted({c for name in group for c in columns[name]}))
+            if len(_runs(union)) > _MAX_RUNS:
+                return []
+            parts.append(_Part(union, tuple(group), tuple(self._likeness(n, reads[n], union) for n in group)))
+        return sorted(parts, key=lambda part: part.columns)
+
+    def _likeness(self, name: str, reads: Sequence[Example], columns: Columns) -> tuple[Any, ...]:
+        """Return what is equal for values that are moved alike from their parts."""
+        t = self.tensors[name]
+        assert t is not None
+        patterns = []
+        for x in reads:
+            row, column = np.divmod(x.reads, x.start[-1])
+            patterns.append((x.start[:-1], row.tobytes(), np.searchsorted(columns, column).tobytes()))
+        return tuple(t.shape), len(columns), tuple(patterns)
+
+    def _plan(self, product: _Product, parts: Sequence[_Part], before: Cost) -> _Plan | None:
+        """Return the cheapest plan that costs less than before, and no more at any size."""
+        alike: dict[Any, list[_Part]] = {}
+        for part in parts:
+            alike.setdefault(part.likeness, []).append(part)
+        ways = [[(part,) for part in parts], [tuple(group) for group in alike.values()]]
+        value = self.tensors[product.value]
+        assert value is not None
+        best: _Plan | None = None
+        for way in ways if len(ways[1]) < len(parts) else ways[:1]:
+            plan = self._planned(product, way, before) if len(way) > 1 else None
+            if plan is None or not plan.cost.at_most(before, value.requires):
+                continue
+            if plan.cost.key()[:2] < (before if best is None else best.cost).key()[:2]:
+                best = plan
+        return best
+
+    def _planned(self, product: _Product, groups: Sequence[tuple[_Part, ...]], before: Cost) -> _Plan | None:
+        plan = _Plan()
+        for group in groups:
+            columns = tuple(itertools.chain.from_iterable(part.columns for part in group))
+            found = list(self._spelled(product, group, columns, before))
+            if len(found) != len(group[0].ends):
+                return None
+            plan.groups.append((columns, group, tuple(found)))
+            for spelling, name in zip(found, group[0].ends, strict=True):
+                t = self.tensors[name]
+                assert t is not None
+                taken = Cost(Counter({bytes_of(t): len(group)}), 0, len(group)) if len(group) > 1 else Cost()
+                for cost in (spelling.cost, taken):
+                    sizes = plan.cost.sizes + cost.sizes
+                    plan.cost = Cost(sizes, plan.cost.transposes + cost.transposes, plan.cost.nodes + cost.nodes)
+        return plan
+
+    def _spelled(
+        self, product: _Product, group: Sequence[_Part], columns: Columns, before: Cost
+    ) -> Iterator[Spelling]:
+        """Yield the movement from a group's columns to each of its ends."""
+        value = self.tensors[product.value]
+        assert value is not None
+        leaf = self._narrow(product, columns)
+        try:
+            whole = _spread(leaf, columns, product.columns)
+            for names in zip(*(part.ends for part in group), strict=True):
+                moved = [rebased(self._tensor(name), {id(value): whole}) for name in names]
+                made = [t for t in moved if t is not None]
+                if len(made) != len(names):
+                    return
+                found = self.speller.cheapest(leaf, stack(made, 0) if len(made) > 1 else made[0], before)
+                if found is None:
+                    return
+                yield found
+        except SymlayoutError:  # the movement cannot be told for these columns alone
+            return
+
+    def _tensor(self, name: str) -> Tensor:
+        t = self.tensors[name]
+        assert t is not None
+        return t
+
+    def _narrow(self, product: _Product, columns: Columns) -> Tensor:
+        """Return a stand-in for the product of some columns."""
+        value = self._tensor(product.value)
+        return Tensor("x", value.dtype, (*value.extents[:-1], len(columns)), value.facts, key="some columns")
+
+    # ------------------------------------------------------------------ the new graph
+
+    def _apply(self, product: _Product, plan: _Plan) -> None:
+        graph = self.graph
+        for columns, group, spellings in plan.groups:
+            nodes: list[NodeProto] = []
+            at = self._emit_product(product, columns, nodes)
+            shape = tuple(self._narrow(product, columns).shape)
+            for k, spelling in enumerate(spellings):
+                names = [part.ends[k] for part in group]
+                target = names[0] if len(names) == 1 else graph.new_name(f"{names[0]}_joint")
+                for name in names:
+                    made_by = self.producers[name]
+                    made_by.output[list(made_by.output).index(name)] = graph.new_name(f"{name}_before")
+                made = spelling.emit(graph, at, shape, target)
+                nodes += made or [graph.node("Identity", [at], target)]
+                for number, name in enumerate(names if len(names) > 1 else ()):
+                    index, extra = graph.constant(np.array(number, np.int64), f"{name}_number")
+                    nodes += [*extra, graph.node("Gather", [target, index], name, axis=0)]
+            graph.insert(nodes, before=product.nodes[0])
+
+    def _emit_product(self, product: _Product, columns: Columns, nodes: list[NodeProto]) -> str:
+        """Append the product of some columns, and what follows it; return its name."""
+        at = product.nodes[0].input[0]
+        for node, carried in zip(product.nodes, product.carried, strict=True):
+            new = type(node)()
+            new.CopyFrom(node)
+            is_turned = node is product.nodes[0] and bool(self.graph.attribute(node, "transB"))
+            for k, name in enumerate(node.input):
+                axis = 0 if is_turned and k == 1 else -1
+                new.input[k] = at if k == carried else self._cut(name, columns, product.columns, axis, nodes)
+            at = new.output[0] = self.graph.new_name(f"{node.output[0]}_part")
+            new.name = self.graph.new_name(f"{at}_{node.op_type}")
+            nodes.append(new)
+        return at
+
+    def _cut(self, name: str, columns: Columns, count: int, axis: int, nodes: list[NodeProto]) -> str:
+        """Return the name of a constant's columns; of the constant itself if it has one element for all."""
+        values = self._values(name) if name else None
+        if values is None or values.ndim == 0 or values.shape[axis] != count or count == 1:
+            return name
+        if (name, columns) not in self.weights:
+            made, extra = self.graph.constant(np.take(values, columns, axis), f"{name}_part")
+            self.weights[name, columns] = made
+            nodes += extra
+        return self.weights[name, columns]
+
+
+def _is_whole(extent: Any) -> bool:
+    return isinstance(extent, int) and extent > 1
+
+
+def _joined(columns: dict[str, Columns]) -> list[list[str]]:
+    """Return the names in groups whose columns overlap, in order."""
+    groups: list[tuple[set[int], list[str]]] = []
+    for name, own in columns.items():
+        near = [g for g in groups if not g[0].isdisjoint(own)]
+        groups = [g for g in groups if g[0].isdisjoint(own)]
+        groups.append((set(own).union(*(g[0] for g in near)), [*itertools.chain(*(g[1] for g in near)), name]))
+    return [names for _, names in groups]
+
+
+def _runs(columns: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where neighbouring columns start and end.
+
+    >>> _runs((0, 1, 2, 6, 7))
+    [(0, 3), (6, 8)]
+    """
+    ends = [k for k in range(1, len(columns)) if columns[k] != columns[k - 1] + 1]
+    bounds = itertools.pairwise([0, *ends, len(columns)])
+    return [(columns[a], columns[b - 1] + 1) for a, b in bounds]
+
+
+def _spread(part: Tensor, columns: Columns, count: int) -> Tensor:
+    """Return a value of *count* columns, in which *columns* are those of *part*, and others are 0."""
+    starts = np.cumsum([0, *(b - a for a, b in _runs(columns))])
+    pieces, at = [], 0
+    placed = sorted(zip(_runs(columns), starts, strict=False))
+    for k, ((low, high), first) in enumerate(placed):
+        end = count if k == len(placed) - 1 else high
+        piece = part[..., int(first) : int(first) + high - low]
+        widths = [(0, 0)] * (part.rank - 1) + [(low - at, end - high)]
+        pieces.append(pad(piece, widths))
+        at = end
+    return concatenate(pieces, -1) if len(pieces) > 1 else pieces[0]
