@@ -505,8 +505,10 @@ class _Search:
 def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
     """Return the proof that a value is the same in both models, as a function of values that both have.
 
-    None if it is not the same function of them.
+    None if it is not the same function of them, or if its readers read something else after.
     """
+    if name not in before.tensors or name not in after.tensors:
+        return None
     common: dict[str, Tensor] = {}
     made = {out: node for node in after.nodes for out in node.outputs}
     waiting, seen = [name], set()

@@ -1,8 +1,9 @@
 """Products with constant weights whose columns part at once: the parts of the weights are products of their own.
 
 A joint projection ``x @ w`` is cut along its last axis, moved, and read in parts: queries, keys and values, or the two
-halves of a gate.  Each part is a product of *x* with those columns of *w*, so that nothing has to be cut.  Which columns
-a value reads, its composed map says at examples; the movement that is left is spelled, and proved, as that of regions.
+halves of a gate.  Each part is a product of *x* with those columns of *w*, so that nothing has to be cut.  A sum has
+the same terms in the same order as before.  Which columns a value reads, its composed map says at examples; the
+movement that is left is spelled, and proved, as that of regions.
 Parts that are moved alike may stay together, so that there are no more transposes than before.
 """
 
@@ -37,6 +38,8 @@ Columns = tuple[int, ...]
 _MAX_CONSTANT = 1 << 26  # bytes of weights that are cut
 _MAX_ENDS = 32  # values that are moved from one product
 _MAX_RUNS = 64  # of neighbouring columns in one part
+# onnxruntime rounds a sum of these alike for any number of columns of constant weights; of other floats it does not.
+_ROUNDED_ALIKE = np.dtype(np.float32)
 _MAX_CHAIN = 16  # elementwise operations after a product
 
 
@@ -130,7 +133,7 @@ class _Products:
         for node in graph.nodes:
             for name in dict.fromkeys(node.input):
                 self.readers.setdefault(name, []).append(node)
-        self.weights: dict[tuple[str, Columns], str] = {}  # those that are cut already
+        self.weights: dict[tuple[str, Columns, int], str] = {}  # those that are cut already
         self.touched: set[str] = set()
 
     def rewrite(self, node: NodeProto) -> Rewritten | None:
@@ -169,6 +172,8 @@ class _Products:
         if weights is None or weights.ndim != 2 or weights.nbytes > _MAX_CONSTANT or self._is_constant(node.input[0]):
             return None
         if len(node.input) > 2 and node.input[2] and not self._is_constant(node.input[2]):
+            return None
+        if y.dtype is None or (y.dtype.kind == "f" and y.dtype != _ROUNDED_ALIKE):
             return None
         nodes, carried, at = [node], [0], node.output[0]
         while len(nodes) < _MAX_CHAIN and at not in self.needed and len(self.readers.get(at, [])) == 1:
@@ -263,7 +268,8 @@ class _Products:
         alike: dict[Any, list[_Part]] = {}
         for part in parts:
             alike.setdefault(part.likeness, []).append(part)
-        ways = [[(part,) for part in parts], [tuple(group) for group in alike.values()]]
+        ways: list[list[tuple[_Part, ...]]] = [[(part,) for part in parts]]
+        ways.append([tuple(group) for group in alike.values()])
         value = self.tensors[product.value]
         assert value is not None
         best: _Plan | None = None
@@ -292,9 +298,7 @@ class _Products:
                     plan.cost = Cost(sizes, plan.cost.transposes + cost.transposes, plan.cost.nodes + cost.nodes)
         return plan
 
-    def _spelled(
-        self, product: _Product, group: Sequence[_Part], columns: Columns, before: Cost
-    ) -> Iterator[Spelling]:
+    def _spelled(self, product: _Product, group: Sequence[_Part], columns: Columns, before: Cost) -> Iterator[Spelling]:
         """Yield the movement from a group's columns to each of its ends."""
         value = self.tensors[product.value]
         assert value is not None
@@ -346,7 +350,7 @@ class _Products:
 
     def _emit_product(self, product: _Product, columns: Columns, nodes: list[NodeProto]) -> str:
         """Append the product of some columns, and what follows it; return its name."""
-        at = product.nodes[0].input[0]
+        at = str(product.nodes[0].input[0])
         for node, carried in zip(product.nodes, product.carried, strict=True):
             new = type(node)()
             new.CopyFrom(node)
@@ -354,7 +358,8 @@ class _Products:
             for k, name in enumerate(node.input):
                 axis = 0 if is_turned and k == 1 else -1
                 new.input[k] = at if k == carried else self._cut(name, columns, product.columns, axis, nodes)
-            at = new.output[0] = self.graph.new_name(f"{node.output[0]}_part")
+            at = self.graph.new_name(f"{node.output[0]}_part")
+            new.output[0] = at
             new.name = self.graph.new_name(f"{at}_{node.op_type}")
             nodes.append(new)
         return at
@@ -364,11 +369,11 @@ class _Products:
         values = self._values(name) if name else None
         if values is None or values.ndim == 0 or values.shape[axis] != count or count == 1:
             return name
-        if (name, columns) not in self.weights:
+        if (name, columns, axis) not in self.weights:
             made, extra = self.graph.constant(np.take(values, columns, axis), f"{name}_part")
-            self.weights[name, columns] = made
+            self.weights[name, columns, axis] = made
             nodes += extra
-        return self.weights[name, columns]
+        return self.weights[name, columns, axis]
 
 
 def _is_whole(extent: Any) -> bool:

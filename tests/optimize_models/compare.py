@@ -226,10 +226,8 @@ machine. The means are geometric, with 1 added to transposes and 1 KiB to bytes.
 
 Rows marked with (!) come first: there, another tool has fewer transposes or fewer bytes than ours without laws.
 
-- bert, vit, xcit, mobilevit: onnxruntime cuts the joint transpose of queries, keys and values into three. That moves
+- xcit, mobilevit: onnxruntime cuts the joint transpose of queries, keys and values into three. That moves
   fewer bytes with more transposes than the model has. `sl.optimize` never adds a transpose.
-- segformer: the same with two parts, where the number of transposes stays. `sl.optimize` rewrites one value at a time,
-  and this saves bytes only if both are rewritten at once.
 - efficientnet: its means over pixels run in another layout. That is the law `reassociate`: with it, ours is ahead.
 - mixer and keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
 - keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB.

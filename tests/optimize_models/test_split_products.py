@@ -1,0 +1,143 @@
+"""Products whose columns part at once become products of the parts: the joint value is not cut and not moved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import symlayout as sl
+from symlayout.optimize_models.optimize_model import OptimizedModel
+from symlayout.optimize_models.split_products import split_products
+from tests.optimize_models.dilation_spellings import Parts
+from tests.optimize_models.unoptimized_onnxruntime import outputs
+
+HEADS, WIDTH = 2, 4
+CHANNELS = HEADS * WIDTH
+
+
+def by_slices(n: Parts, joint: str) -> list[str]:
+    parts = []
+    for k in range(3):
+        ends = [n.integers(k * CHANNELS), n.integers((k + 1) * CHANNELS), n.integers(2)]
+        part = n("Reshape", n("Slice", joint, *ends), n.integers(0, 0, HEADS, WIDTH))
+        parts.append(n.turn(part, 0, 2, 1, 3))
+    return parts
+
+
+def by_gathers(n: Parts, joint: str) -> list[str]:
+    joint = n.turn(n("Reshape", joint, n.integers(0, 0, 3, HEADS, WIDTH)), 2, 0, 3, 1, 4)
+    return [n("Gather", joint, n.given(k, np.int64), axis=0) for k in range(3)]
+
+
+def by_heads(n: Parts, joint: str) -> list[str]:
+    """Return queries, keys and values, which stand together for each head."""
+    joint = n.turn(n("Reshape", joint, n.integers(0, 0, HEADS, 3 * WIDTH)), 0, 2, 1, 3)
+    bounds = [(n.integers(k * WIDTH), n.integers((k + 1) * WIDTH)) for k in range(3)]
+    return [n("Slice", joint, *ends, n.integers(3)) for ends in bounds]
+
+
+WAYS = {"slices": by_slices, "gathers": by_gathers, "heads": by_heads}
+SHAPES: dict[str, list[int | str]] = {"static": [2, 5, 8], "dynamic batch": ["N", 5, 8], "all dynamic": ["N", "L", 8]}
+
+
+def attention(way: str, kind: str, listed: bool = False) -> onnx.ModelProto:
+    """Return attention of queries, keys and values of one product; its value is an output too where it is *listed*."""
+    n = Parts(opset=18)
+    joint = n.dense(n("Relu", "x"), CHANNELS, 3 * CHANNELS)
+    q, k, v = WAYS[way](n, joint)
+    weights = n("Softmax", n("MatMul", q, n.turn(k, 0, 1, 3, 2)), axis=-1)
+    y = n.turn(n("MatMul", weights, v), 0, 2, 1, 3)
+    made = n.model(SHAPES[kind], n("Reshape", y, n.integers(0, 0, CHANNELS)), 3)
+    if listed:
+        value = n.nodes[2].output[0]
+        made.graph.output.append(onnx.helper.make_tensor_value_info(value, onnx.TensorProto.FLOAT, [None] * 3))
+    return made
+
+
+def gate(parts: tuple[tuple[int, int], ...], kind: str = "N", transposed: bool = True) -> onnx.ModelProto:
+    """Return a Gemm of 16 columns, of which *parts* are moved apart."""
+    n = Parts(opset=18)
+    w = n.weights(16, 8) if transposed else n.weights(8, 16)
+    joint = n("Gemm", n("Relu", "x"), w, n.weights(16), transB=int(transposed), alpha=0.5)
+    made = [n("Slice", joint, n.integers(a), n.integers(b), n.integers(1)) for a, b in parts]
+    y = n("Mul", n("Sigmoid", made[0]), made[1])
+    return n.model([kind, 8] if kind else [3, 8], y, 2)
+
+
+def optimized(folder: Path, made: onnx.ModelProto) -> OptimizedModel:
+    """Return the optimized model, after the checks that hold for every result."""
+    onnx.save(made, folder / "before.onnx")
+    o = sl.optimize(folder / "before.onnx")
+    o.save(folder / "after.onnx")
+    onnx.checker.check_model(onnx.load(folder / "after.onnx"), full_check=True)
+    assert sl.verify(folder / "before.onnx", folder / "after.onnx").verdict is sl.Verdict.PROVED
+    again = sl.optimize(folder / "after.onnx")
+    assert again.source.SerializeToString() == (folder / "after.onnx").read_bytes()
+    return o
+
+
+def is_split(o: OptimizedModel) -> bool:
+    return any(c.rule == "products" and c.accepted for c in o.report.changes)
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("way", WAYS)
+def test_attention_has_products_of_its_own(tmp_path: Path, way: str, kind: str) -> None:
+    o = optimized(tmp_path, attention(way, kind))
+    assert is_split(o)
+    assert o.report.after.transposes <= o.report.before.transposes
+    for size in (1, 3) if kind == "all dynamic" else (5,):
+        x = np.random.default_rng(size).normal(size=(2, size, CHANNELS)).astype(np.float32)
+        before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+        assert after.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_halves_of_a_gate_are_products(tmp_path: Path, transposed: bool) -> None:
+    o = optimized(tmp_path, gate(((0, 8), (8, 16)), transposed=transposed))
+    assert is_split(o)
+    assert sorted(n.op_type for n in o.source.graph.node) == ["Gemm", "Gemm", "Mul", "Relu", "Sigmoid"]
+    assert o.report.after.total == 0
+    x = np.random.default_rng(0).normal(size=(3, 8)).astype(np.float32)
+    before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+    assert after.tobytes() == before.tobytes()
+
+
+def test_parts_that_overlap_stay_together(tmp_path: Path) -> None:
+    assert not is_split(optimized(tmp_path, gate(((0, 10), (6, 16)))))
+
+
+def test_columns_that_nothing_reads_are_not_computed(tmp_path: Path) -> None:
+    o = optimized(tmp_path, gate(((0, 4), (12, 16))))
+    assert is_split(o)
+    widths = {tuple(t.dims) for t in o.source.graph.initializer if len(t.dims) == 2}
+    assert (4, 8) in widths
+
+
+def test_a_value_that_is_read_whole_stays(tmp_path: Path) -> None:
+    assert not is_split(optimized(tmp_path, attention("slices", "dynamic batch", listed=True)))
+
+
+@pytest.mark.parametrize("dtype", [onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16])
+def test_products_whose_sums_depend_on_the_number_of_columns_stay(tmp_path: Path, dtype: int) -> None:
+    """Onnxruntime adds in blocks whose size depends on the columns; for float32 it does not."""
+    made = gate(((0, 8), (8, 16)))
+    kind = onnx.helper.tensor_dtype_to_np_dtype(dtype)
+    for value in (*made.graph.input, *made.graph.output):
+        value.type.tensor_type.elem_type = dtype
+    for t in made.graph.initializer:
+        if t.data_type == onnx.TensorProto.FLOAT:
+            t.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(t).astype(kind), t.name))
+    assert not is_split(optimized(tmp_path, made))
+
+
+def test_products_of_two_inputs_stay(tmp_path: Path) -> None:
+    made = gate(((0, 8), (8, 16)))
+    (w,) = [t for t in made.graph.initializer if list(t.dims) == [16, 8]]
+    made.graph.input.append(onnx.helper.make_tensor_value_info(w.name, onnx.TensorProto.FLOAT, [16, 8]))
+    made.graph.initializer.remove(w)
+    onnx.save(made, tmp_path / "m.onnx")
+    assert split_products(sl.read_model(tmp_path / "m.onnx"))[1] == []
