@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.movement_cost import bytes_of
 from tests.optimize_models.movement_spellings import KINDS, REORDERINGS, WAYS, moved, spelled
-from tests.optimize_models.unoptimized_onnxruntime import outputs
+from tests.support.unoptimized_onnxruntime import outputs
 
 OPERATORS = {
     "SpaceToDepth": "SpaceToDepth",
