@@ -11,7 +11,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
-from tests.support.unoptimized_onnxruntime import outputs
+from tests.equivalence.unoptimized_onnxruntime import outputs
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 SHAPE = ("N", 4, 6, 6)

@@ -20,7 +20,7 @@ import symlayout as sl
 from symlayout.errors import FormatError
 from symlayout.optimize_models.kernel_functions import DOMAIN, kernels_of
 from symlayout.optimize_models.optimize_model import OptimizedModel
-from tests.support.unoptimized_onnxruntime import outputs
+from tests.equivalence.unoptimized_onnxruntime import outputs
 
 ROLL = """<ir_version: 8, opset_import: ["": 17]>
 roll (float[N,H,W,3] x) => (float[N,A,B,C,D,E] y) <

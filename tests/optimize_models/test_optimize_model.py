@@ -14,8 +14,8 @@ from onnx import NodeProto, TensorProto, numpy_helper
 import symlayout as sl
 from symlayout.models.model import Model
 from symlayout.optimize_models.optimize_model import OptimizedModel, _Search
+from tests.equivalence import unoptimized_onnxruntime
 from tests.models.onnx_files import extent_nodes, joined
-from tests.optimize_models import unoptimized_onnxruntime
 from tests.support.onnx_writer import model, node, tensor, value_info
 
 SHAPES: dict[str, tuple[int | str, ...]] = {

@@ -13,9 +13,9 @@ import pytest
 
 import symlayout as sl
 from symlayout.optimize_models.spell_windows import WINDOWS
+from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.repeated_spellings import IM2COL, PLACES, REPEAT_KV, REPEATS, SHAPES, columns, network
 from tests.optimize_models.test_spellings import MOVES
-from tests.support.unoptimized_onnxruntime import outputs
 
 FAMILIES: dict[str, tuple[dict[str, Any], int, list[str], Callable[[Any], Any]]] = {
     "im2col": (IM2COL, 3, ["Slice"] * len(PLACES) + ["Concat"], columns),

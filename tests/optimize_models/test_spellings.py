@@ -11,8 +11,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.optimize_models.movement_cost import bytes_of
+from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.movement_spellings import KINDS, REORDERINGS, WAYS, moved, spelled
-from tests.support.unoptimized_onnxruntime import outputs
 
 OPERATORS = {
     "SpaceToDepth": "SpaceToDepth",

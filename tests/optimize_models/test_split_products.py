@@ -11,8 +11,8 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from symlayout.optimize_models.split_products import split_products
+from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.dilation_spellings import Parts
-from tests.support.unoptimized_onnxruntime import outputs
 
 HEADS, WIDTH = 2, 4
 CHANNELS = HEADS * WIDTH
