@@ -72,6 +72,8 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
     if isinstance(e, int) and isinstance(k, int):
         return Division(e // k, e % k, k - 1 - e % k)
     whole, rest = _divide_terms(e, k)
+    if isinstance(rest, int) and isinstance(k, int):  # nothing is left to decide, so no sample is needed
+        return Division(whole + rest // k, rest % k, k - 1 - rest % k)
     if facts.rules and not isinstance(k, int):  # the rest of what is known to be divisible is solved for a symbol
         more, rest = facts.split_by_quotients(rest, k)
         whole = facts.reduce(whole + more)
