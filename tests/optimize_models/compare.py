@@ -226,7 +226,7 @@ machine. The means are geometric, with 1 added to transposes and 1 KiB to bytes.
 
 Rows marked with (!) come first: there, another tool has fewer transposes or fewer bytes than ours without laws.
 
-- xcit, mobilevit: onnxruntime cuts the joint transpose of queries, keys and values into three. That moves
+- xcit: onnxruntime cuts the joint transpose of queries, keys and values into three. That moves
   fewer bytes with more transposes than the model has. `sl.optimize` never adds a transpose.
 - efficientnet: its means over pixels run in another layout. That is the law `reassociate`: with it, ours is ahead.
 - mixer and keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
