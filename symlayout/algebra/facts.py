@@ -104,7 +104,7 @@ class Facts(Divisions):
         self.tighten(where)
         return self.reduce(quotient)
 
-    def require_nonnegative(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
+    def require_nonnegative(self, e: Extent, kind: str, where: str = "", *, rule: str | Callable[[], str] = "") -> None:
         """Make ``e >= 0`` a requirement, unless it is proved.
 
         Raises
@@ -115,20 +115,20 @@ class Facts(Divisions):
         e = self.reduce(e)
         if isinstance(e, int):
             if e < 0:
-                raise ShapeError(f"{at(where)}{rule or f'{e} is negative'}", kind)
+                raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is negative'}", kind)
             return
         if self.nonnegative(e):
             return
         top, bottom = self.to_user(e)
         if (most := self.interval(e)[1]) is not None and most < 0:
             raise ShapeError(
-                f"{at(where)}{rule or f'{text(top)} >= 0'} fails for all sizes\n  known: {self.describe(e)}",
+                f"{at(where)}{_said(rule) or f'{text(top)} >= 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible",
             )
         self.requirements.append(Requirement(kind, "nonnegative", _tightest(top), bottom, where, (e, 1)))
         self.assume_nonnegative(e, where)
 
-    def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
+    def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str | Callable[[], str] = "") -> None:
         """Make ``e == 0`` a requirement, unless it is proved.
 
         Raises
@@ -139,7 +139,7 @@ class Facts(Divisions):
         e = self.reduce(e)
         if isinstance(e, int):
             if e:
-                raise ShapeError(f"{at(where)}{rule or f'{e} is not 0'}", kind)
+                raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is not 0'}", kind)
             return
         e, whole = self.without_factors(e)
         if (exact := self._exact_where_zero(e)) is not None:
@@ -158,7 +158,7 @@ class Facts(Divisions):
             never = self.nonnegative(e - 1) or self.nonnegative(-e - 1)
         if never:
             raise ShapeError(
-                f"{at(where)}{rule or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
+                f"{at(where)}{_said(rule) or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible" if names_of(e) & self.quotients.keys() else kind,
             )
         top, _ = self.to_user(e)
@@ -249,8 +249,9 @@ class Facts(Divisions):
             return
         self.learn(e, where)
         self.tighten(where)
-        for name in sorted(names_of(e)):
-            if e == symbol(name) - 1:
+        if len(e.names) == 1:
+            (name,) = e.names
+            if e.terms == {(name,): 1, (): -1}:
                 self._assume_positive(name, where)
 
     def rest_on(self, e: Extent) -> None:
@@ -465,7 +466,13 @@ def _tightest(e: Extent) -> Extent:
     terms = dict(terms_of(e))
     constant = terms.pop((), 0)
     common = content(terms)
+    if common == 1:
+        return e
     if common > 1:
         terms = {m: c // common for m, c in terms.items()}
         constant //= common
     return collapse({**terms, (): constant} if constant else terms)
+
+
+def _said(rule: str | Callable[[], str]) -> str:
+    return rule if isinstance(rule, str) else rule()

@@ -76,12 +76,12 @@ class Intervals(System):
 
         Symbols are shifted to start at 0 if several terms have products, or if a symbol may be negative.
         """
-        starts = self.starts(e)
+        starts = self.starts(e) if max(map(len, e.terms)) > 1 else {}
         shifted = substitute(e, {name: symbol(name) + low for name, low in starts.items()}) if starts else e
         least: int | None = 0
         most: int | None = 0
         for monomial, coefficient in terms_of(shifted).items():
-            low, high = self._product_interval(monomial, starts)
+            low, high = self._product_interval(monomial, starts) if monomial else (1, 1)
             if coefficient < 0:
                 low, high = high, low
             least = None if least is None or low is None else least + coefficient * low
@@ -91,9 +91,7 @@ class Intervals(System):
     def starts(self, e: Poly) -> dict[str, int]:
         """Return the lower bounds, other than 0, to shift the symbols of *e* by; none if there is no need."""
         starts = {name: low for name in e.names if (low := self.low.get(name))}
-        if not starts or max(map(len, e.terms)) <= 1:
-            return {}
-        return {} if len(e.terms) <= 2 - (() not in e.terms) and min(starts.values()) >= 0 else starts
+        return {} if not starts or len(e.terms) <= 2 - (() not in e.terms) and min(starts.values()) >= 0 else starts
 
     def _product_interval(self, names: Monomial, starts: Mapping[str, int]) -> Interval:
         """Return the bounds of a product of symbols, each less its start.
@@ -124,10 +122,11 @@ class Intervals(System):
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
         if not isinstance(e, Poly) or e in self.known or self.holds_at_lows(e):
             return
-        self._fresh.append(e)
         if (name := self._bounded_by(e)) is not None:
-            self._tighten_one(e, name, where)
+            if self._move_bound(name, e.terms[(name,)], e.terms.get((), 0), e, where):
+                self._fresh.append(e)
             return
+        self._fresh.append(e)
         if self.refutes(e):
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
         self.known[e] = None
@@ -152,10 +151,39 @@ class Intervals(System):
             return None
         return None if name not in self.low or name in self.floors or name[0] == DIGIT else name
 
+    def _move_bound(self, name: str, c: int, constant: int, fact: Poly, where: str) -> bool:
+        """Tighten a bound of *name* by ``c*name + constant >= 0``, and return whether it moved."""
+        if c > 0:
+            least, low = -(constant // c), self.low[name]
+            if low is None or least > low:
+                self.raise_low(name, least, fact, where)
+                return True
+            return False
+        greatest, high = constant // -c, self.high[name]
+        if high is None or (isinstance(high, int) and greatest < high):
+            self.lower_high(name, greatest, fact, where)
+            return True
+        return False
+
     def holds_at_lows(self, e: Extent) -> bool:
         """Return whether ``e >= 0`` is evident: with symbols counted from their lower bounds, coefficients are >= 0."""
         if isinstance(e, int):
             return e >= 0
+        total = 0
+        for monomial, coefficient in e.terms.items():  # most goals grow in symbols that are >= 0
+            if coefficient < 0 and monomial:
+                break
+            for name in monomial:
+                low = self.low.get(name)
+                if low is None or low < 0:
+                    break
+                coefficient *= low
+            else:
+                total += coefficient
+                continue
+            break
+        else:
+            return total >= 0
         lows: dict[str, int] = {}
         for name in e.names:
             low = self.low.get(name)
@@ -264,6 +292,8 @@ class Intervals(System):
         if not self._fresh:
             return
         facts, self._fresh = self._fresh, []
+        if not self.known and not self.rules:  # bounds that `learn` has moved, and nothing that they may move
+            return
         for _ in range(_TIGHTEN_ROUNDS):
             moved = {name for fact in facts for name in self._tighten_by(fact, where)}
             if not moved:

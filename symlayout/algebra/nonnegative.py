@@ -70,18 +70,23 @@ class Inequalities(Samples):
         """Return whether ``e >= 0`` is proved; False says nothing about its truth."""
         if isinstance(e, int):
             return e >= 0
-        return self.derive(e) is not None
+        e = self.reduce(e)
+        return self.holds_at_lows(e) or self._derive_reduced(e) is not None
 
     def derive(self, e: Extent) -> Derivation | None:
         """Return a proof of ``e >= 0``, or None if the search finds none."""
         e = self.reduce(e)
+        return Derivation(e) if self.holds_at_lows(e) else self._derive_reduced(e)
+
+    def _derive_reduced(self, e: Extent) -> Derivation | None:
+        """Return a proof of ``e >= 0`` for a reduced *e* that is not evident, or None if the search finds none."""
         if isinstance(e, int):
-            return Derivation(e) if e >= 0 else None
+            return None
         try:
             known: Derivation | None = self._proofs[e]
             return known
         except KeyError:
-            proof = Derivation(e) if self.holds_at_lows(e) else self._by_one_fact(e)
+            proof = self._by_one_fact(e)
             if proof is None and not self._fails_at_bounds(e):
                 proof = self._search(e)
             self._proofs[e] = proof
@@ -98,8 +103,9 @@ class Inequalities(Samples):
         for fact in self.known:
             if not fact.names.isdisjoint(e.names) and not self._is_definition(fact):
                 return False
-        if any(name in e.names for rule in self.rules for name in rule.monomial):
-            return False
+        for rule in self.rules:
+            if not e.names.isdisjoint(rule.monomial):
+                return False
         least = self.interval(e)[0]
         return least is None or least < 0
 
@@ -137,6 +143,8 @@ class Inequalities(Samples):
 
     def _by_one_fact(self, e: Poly) -> Derivation | None:
         """Prove ``e >= 0`` by one known fact whose difference from *e* is evidently >= 0."""
+        if not self.known:
+            return None
         best, constant = self._best.get(e.form), e.terms.get((), 0)
         if best is not None and best + constant >= 0:
             return Derivation(e, ((1, e - (best + constant)), (1, best + constant)))

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from symlayout.algebra.facts import Facts
+from symlayout.algebra.facts import INT64_MAX, Facts
 from symlayout.errors import ShapeError, shown
 from symlayout.language.sympy_bridge import fresh, to_extent, whole
 
@@ -26,6 +26,8 @@ def scalar(name: str, value: Any, low: int) -> Any:
     ShapeError
         ``length_mismatch`` if *value* is a list, ``attr_dtype`` if it is not an integer.
     """
+    if _is_short(value):
+        return value
     value = _plain(name, value)
     if _is_list(value):
         raise ShapeError(f"{name} is one integer, got a list of {len(value)}", "length_mismatch")
@@ -50,6 +52,9 @@ def vector(name: str, value: Any, length: int | None = None) -> list[Any]:
         ``length_mismatch`` if *value* is nested, no list, or of another length; ``attr_dtype`` if
         an element is not an integer.
     """
+    if type(value) in (list, tuple) and len(value) == (len(value) if length is None else length) <= MAX_VALUES:
+        if all(map(_is_short, value)):
+            return list(value)
     value = _plain(name, value)
     if value is None and length is not None:
         return [None] * length
@@ -213,6 +218,11 @@ def _plain(name: str, value: Any) -> Any:
     if array.dtype.kind not in "iuO":
         raise ShapeError(f"{name} has element type {array.dtype}, not an integer type", "attr_dtype")
     return array.tolist()
+
+
+def _is_short(value: Any) -> bool:
+    """Return whether *value* is a Python int that `whole` accepts, as most are."""
+    return type(value) is int and -INT64_MAX <= value <= INT64_MAX
 
 
 def _is_list(value: Any) -> bool:

@@ -323,8 +323,10 @@ class _ViewOf:
 
 
 def _require_batch(x: Operand, batch: Sequence[Extent]) -> None:
+    least_of = x.facts.least
     for axis, e in enumerate(batch):
-        x.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
+        if (least := least_of(e)) is None or least < 0:
+            x.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
 
 
 def _map_of(declared: Computed, view: View) -> Declared:

@@ -12,6 +12,7 @@ import enum
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from symlayout.algebra import floor_normal_form
@@ -260,6 +261,8 @@ class Operand:
         ShapeError
             ``bad_axis`` outside ``[-rank, rank)``, ``attr_dtype`` if it is not an integer.
         """
+        if type(value) is int and 0 <= value < len(self.shapes[0]):
+            return value
         try:
             axis = operator.index(value)
         except TypeError:
@@ -302,14 +305,14 @@ class Operand:
 
         The message is *rule* with each ``{}`` replaced by one of *parts*; extents appear in the user's dims.
         """
-        if (type(e) is int and e >= 0) or self._facts.nonnegative(e):
+        if e >= 0 if type(e) is int else not self._owned and self._facts.nonnegative(e):
             return
-        self._own().require_nonnegative(e, kind, self.where, rule=self._message(rule, parts))
+        self._own().require_nonnegative(e, kind, self.where, rule=partial(self._message, rule, parts))
 
     def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "", *parts: Any) -> None:
         """Require ``left == right``, as `require` does for inequalities."""
         if left != right:
-            self._own().require_zero(left - right, kind, self.where, rule=self._message(rule, parts))
+            self._own().require_zero(left - right, kind, self.where, rule=partial(self._message, rule, parts))
 
     def assume(self, e: Extent) -> None:
         """Add the fact ``e >= 0``, which holds for every value; no requirement records it."""

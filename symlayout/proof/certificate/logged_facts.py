@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any
 
@@ -124,7 +124,7 @@ class Recorder(SolvingNotes):
             self._combine(e, d, [[encode(part), 1] for part in given])
             self.assume_nonnegative(e)
 
-    def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str = "") -> None:
+    def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str | Callable[[], str] = "") -> None:
         """Add an equation, as `Facts.require_zero` does; the equation is an assumption of the claim."""
         e = self.reduce(e)
         if isinstance(e, Poly):
