@@ -91,7 +91,7 @@ class Intervals(System):
     def starts(self, e: Poly) -> dict[str, int]:
         """Return the lower bounds, other than 0, to shift the symbols of *e* by; none if there is no need."""
         starts = {name: low for name in e.names if (low := self.low.get(name))}
-        return {} if not starts or len(e.terms) <= 2 - (() not in e.terms) and min(starts.values()) >= 0 else starts
+        return {} if not starts or (len(e.terms) <= 2 - (() not in e.terms) and min(starts.values()) >= 0) else starts
 
     def _product_interval(self, names: Monomial, starts: Mapping[str, int]) -> Interval:
         """Return the bounds of a product of symbols, each less its start.

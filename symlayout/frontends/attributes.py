@@ -52,9 +52,9 @@ def vector(name: str, value: Any, length: int | None = None) -> list[Any]:
         ``length_mismatch`` if *value* is nested, no list, or of another length; ``attr_dtype`` if
         an element is not an integer.
     """
-    if type(value) in (list, tuple) and len(value) == (len(value) if length is None else length) <= MAX_VALUES:
-        if all(map(_is_short, value)):
-            return list(value)
+    most = MAX_VALUES if length is None else length
+    if type(value) in (list, tuple) and (length or 0) <= len(value) <= most and all(map(_is_short, value)):
+        return list(value)
     value = _plain(name, value)
     if value is None and length is not None:
         return [None] * length
