@@ -11,9 +11,9 @@ import operator
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from symlayout.algebra.facts import INT64_MAX, Facts
+from symlayout.algebra.facts import INT64_MAX
 from symlayout.errors import ShapeError, shown
-from symlayout.language.sympy_bridge import fresh, to_extent, whole
+from symlayout.language.sympy_bridge import fresh, whole
 
 MAX_VALUES = 1 << 16
 
@@ -200,12 +200,6 @@ def copied_axes(name: str, shape: Sequence[Any], rank: int) -> list[int]:
     if copied and copied[-1] >= rank:
         raise ShapeError(f"{name}[{copied[-1]}] is 0, which copies an axis, the tensor has rank {rank}", "bad_axis")
     return copied
-
-
-def at_least(value: Any, low: int) -> bool:
-    """Return whether ``value >= low`` is proved for all values of its dims."""
-    facts = Facts()
-    return facts.nonnegative(to_extent(value, facts) - low)
 
 
 def _plain(name: str, value: Any) -> Any:

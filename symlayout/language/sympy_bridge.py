@@ -208,6 +208,12 @@ def to_extent(value: Any, facts: Facts, what: str = "value") -> Extent:
     return _integer(value, what)
 
 
+def at_least(value: Any, low: int) -> bool:
+    """Return whether ``value >= low`` is proved for all values of its dims."""
+    facts = Facts()
+    return facts.nonnegative(to_extent(value, facts) - low)
+
+
 def _from_sympy(e: Any, facts: Facts, what: str) -> Extent:
     import sympy
 

@@ -13,10 +13,9 @@ import numpy as np
 from symlayout import frontends
 from symlayout.algebra.facts import Dim
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
-from symlayout.frontends.attributes import at_least
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
-from symlayout.language.sympy_bridge import dim, extreme, symbol_of
+from symlayout.language.sympy_bridge import at_least, dim, extreme, symbol_of
 from symlayout.models import onnx_model, onnx_types
 from symlayout.models.apply_node import identifier
 from symlayout.models.evaluate_graph import Evaluation, is_attribute_error

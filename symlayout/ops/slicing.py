@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
+from symlayout.language.sympy_bridge import at_least
 from symlayout.tensors.chain import Tensor, core_joint_operation, core_operation
 from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
@@ -22,9 +23,10 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     Parameters
     ----------
     key : int, slice, None, ... or a tuple of them
-        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds neither
-        clamp nor count from the end: ``0 <= start <= stop <= n`` is proved or becomes a requirement.  The step may
-        be a dim too; unless it is known to be negative, it is required to be positive.
+        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds do not clamp:
+        ``0 <= start <= stop <= n`` is proved or becomes a requirement.  One that is never positive, such as ``-p``,
+        counts from the end, and is required not to be 0.  The step may be a dim too; unless it is known to be
+        negative, it is required to be positive.
     bounds : str
         How integer bounds outside the axis are read.  ``"clamp"``: they clamp as in NumPy.  ``"clamp_start"``: as in
         ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element.
@@ -179,12 +181,23 @@ def _span_from_first(x: Operand, first: Extent, last: Extent, n: Extent) -> Exte
 
 
 def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, from_end: bool) -> Extent:
-    """Return a bound of a range; a negative int counts from the end if *from_end*."""
+    """Return a bound of a range; a negative int, or an expression that is never positive, counts from the end.
+
+    Neither does so unless *from_end*.
+    """
     if given is None:
         return default
     bound = x.extent(given, f"bound of axis {axis}")
-    counted = from_end and isinstance(bound, int) and bound < 0 and not _is_symbolic(given)  # -1 of p - 1 is before 0
-    return n + bound if counted else bound
+    if not from_end or (isinstance(bound, int) and bound >= 0):
+        return bound
+    if not _is_symbolic(given):
+        return n + bound if isinstance(bound, int) else bound
+    if not at_least(-given, 0):  # the -1 that p - 1 has for p = 0 is before the axis
+        return bound
+    if n + bound != 0:  # else 0 is meant either way
+        rule = f"axis {axis}: the bound {given} counts from the end, and 0 would not"
+        x.require(-1 - bound, "crop_exceeds", rule)
+    return n + bound
 
 
 def _is_symbolic(given: Any) -> bool:

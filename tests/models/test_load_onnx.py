@@ -134,6 +134,21 @@ def test_a_quotient_that_may_be_rounded_is(tmp_path: Path) -> None:
     assert sl.interpret(y, np.arange(7, dtype=np.float32)).tolist() == [0, 1, 2]
 
 
+def test_the_last_elements_are_all_where_they_are_as_many(tmp_path: Path) -> None:
+    """T5 reads its last S positions of S: from -S on."""
+    y = loaded(
+        tmp_path,
+        *extent_nodes(n=0),
+        node("Neg", "n", "before_the_end"),
+        node("Unsqueeze", "before_the_end, zero", "start"),
+        node("Slice", "x, start, last", "y"),
+        constants=(*ZERO, *constants(last=[2**63 - 1])),
+        x=value_info("x", ("N",)),
+    )
+    assert (str(y.shape), y.requires) == ("(N,)", ())
+    assert sl.interpret(y, np.arange(3, dtype=np.float32)).tolist() == [0, 1, 2]
+
+
 def test_a_size_that_is_rounded_stays_rounded_in_a_reshape(tmp_path: Path) -> None:
     """Every other row is ceil(N / 2) rows, which are split in two where they can be."""
     y = loaded(

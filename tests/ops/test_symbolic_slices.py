@@ -60,3 +60,26 @@ def test_a_step_that_may_be_0_is_required_to_be_positive() -> None:
     with pytest.raises(sl.ShapeError) as caught:
         t.subs({step: 0})
     assert caught.value.kind == "bad_axis"
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("key", [slice(-P, None), slice(None, -P), slice(-P - 1, -1), slice(-P, None, 2)])
+def test_a_bound_that_is_never_positive_counts_from_the_end(key: slice) -> None:
+    t = sl.tensor((N + P + 1,), name="x")[key]
+    for n, p in itertools.product(range(4), range(4)):
+        data = np.arange(n + p + 1)
+        dims = {N: n, P: p}
+        expected = data[slice(*(e.subs(dims) if hasattr(e, "subs") else e for e in _parts(key)))]
+        if p == 0 and key.start != -P - 1:  # 0 does not count from the end
+            with pytest.raises(sl.ShapeError) as caught:
+                sl.interpret(t, data, dims=dims)
+            assert caught.value.kind == "crop_exceeds"
+        else:
+            assert sl.interpret(t, data, dims=dims).tolist() == expected.tolist(), dims
+    assert str(t.requires) == ("()" if key.start == -P - 1 else "(p >= 1,)")
+
+
+def test_the_last_elements_of_an_axis_are_all_where_they_are_as_many() -> None:
+    t = X[-N:]
+    assert (t.shape, t.requires) == ((N,), ())
+    assert sl.prove_equal(t, X).verdict is sl.Verdict.PROVED

@@ -8,6 +8,7 @@ from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
+from symlayout.language.sympy_bridge import at_least
 from symlayout.ops import space_batch, space_depth
 from symlayout.ops.split import split_sizes
 from symlayout.tensors.chain import Tensor
@@ -250,7 +251,7 @@ def _block_size(value: Any) -> Any:
     block = attributes.scalar("block_size", value, 2)
     if isinstance(block, int) and block < 1:
         return block  # the core op refuses it
-    if not attributes.at_least(block, 2):
+    if not at_least(block, 2):
         raise ShapeError(
             f"block_size is {block}, which is not at least 2\n"
             "  help: the ND operations take a block of 1; a dim as a block is declared with min=2",
