@@ -185,21 +185,29 @@ def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
 
 def is_digital(name: str, facts: Facts) -> bool:
     """Return whether a symbol is a digit, a floor of digits, or the entry of a table at a place that digits give."""
-    if name in facts.entries:
-        return any(is_digital(n, facts) for n in names_of(facts.entries[name][1]))
-    return name[0] == DIGIT or (
-        name in facts.floors and any(is_digital(n, facts) for n in names_of(facts.floors[name][0]))
-    )
+    return any(n[0] == DIGIT for n in _parts(name, facts, with_divisors=False))
 
 
 def digits_of(name: str, facts: Facts) -> frozenset[str]:
     """Return the digits that a symbol depends on: itself, or those in a floor or in the place of a table's entry."""
-    if name in facts.entries:
-        return frozenset(d for n in names_of(facts.entries[name][1]) for d in digits_of(n, facts))
-    if name in facts.floors:
-        numerator, divisor = facts.floors[name]
-        return frozenset(d for n in names_of(numerator) | names_of(divisor) for d in digits_of(n, facts))
-    return frozenset((name,)) if name[0] == DIGIT else frozenset()
+    return frozenset(n for n in _parts(name, facts, with_divisors=True) if n[0] == DIGIT)
+
+
+def _parts(name: str, facts: Facts, *, with_divisors: bool) -> Iterator[str]:
+    """Yield the symbols that a symbol is made of, through floors and tables: itself, if it is neither."""
+    todo, seen = [name], {name}  # each once: floors of floors share their parts
+    while todo:
+        name = todo.pop()
+        if name in facts.entries:
+            inner = names_of(facts.entries[name][1])
+        elif name in facts.floors:
+            numerator, divisor = facts.floors[name]
+            inner = names_of(numerator) | names_of(divisor) if with_divisors else names_of(numerator)
+        else:
+            yield name
+            continue
+        todo += inner - seen
+        seen |= inner
 
 
 def _variables(facts: Facts, e: Extent) -> set[str]:

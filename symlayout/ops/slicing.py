@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
-from symlayout.language.sympy_bridge import at_least
 from symlayout.tensors.chain import Tensor, core_joint_operation, core_operation
 from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
@@ -192,7 +191,7 @@ def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, from_e
         return bound
     if not _is_symbolic(given):
         return n + bound if isinstance(bound, int) else bound
-    if not at_least(-given, 0):  # the -1 that p - 1 has for p = 0 is before the axis
+    if not x.at_least(-given, 0):  # the -1 that p - 1 has for p = 0 is before the axis
         return bound
     if n + bound != 0:  # else 0 is meant either way
         rule = f"axis {axis}: the bound {given} counts from the end, and 0 would not"

@@ -209,7 +209,8 @@ def reversing(a: Tensor, b: Tensor, pairs: Sequence[tuple[Tensor, Tensor]], fact
     for way in ways(a, b, facts):
         signs: list[int] = []
         for v, w in pairs:
-            found = _agreement(*((w, v) if way.back else (v, w)), a.batch, way, facts)
+            sides = (w, v, (b.batch, a.batch)) if way.back else (v, w, (a.batch, b.batch))
+            found = _agreement(*sides, way, facts)
             signs = [x or y for x, y in zip(signs or found, found, strict=True)]
         if -1 in signs:
             yield replace(way, law=law, reversed=tuple(k for k, sign in enumerate(signs) if sign < 0))
@@ -246,21 +247,21 @@ def any_order(t: Tensor) -> bool:
     return t.body.exact or (t.body.commutative and t.dtype is not None and t.dtype.kind in "iub")
 
 
-def _agreement(one: Tensor, other: Tensor, batch: int, way: Way, facts: Facts) -> list[int]:
+def _agreement(one: Tensor, other: Tensor, batches: tuple[int, int], way: Way, facts: Facts) -> list[int]:
     """Return for each axis of the box of *one*: 1 if a step along it moves both views in one direction, -1 if not.
 
     It is 0 where that is not seen.  Of operations with several cases, only the first is looked at.
     """
     facts = facts.fork()
-    extents = [facts.reduce(e) for e in one.extents[batch:]]
-    if len(way.extents(extents)) != other.rank - batch:
-        return [0] * len(extents)
+    extents = [facts.reduce(e) for e in one.extents[batches[0] :]]
+    if len(extents) != len(way.order) or len(way.extents(extents)) != other.rank - batches[1]:
+        return [0] * len(way.order)
     try:
         facts.meet(extents)
         box = axis_digits(tuple(extents), facts)
         slopes = [
             _slopes(view, [*[0] * batch, *coords], box, facts)
-            for view, coords in ((one, box), (other, way.coordinates(box, extents)))
+            for view, batch, coords in zip((one, other), batches, (box, way.coordinates(box, extents)), strict=True)
         ]
     except SymlayoutError:  # the box is empty, or a coordinate has no normal form
         return [0] * len(extents)

@@ -214,6 +214,10 @@ class Operand:
         apart = Facts()
         return self.translate(sympy_bridge.to_extent(value, apart, what), apart)
 
+    def at_least(self, value: Any, low: int) -> bool:
+        """Return whether an attribute is at least *low* for all values of its dims, whatever the operands require."""
+        return sympy_bridge.at_least(value, low)
+
     def translate(self, e: Extent, facts: Facts) -> Extent:
         """Return an extent of another system in the symbols of this system, with bound dims replaced."""
         top, bottom = facts.to_user(e)
