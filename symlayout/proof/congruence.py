@@ -55,6 +55,8 @@ class Congruence:
         The reason why a pair is equal, or None, by the pair and the order of the axes.
     formulas : dict
         The laws under which the formulas of a pair are equal, or None, by the pair and the order of the axes.
+    parts : dict
+        Whether a pair of movements is equal at every coordinate.
     fused : set of str
         The names of fused functions that were shown to be chains with their formulas.
     skipped : bool
@@ -72,6 +74,7 @@ class Congruence:
     wanted: set[str] = field(default_factory=set)
     known: dict[tuple[int, int, tuple[int, ...]], Pair | None] = field(default_factory=dict)
     formulas: dict[tuple[int, int, tuple[int, ...]], frozenset[str] | None] = field(default_factory=dict)
+    parts: dict[tuple[int, int], bool] = field(default_factory=dict)
     fused: set[str] = field(default_factory=set)
     skipped: bool = False
     direct: bool = False

@@ -34,13 +34,14 @@ from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
 from symlayout.proof.congruence import Congruence, Pair, Way, equal, matching, may_turn, order_of, reversing, ways
 from symlayout.proof.folds import fold_of_copies
-from symlayout.proof.one_expression import leaves_of_one_expression
+from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
 from symlayout.tensors.chain import Tensor, same_size
 from symlayout.tensors.declaration import Case
 from symlayout.tensors.element_types import same_fill
 
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
 _SPLIT = 40  # goals that a case costs beside its own: the facts of both branches get sample points
+_PART_SHARE = 40  # what part of the goals is visited before the parts of views are compared
 _MOST_READINGS = 4  # most evaluations of both sides in one branch
 _MOST_DIVIDED = 4096  # a number up to this one may be split into its divisors
 MAX_VALUES = 16  # a symbol with at most so many values may be split into its values
@@ -168,6 +169,30 @@ class _Pending(Exception):
             return None
 
 
+class _PendingPart(Exception):
+    """The decision needs to know first whether the movements *a* and *b* are equal at every coordinate."""
+
+    def __init__(self, a: Tensor, b: Tensor, asking: _Decision) -> None:
+        super().__init__(a, b)
+        self.pair, self.asking = (a, b), asking
+
+    def decide(self) -> None:
+        """Decide whether the pair is equal, and store the answer in the congruence."""
+        (a, b), asking, known = self.pair, self.asking, self.asking.congruence
+        facts = known.facts.fork()
+        facts.splits = {}
+        start = facts.effort
+        goals = known.goals_of_next if asking.finite else known.goals
+        try:
+            _Decision(a, b, a.dtype, asking.shown, asking.finite, start + goals, known).decide(facts, None)
+        except InconclusiveError:
+            known.spent += facts.effort - start
+            known.parts[id(a), id(b)] = False
+        else:
+            known.parts[id(a), id(b)] = True
+        known.kept += [a, b]
+
+
 class _Stuck(Exception):
     """*obligation*, about *values*, is not proved here, and no expression suggests a split."""
 
@@ -239,14 +264,14 @@ def _settled(attempt: Callable[[], R]) -> R:
 
     A stack orders the pairs: each is decided after the pairs that it needs.  So deep graphs cause no deep recursion.
     """
-    waiting: list[_Pending] = []
+    waiting: list[_Pending | _PendingPart] = []
     while True:
         try:
             if not waiting:
                 return attempt()
             waiting[-1].decide()
             waiting.pop()
-        except _Pending as pair:
+        except (_Pending, _PendingPart) as pair:
             waiting.append(pair)
 
 
@@ -636,6 +661,19 @@ class _Decision:
         leaves = leaves_of_one_expression(left, right, self.congruence.forms)
         return leaves is not None and all(self._is_lemma(a, b) for a, b in leaves)
 
+    def are_one_expression_of_parts(self, found: tuple[Pairs, Pairs]) -> bool:
+        """Return whether leaves are equal, and the parts at which the operations of both sides part."""
+        known = self.congruence.parts
+        for a, b in found[1]:
+            if (id(a), id(b)) not in known:
+                raise _PendingPart(a, b, self)
+            if not known[id(a), id(b)]:
+                return False
+        if not all(self._is_lemma(a, b) for a, b in found[0]):
+            return False
+        self.congruence.direct = True  # certificates have no such pairs
+        return True
+
     def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
         """Return why the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
         a, b = self.sides
@@ -739,8 +777,12 @@ class _Decision:
         self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
     ) -> None:
         """Prove that two views are equal at these coordinates of the batch, for all coordinates of the box."""
-        if way.keeps and list(at) == list(bt) and self.are_one_expression(v, w):
-            return
+        parts = None
+        if way.keeps and list(at) == list(bt):
+            if self.are_one_expression(v, w):
+                return
+            parts = parts_of_one_expression(v, w, self.congruence.forms)
+            parts = parts if parts is not None and parts[1] else None
         facts = facts.fork()
         if way.places is not None:
             ends = w.extents[len(bt) :], way.places.box.extents
@@ -764,8 +806,19 @@ class _Decision:
                 raise
             return  # the box is empty, and so is the other
         there = way.coordinates(box, boxes[0])
+        views = self._of_views(v, w, (*at, *box), (*bt, *there))
+        if parts is not None:  # what is not soon seen is seen more easily at the coordinates of the parts
+            views.limit = min(views.limit, facts.effort + self.congruence.goals // _PART_SHARE)
+            try:
+                views.decide(facts.fork(), ())
+            except InconclusiveError:
+                if self.are_one_expression_of_parts(parts):
+                    return
+                views.limit = self.limit
+            else:
+                return
         try:
-            self._of_views(v, w, (*at, *box), (*bt, *there)).decide(facts, ())
+            views.decide(facts, ())
         except InconclusiveError as error:
             raise _Stuck(error.claim, ()) from None
 

@@ -24,7 +24,18 @@ def leaves_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> Pairs
     equal or not.  An element whose value is undetermined equals no other, so that such chains are no expression.
     *forms* keeps what operations read, by ``id``.
     """
+    found = parts_of_one_expression(left, right, forms)
+    return None if found is None or found[1] else found[0]
+
+
+def parts_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> tuple[Pairs, Pairs] | None:
+    """Return what corresponds if both sides are the same operations of it; None if they end in two operations.
+
+    Both sides are equal if all pairs are.  The first pairs are leaves, as `leaves_of_one_expression` has them.  The
+    others are values of one shape at which the operations part, and are movement, at least on one side.
+    """
     found: Pairs = []
+    parts: Pairs = []
     seen: set[tuple[int, int]] = set()
     waiting = [(left, right)]
     while waiting:
@@ -32,17 +43,24 @@ def leaves_of_one_expression(left: Tensor, right: Tensor, forms: Forms) -> Pairs
         if a is b or (id(a), id(b)) in seen:
             continue
         seen.add((id(a), id(b)))
-        if a.declared is None or b.declared is None:
-            if a.declared is not b.declared or a.rank != b.rank or not _may_be_equal(a, b):
+        if a.declared is None and b.declared is None:
+            if a.rank != b.rank or not _may_be_equal(a, b):
                 return None
             if a.key != b.key and a.body is not None:
                 found.append((a, b))
-        elif len(a.inputs) != len(b.inputs) or (form := _form(a, forms)) is None or form != _form(b, forms):
-            return None
-        else:
+        elif a.declared is not None and b.declared is not None and _is_one_operation(a, b, forms):
             read = {case.source for case in a.declared.cases}  # of others, only the extents matter, which the form has
             waiting += [(a.inputs[k], b.inputs[k]) for k in sorted(read, reverse=True)]
-    return found
+        elif (a, b) == (left, right) or a.extents != b.extents or a.dtype != b.dtype:
+            return None
+        else:
+            parts.append((a, b))
+    return found, parts
+
+
+def _is_one_operation(a: Tensor, b: Tensor, forms: Forms) -> bool:
+    form = _form(a, forms) if len(a.inputs) == len(b.inputs) else None
+    return form is not None and form == _form(b, forms)
 
 
 def _may_be_equal(a: Tensor, b: Tensor) -> bool:

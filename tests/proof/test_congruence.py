@@ -286,3 +286,14 @@ def test_an_open_pair_leaves_little_work_for_what_reads_it(monkeypatch: pytest.M
     monkeypatch.setattr(decide_equal._Decision, "_split", counting)
     assert sl.prove_equal(network(weights), network(other), budget=1).verdict is UNKNOWN
     assert len(counted) < 340  # 389 if each pair has an account of its own
+
+
+def test_a_product_over_a_reversed_axis_is_a_convolution_over_three() -> None:
+    """The one has five axes before the sum and one in it, the other four and three."""
+    x, w = sl.tensor("N, 4, 1, 1", name="x", dtype="float32"), sl.tensor("6, 4, 1, 1", name="w", dtype="float32")
+    parts = sl.reshape(sl.onnx.conv(x, w), (x.shape[0], 2, 3, 1, 1))
+    turned = sl.reshape(sl.flip(x, 1), (x.shape[0], 4)), sl.reshape(sl.flip(w, 1), (2, 3, 4, 1, 1))
+    product = sl.onnx.einsum(*turned, equation="nc,mkcij->nmkij")
+    for sides in ((product, parts), (parts, product)):
+        assert sl.prove_equal(*sides).verdict is sl.Verdict.UNKNOWN
+        assert sl.prove_equal(*sides, laws=("reassociate",)).verdict is sl.Verdict.PROVED
