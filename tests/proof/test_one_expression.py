@@ -77,7 +77,8 @@ def image_of_grid(x: Tensor, way: str) -> Tensor:
 
 
 def pooled(x: Tensor) -> Tensor:
-    return sl.onnx.average_pool(x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    made: Tensor = sl.onnx.average_pool(x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    return made
 
 
 @pytest.mark.parametrize("share", [40, 10**9])
