@@ -17,6 +17,7 @@ from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.fold_pads import fold_pads
+from symlayout.optimize_models.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 _MAX_ROUNDS = 12  # of all rewrites
+_LEAVE_MOVES = ("layout", "products", "joins")  # identities and pairs of transposes are left, which go as regions
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
 _POINTS = 64  # at which a result is compared: only a proof counts, so a long search for a witness is no use
 
@@ -47,8 +49,8 @@ class Change:
     rule : str
         ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
         ``"pads"`` for pads that convolutions do themselves, ``"dilation"`` for convolutions of interleaved parts,
-        ``"products"`` for products with constant weights in the parts in which they are read, ``"kernel"`` for regions
-        that one kernel moves.
+        ``"products"`` for products with constant weights in the parts in which they are read, ``"joins"`` for values
+        that are joined along another axis, ``"kernel"`` for regions that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -392,6 +394,7 @@ class _Search:
             yield partial(self._crossed, crossing)
         yield lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield lambda kept: _Rewrite("movement", *respell_regions(self.best, kept))
+        yield lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept))
         yield lambda kept: _Rewrite("products", *split_products(self.best, kept))
         apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
@@ -434,7 +437,11 @@ class _Search:
         """Return a rewritten model, or why it cannot be read; what a layout leaves behind is respelled."""
         try:
             model = _reread(self.original, made.source)
-            if made.rule in ("layout", "products"):  # identities and pairs of transposes are left, which go as regions
+            if made.rule in (
+                "layout",
+                "products",
+                "joins",
+            ):  # identities and pairs of transposes are left, which go as regions
                 source, more = respell_regions(model, self.kept)
                 made.rewritten.extend(more)
                 model = _reread(self.original, source)
