@@ -148,12 +148,12 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
         for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
             values = dict(zip(names, factors, strict=True))
             try:
-                bound = _smallest(t, values, modulus, taken)
+                bound = _smallest(t, values, modulus, taken, first)
             except SymlayoutError:
                 continue
             if bound is None:
                 continue
-            sizes = [n for e, n in zip(_extents(t), _extents(bound), strict=True) if not is_number(e)]
+            sizes = _sizes(t, bound)
             if first is None or all(a != b for a, b in zip(sizes, first, strict=True)):
                 yield bound
                 if first is not None or not sizes:
@@ -184,28 +184,40 @@ def _moduli(t: Tensor) -> list[int]:
     return [m for m in dict.fromkeys((modulus, modulus**2)) if m <= _MAX_MODULUS]
 
 
-def _smallest(t: Tensor, values: dict[str, int], modulus: int, taken: Mapping[str, int]) -> Tensor | None:
+def _smallest(
+    t: Tensor, values: dict[str, int], modulus: int, taken: Mapping[str, int], others: Sequence[int] | None
+) -> Tensor | None:
     """Return *t* at the smallest sizes that it allows, and write these to *values*.
 
-    The sizes are the values times divisors of *modulus*; none is that of *taken*.
+    The sizes are the values times divisors of *modulus*; none is that of *taken*, and no extent is one of *others*.
     """
     divisors = [m for m in range(1, modulus + 1) if modulus % m == 0]
     best = {name: value * modulus for name, value in values.items()}
     t.subs(best)
     for name, value in values.items():
         for m in divisors:
-            if value * m != taken.get(name) and _is_apart(t, {**best, name: value * m}):
+            if value * m != taken.get(name) and _is_apart(t, {**best, name: value * m}, others):
                 best[name] = value * m
                 break
     values.update(best)
     return t.subs(best) if _is_apart(t, best) else None
 
 
-def _is_apart(t: Tensor, values: Mapping[str, int]) -> bool:
-    """Return whether *t* allows these sizes, and none of its values with dims has an extent below 2."""
+def _sizes(t: Tensor, bound: Tensor) -> list[int]:
+    """Return the extents with dims of the input and of the output, at the sizes of *bound*."""
+    return [n for e, n in zip(_extents(t), _extents(bound), strict=True) if not is_number(e)]
+
+
+def _is_apart(t: Tensor, values: Mapping[str, int], others: Sequence[int] | None = None) -> bool:
+    """Return whether *t* allows these sizes, and none of its values with dims has an extent below 2.
+
+    No extent of the input or of the output is that of *others*, which are in the same order.
+    """
     try:
         bound = t.subs(values)
     except SymlayoutError:
+        return False
+    if others is not None and any(a == b for a, b in zip(_sizes(t, bound), others, strict=True)):
         return False
     pairs = zip(t.nodes(), bound.nodes(), strict=True) if len(t.nodes()) == len(bound.nodes()) else [(t, bound)]
     return all(

@@ -38,6 +38,13 @@ def test_a_repeated_element_has_a_digit_without_a_source() -> None:
     assert extents(sl.flip(x, 1)) == [(N, 0, 1), (3, 1, -1)]
 
 
+def test_quotients_that_round_up_have_other_sizes_in_the_second_example() -> None:
+    x = sl.tensor((N, 4, -(-H // 4), -(-W // 4)), name="x")
+    _, _, height, width = x.shape
+    assert len(examples(x)) == 2
+    assert extents(sl.transpose(x, [0, 2, 3, 1])) == [(N, 0, 1), (height, 2, 1), (width, 3, 1), (4, 1, 1)]
+
+
 def test_a_roll_and_a_pad_have_no_digits() -> None:
     x = sl.tensor((N, 4), name="x")
     assert extents(sl.roll(x, 1, 1)) is None
