@@ -16,7 +16,7 @@ from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.dilations import dilate
-from symlayout.optimize_models.fold_pads import fold_pads
+from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats
 from symlayout.optimize_models.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
@@ -48,9 +48,10 @@ class Change:
     ----------
     rule : str
         ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
-        ``"pads"`` for pads that convolutions do themselves, ``"dilation"`` for convolutions of interleaved parts,
-        ``"products"`` for products with constant weights in the parts in which they are read, ``"joins"`` for values
-        that are joined along another axis, ``"kernel"`` for regions that one kernel moves.
+        ``"pads"`` for pads that convolutions do themselves, ``"repeats"`` for what operands that broadcast repeat,
+        ``"dilation"`` for convolutions of interleaved parts, ``"products"`` for products with constant weights in the
+        parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"kernel"`` for
+        regions that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -400,6 +401,7 @@ class _Search:
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
             if crossing.perm not in apart:
                 yield partial(self._crossed, crossing)
+        yield lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
         yield lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
 
     def _crossed(self, crossing: Crossing, kept: Set[str]) -> _Rewrite:

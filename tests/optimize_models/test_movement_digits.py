@@ -39,10 +39,11 @@ def test_a_repeated_element_has_a_digit_without_a_source() -> None:
 
 
 def test_quotients_that_round_up_have_other_sizes_in_the_second_example() -> None:
-    x = sl.tensor((N, 4, -(-H // 4), -(-W // 4)), name="x")
-    _, _, height, width = x.shape
-    assert len(examples(x)) == 2
-    assert extents(sl.transpose(x, [0, 2, 3, 1])) == [(N, 0, 1), (height, 2, 1), (width, 3, 1), (4, 1, 1)]
+    x = sl.tensor((N, 2, 8, -(-H // 4), -(-W // 4)), name="x")
+    n, _, _, height, width = x.shape
+    y = sl.reshape(sl.transpose(x, [0, 2, 1, 3, 4]), (n, 16, height, width))
+    assert len(examples(y)) == 2
+    assert extents(y) == [(n, 0, 1), (8, 2, 1), (2, 1, 1), (height, 3, 1), (width, 4, 1)]
 
 
 def test_a_roll_and_a_pad_have_no_digits() -> None:

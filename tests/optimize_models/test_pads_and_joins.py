@@ -9,7 +9,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
-from symlayout.optimize_models.fold_pads import fold_pads
+from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats
 from symlayout.optimize_models.join_elsewhere import join_elsewhere
 from tests.optimize_models.test_optimize_model import Shape, floats, ops, optimized
 from tests.support.onnx_writer import model, node, tensor, value_info
@@ -122,3 +122,44 @@ def test_other_joins_stay(tmp_path: Path, nodes: list[NodeProto]) -> None:
     given = [tensor([0], name="zero"), tensor([2], name="two"), tensor([1], name="axis")]
     path.write_bytes(model(nodes, [value_info("x", ("N", 8, 4, 6))], constants=given))
     assert join_elsewhere(sl.read_model(path))[1] == []
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 8, 5), ("N", 3, "H", 5)], ids=str)
+@pytest.mark.parametrize("op", ["Div", "MatMul"])
+def test_what_broadcasts_needs_no_repeats(tmp_path: Path, shape: Shape, op: str) -> None:
+    axis = 3 if op == "Div" else 1
+    nodes = [
+        node("Relu", "x", "a"),
+        node("ReduceMax", "x, axis", "m", keepdims=1),
+        node("Shape", "x", "sizes"),
+        node("Expand", "m, sizes", "b"),
+        *([node("Transpose", "b", "c", perm=[0, 1, 3, 2])] if op == "MatMul" else []),
+        node(op, "a, c" if op == "MatMul" else "a, b", "y"),
+    ]
+    o = optimized(tmp_path, nodes, shape, [tensor([axis], name="axis")])
+    assert "Expand" not in ops(o)
+
+
+@pytest.mark.parametrize(("last", "opset"), [("m, b", 17), ("b, b", 17), ("x, b", 7)])
+def test_repeats_that_are_needed_stay(tmp_path: Path, last: str, opset: int) -> None:
+    nodes = [
+        node("ReduceMax", "x", "m", keepdims=1, axes=[1]),
+        node("Tile", "m, times", "b"),
+        node("Mul", last, "y"),
+    ]
+    path = tmp_path / "m.onnx"
+    given = [tensor([1, 3, 1], name="times")]
+    path.write_bytes(model(nodes, [value_info("x", ("N", 3, 4))], constants=given, opset=opset))
+    assert fold_repeats(sl.read_model(path))[1] == []
+
+
+def test_states_of_recurrent_layers_do_not_broadcast(tmp_path: Path) -> None:
+    nodes = [
+        node("ReduceMax", "x", "m", keepdims=1, axes=[0, 2]),
+        node("Tile", "m, times", "h"),
+        node("GRU", "x, w, r, , , h", "y", hidden_size=4),
+    ]
+    path = tmp_path / "m.onnx"
+    given = [tensor([1, 1, 4], name="times"), floats("w", 1, 12, 4), floats("r", 1, 12, 4)]
+    path.write_bytes(model(nodes, [value_info("x", ("T", 2, 4))], constants=given, opset=17))
+    assert fold_repeats(sl.read_model(path))[1] == []
