@@ -226,11 +226,24 @@ machine. The means are geometric, with 1 added to transposes and 1 KiB to bytes.
 
 Rows marked with (!) come first: there, another tool has fewer transposes or fewer bytes than ours without laws.
 
-- xcit: onnxruntime cuts the joint transpose of queries, keys and values into three. That moves
-  fewer bytes with more transposes than the model has. `sl.optimize` never adds a transpose.
+- xcit: onnxruntime cuts the joint transpose of queries, keys and values into three, with more transposes than the
+  model has. `sl.optimize` never adds a transpose.
 - efficientnet: its means over pixels run in another layout. That is the law `reassociate`: with it, ours is ahead.
 - mixer and keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
 - keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB.
+
+## What still moves
+
+- One transpose of an input or an output, or the join of two branches: nhwc, keras_dilated, keras_separable,
+  keras_sharpened, detector, deeplab, unet, espcn and space_to_depth_stem. All that is moved is read, so no operator of
+  the standard moves less. A Conv of each branch instead of a join would add up sums in another order.
+- A layer normalisation or a product between two layouts: convnext, mixer, segformer. In the other layout the sums run
+  along other axes, which is the law `reassociate`.
+- bert, vit, swin, mobilevit, xcit: queries and keys share one transpose and are cut after it. One transpose for each
+  would move half of that, with more transposes than the model has.
+- llama: halves of heads are cut, negated and joined; keys and values are repeated for their group of heads. A product
+  of rank 5 that broadcasts would need no repeats: not done yet.
+- shufflenet: two joins, and one cut in halves of which one is read by a Conv. keras_recurrent: states of zeros.
 
 ## All models
 
