@@ -6,7 +6,7 @@ A `System` only stores facts and rewrites expressions.  Other modules draw concl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, NamedTuple, Self
@@ -348,18 +348,25 @@ class System:
 
         Dims that violate a requirement may leave a symbol without a value.
         """
-        found = dict(dims)
-        waiting: dict[str, Definition | tuple[Extent, Extent]] = {**self.quotients, **self.definitions}
-        while True:
-            ready = [n for n, d in waiting.items() if _names_used(d) <= found.keys()]
-            if not ready:
-                return found
+        return self.evaluation()(dims)
+
+    def evaluation(self) -> Callable[[Mapping[str, int]], dict[str, int]]:
+        """Return `values` as a function, for many choices of dims: what it needs of the system is found once."""
+        waiting = {n: Definition("floor", *d) for n, d in self.quotients.items()} | self.definitions
+        order: list[tuple[str, Definition, frozenset[str]]] = []  # each after the symbols that it mentions
+        while ready := [n for n, d in waiting.items() if _names_used(d).isdisjoint(waiting)]:
             for name in ready:
                 d = waiting.pop(name)
-                if not isinstance(d, Definition):
-                    d = Definition("floor", *d)
-                if (value := d.value(found)) is not None:
+                order.append((name, d, _names_used(d)))
+
+        def evaluated(dims: Mapping[str, int]) -> dict[str, int]:
+            found = dict(dims)
+            for name, d, used in order:
+                if used <= found.keys() and (value := d.value(found)) is not None:
                     found[name] = value
+            return found
+
+        return evaluated
 
     def failing(self, known: Mapping[str, int]) -> Requirement | None:
         """Return a requirement that fails where the symbols have these values (see `values`); others are left out."""
@@ -438,6 +445,5 @@ def short(name: str) -> str:
     return name[: _NAME_LENGTH - 20] + "~" + sha256(name.encode()).hexdigest()[:16]
 
 
-def _names_used(d: Definition | tuple[Extent, Extent]) -> frozenset[str]:
-    left, right = (d.left, d.right) if isinstance(d, Definition) else d
-    return names_of(left) | names_of(right)
+def _names_used(d: Definition) -> frozenset[str]:
+    return names_of(d.left) | names_of(d.right)

@@ -8,6 +8,7 @@ process that has ``symlayout.limits.run_seconds``.
 
 from __future__ import annotations
 
+import operator
 import subprocess
 import sys
 import tempfile
@@ -111,10 +112,14 @@ class TwoRuns:
         dims = sorted({name for t, _ in self.inputs.values() for name in t.facts.dims})
         least = dict.fromkeys(self.facts.dims, 0) | dict.fromkeys(dims, 1)
         seen: dict[tuple[int, ...], None] = {}
+        large: list[tuple[int, ...]] = []  # with them or more, the models have too many elements
         for tried in islice(sizes(self.facts, least), _MOST_SIZES):
             values = {name: tried[name] for name in dims}
             key = tuple(values.values())
-            if key in seen or not self._fits(values):
+            if key in seen or any(all(map(operator.ge, key, most)) for most in large) or not self._holds(values):
+                continue
+            if not self._is_small(values):
+                large.append(key)
                 continue
             if len(seen) in _SIZES:
                 yield values
@@ -123,18 +128,22 @@ class TwoRuns:
                 break
         for factor in _FACTORS if dims else ():
             larger = ({name: n * factor for name, n in zip(dims, key, strict=True)} for key in seen)
-            yield from islice((v for v in larger if self._allowed(v) and self._fits(v)), 2)
+            yield from islice((v for v in larger if self._allowed(v) and self._holds(v) and self._is_small(v)), 2)
 
     def _allowed(self, values: Mapping[str, int]) -> bool:
         return all(self.facts.dims[name].allows(value) for name, value in values.items())
 
-    def _fits(self, values: Mapping[str, int]) -> bool:
-        """Return whether all requirements hold that name the inputs' dims only, and all values are few enough."""
+    def _holds(self, values: Mapping[str, int]) -> bool:
+        """Return whether all requirements hold that name the inputs' dims only."""
         known = self.facts.values(values)
-        if any(not r.holds(known) for r in self.facts.requirements if names_of(r.value) <= known.keys()):
-            return False
+        return all(r.holds(known) for r in self.facts.requirements if names_of(r.value) <= known.keys())
+
+    def _is_small(self, values: Mapping[str, int]) -> bool:
+        """Return whether all values together have few enough elements."""
         nodes = {id(node): node for t, _ in self.outputs.values() for node in t.graph()}.values()
-        return sum(_elements(node, values) for node in nodes) <= _MOST_ELEMENTS
+        shared = {id(node.facts): node.facts for node in nodes}
+        known_of = {key: facts.values(values) for key, facts in shared.items()}
+        return sum(_elements(node, known_of[id(node.facts)]) for node in nodes) <= _MOST_ELEMENTS
 
     def _drawn(self, values: Mapping[str, int], scale: int) -> Arrays:
         draw = np.random.default_rng(scale)
@@ -178,9 +187,9 @@ class TwoRuns:
         return True
 
 
-def _elements(t: Tensor, values: Mapping[str, int]) -> int:
-    """Return how many elements a value has for these sizes; an extent that is not known counts as one."""
-    count, known = 1, t.facts.values(values)
+def _elements(t: Tensor, known: Mapping[str, int]) -> int:
+    """Return how many elements a value has for these symbols; an extent that is not known counts as one."""
+    count = 1
     for n, d in map(t.facts.to_user, t.extents):
         if names_of(n) | names_of(d) <= known.keys():
             count *= evaluate(n, known) // (evaluate(d, known) or 1)

@@ -18,6 +18,7 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.errors import InconclusiveError
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
 from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, Rounding, UnformedError, scalar
@@ -51,7 +52,9 @@ class ElementRead(Protocol):
 
 
 class Judge(Protocol):
-    """Decides whether reads are equal."""
+    """Decides whether reads are equal, until the facts have visited *limit* goals."""
+
+    limit: int
 
     def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> Any:
         """Return what *view* reads at *coords*; None if that depends on the coordinate."""
@@ -228,6 +231,7 @@ class _Reader:
     def _element(self, read: ElementRead, side: int) -> Form:
         leaf = read.leaf
         assert leaf is not None
+        self._spend()
         if leaf.values is not None:
             found = elements_at(leaf.values, read.coords, self.facts) if leaf.values.dtype.kind in "fiu" else None
             if found is not None:
@@ -353,9 +357,16 @@ class _Reader:
 
     # ------------------------------------------------------------------ what was found
 
+    def _spend(self) -> None:
+        """Count an element, or a comparison of two, as a goal."""
+        self.facts.spend(1)
+        if self.facts.effort > self.judge.limit:
+            raise InconclusiveError("the formulas agree, within the budget of goals")
+
     def _same(self, a: Atom, b: Atom) -> bool:
         if a.kind != b.kind:
             return False
+        self._spend()
         a, b = (b, a) if a.content[0] > b.content[0] else (a, b)  # answers are kept of the left with the right
         if a.kind == "view":
             (s, v, at), (t, w, bt) = a.content, b.content

@@ -89,6 +89,12 @@ class Congruence:
         return max(self.goals - self.spent, self.goals // _LEAST_SHARE, min(self.goals, _LEAST_GOALS))
 
 
+    @property
+    def goals_of_next_formula(self) -> int:
+        """The most goals that the next formula may visit: after as many again as all pairs have, none is left."""
+        return max(self.goals - self.spent, (2 * self.goals - self.spent) // _LEAST_SHARE, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a box corresponds to the box of another body: reverse axes, permute them, then join groups of them.

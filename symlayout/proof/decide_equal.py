@@ -152,6 +152,7 @@ class _Pending(Exception):
         facts.splits = {}
         start = facts.effort
         goals = known.goals_of_next if asking.finite else known.goals  # a first, short attempt is short already
+        goals = known.goals_of_next_formula if self.by_formula else goals
         trial = _Decision(a, b, a.dtype, asking.shown, asking.finite, start + goals, known)
         known.kept += [a, b]
         if self.by_formula:

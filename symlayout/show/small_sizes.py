@@ -46,7 +46,10 @@ def small(t: Tensor, fits: Callable[[Tensor], bool] | None = None, preferred: Se
             raise InconclusiveError("the fixed shape is such an example")
         return t, {}
     fallback = None
+    evaluated = t.facts.evaluation()
     for values in itertools.islice(candidates(t, preferred), _TRIES):
+        if t.facts.failing(evaluated(values)) is not None:  # cheaper than running the declarations again
+            continue
         bound = _bound(t, values)
         if bound is None or not (fits is None or fits(bound)):
             continue
