@@ -13,6 +13,7 @@ from typing import Any
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, extent_of
 from symlayout.algebra.polynomial import Extent, names_of, product, terms_of
+from symlayout.budgets import limits
 from symlayout.errors import SymlayoutError
 from symlayout.proof.bijections import Bijection, bijections
 from symlayout.tensors.chain import Tensor
@@ -88,11 +89,11 @@ class Congruence:
         """The most goals that the next pair may visit."""
         return max(self.goals - self.spent, self.goals // _LEAST_SHARE, min(self.goals, _LEAST_GOALS))
 
-
     @property
     def goals_of_next_formula(self) -> int:
-        """The most goals that the next formula may visit: after as many again as all pairs have, none is left."""
-        return max(self.goals - self.spent, (2 * self.goals - self.spent) // _LEAST_SHARE, 0)
+        """The most goals that the next formula may visit: after as many again as a decision has, none is left."""
+        goals = max(self.goals, limits.decision_goals)
+        return max(goals - self.spent, (2 * goals - self.spent) // _LEAST_SHARE, 0)
 
 
 @dataclass(frozen=True, slots=True)

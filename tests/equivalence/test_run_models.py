@@ -115,3 +115,20 @@ def test_constants_in_other_files_are_found(tmp_path: Path) -> None:
         nodes = [*nodes[:-1], node("ReduceSum", "w", "s"), node("Mul", "found, s", "y")]
         paths.append(written(tmp_path / f"{k}.onnx", *nodes, constants=[*constants, weights]))
     assert sl.verify(*paths).verdict is sl.Verdict.REFUTED
+
+
+def test_no_larger_sizes_are_tried_where_the_smallest_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Any] = []
+    small = run_models.TwoRuns._is_small
+
+    def counted(self: run_models.TwoRuns, values: Any) -> bool:
+        tried.append(values)
+        return small(self, values)
+
+    monkeypatch.setattr(run_models, "_MOST_ELEMENTS", 3)
+    monkeypatch.setattr(run_models.TwoRuns, "_is_small", counted)
+    pair = both(tmp_path, picked(0.5, node("Neg", "found", "y")), picked(0.25, node("Neg", "found", "y")))
+    assert sl.verify(*pair).verdict is sl.Verdict.UNKNOWN
+    assert len(tried) == 1

@@ -289,3 +289,15 @@ def test_only_the_law_is_named_that_the_difference_needs() -> None:
 def test_a_power_of_one_half_is_not_a_root() -> None:
     power, root = op("Pow", X, 0.5), op("Sqrt", X)  # of -0.0: 0.0 and -0.0; of negative infinity: infinity and NaN
     assert sl.prove_equal(power, root, budget=1).verdict is not sl.Verdict.PROVED
+
+
+def test_formulas_count_as_goals(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symlayout.proof.compare_forms import LAWS
+
+    x, w = sl.tensor("N, C", name="x", dtype="float32"), sl.tensor("C, M", name="w", dtype="float32")
+    half = sl.constant(np.float32(0.3))
+    left = sl.onnx.mat_mul(sl.onnx.mul(x, half), w)
+    right = sl.onnx.mul(sl.onnx.mat_mul(x, w), half)
+    assert sl.prove_equal(left, right, laws=LAWS).verdict is sl.Verdict.PROVED
+    monkeypatch.setattr(sl.limits, "decision_goals", 2)
+    assert sl.prove_equal(left, right, laws=LAWS).verdict is sl.Verdict.UNKNOWN
