@@ -61,9 +61,6 @@ def aligned(xs: Sequence[Tensor]) -> list[Tensor]:
     count = operand.check_countable(known)
     views = []
     for k, own in enumerate(operand.shapes):
-        if own == known and inputs[k].facts is operand.facts:
-            views.append(inputs[k])
-            continue
         again = Application(broadcast_jointly.__wrapped__, (k,), {}, {}, own=True)  # type: ignore[attr-defined]
         views.append(mapped(operand, _read(domain, own, k), inputs, again, known, count))
     return views

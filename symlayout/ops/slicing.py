@@ -22,13 +22,13 @@ def getitem(x: Operand, key: Any, bounds: Bounds = "clamp") -> Declared:
     Parameters
     ----------
     key : int, slice, None, ... or a tuple of them
-        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds do not clamp:
-        ``0 <= start <= stop <= n`` is proved or becomes a requirement.  One that is never positive, such as ``-p``,
-        counts from the end, and is required not to be 0.  The step may be a dim too; unless it is known to be
-        negative, it is required to be positive.
+        As in NumPy's basic indexing; the bounds of slices may be dims and expressions.  Symbolic bounds neither
+        clamp nor count from the end: ``0 <= start <= stop <= n`` is proved or becomes a requirement.  The step may
+        be a dim too; unless it is known to be negative, it is required to be positive.
     bounds : str
         How integer bounds outside the axis are read.  ``"clamp"``: they clamp as in NumPy.  ``"clamp_start"``: as in
-        ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element.
+        ONNX and OpenVINO, with a negative step a start before the first element also clamps to the first element; and
+        a symbolic bound that is never positive, such as ``-p``, counts from the end, and is required not to be 0.
         ``"exact"``: they are refused, like symbolic bounds, and none counts from the end.  ``"numpy"``: symbolic
         bounds clamp and count from the end as well.
 
@@ -121,9 +121,8 @@ def _range(x: Operand, item: slice, n: Extent, axis: int, bounds: Bounds) -> tup
         last = _numpy_bound(x, item.stop, n, n if rises else -1, axis, rises)
         span = x.maximum(last - first if rises else first - last, 0)
         return first, step, x.floor_div(span + size - 1, size)
-    from_end = bounds != "exact"
-    first = _bound(x, item.start, n, 0 if rises else n - 1, axis, from_end)
-    last = _bound(x, item.stop, n, n if rises else -1, axis, from_end)
+    first = _bound(x, item.start, n, 0 if rises else n - 1, axis, bounds)
+    last = _bound(x, item.stop, n, n if rises else -1, axis, bounds)
     if bounds == "exact" or _is_symbolic(item.start) or _is_symbolic(item.stop):
         span = last - first if rises else first - last
         rule = f"axis {axis}: {item.start}:{item.stop}:{step} is not a range of {x.spell(n)}"
@@ -179,19 +178,16 @@ def _span_from_first(x: Operand, first: Extent, last: Extent, n: Extent) -> Exte
     return x.minimum(span if ordered or below == 0 else x.maximum(span, 0), n)  # none of an empty axis
 
 
-def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, from_end: bool) -> Extent:
-    """Return a bound of a range; a negative int, or an expression that is never positive, counts from the end.
-
-    Neither does so unless *from_end*.
-    """
+def _bound(x: Operand, given: Any, n: Extent, default: Extent, axis: int, bounds: Bounds) -> Extent:
+    """Return a bound of a range; a negative int counts from the end unless bounds are exact."""
     if given is None:
         return default
     bound = x.extent(given, f"bound of axis {axis}")
-    if not from_end or (isinstance(bound, int) and bound >= 0):
+    if bounds == "exact" or (isinstance(bound, int) and bound >= 0):
         return bound
     if not _is_symbolic(given):
         return n + bound if isinstance(bound, int) else bound
-    if not x.at_least(-given, 0):  # the -1 that p - 1 has for p = 0 is before the axis
+    if bounds != "clamp_start" or not x.at_least(-given, 0):  # the -1 that p - 1 has for p = 0 is before the axis
         return bound
     if n + bound != 0:  # else 0 is meant either way
         rule = f"axis {axis}: the bound {given} counts from the end, and 0 would not"
