@@ -19,6 +19,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.errors import InconclusiveError
+from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
 from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, Rounding, UnformedError, scalar
@@ -35,31 +36,15 @@ _DEEPEST = 12  # operations, one after the other, that are taken apart
 _FIRST_DIGIT = 500_000  # of those that boxes get here
 
 
-class ElementRead(Protocol):
-    """What one side reads: an element of a leaf, or a fill."""
-
-    @property
-    def leaf(self) -> Tensor | None:
-        """The leaf; None for a fill."""
-
-    @property
-    def coords(self) -> tuple[Extent, ...]:
-        """The coordinate in it."""
-
-    @property
-    def fill(self) -> Any:
-        """The fill."""
-
-
 class Judge(Protocol):
     """Decides whether reads are equal, until the facts have visited *limit* goals."""
 
     limit: int
 
-    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> Any:
+    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> SideRead | None:
         """Return what *view* reads at *coords*; None if that depends on the coordinate."""
 
-    def same_elements(self, a: Any, b: Any, facts: Facts) -> bool:
+    def same_elements(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
         """Return whether two reads are proved to be equal."""
 
     def same_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
@@ -80,9 +65,7 @@ def can_match(a: Tensor, b: Tensor, *, granted: bool) -> bool:
     return granted or any(is_fused(body) or _has_one_step(body) for body in (a.body, b.body))
 
 
-def laws_of(
-    judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts, *, granted: bool
-) -> frozenset[str] | None:
+def laws_of(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts, *, granted: bool) -> frozenset[str] | None:
     """Return the laws under which two computed elements are equal; None if that is not shown.
 
     The only law is `FORMULA` if one element is a fused function and the other has its formula.  Unless laws are
@@ -134,7 +117,7 @@ def _has_one_step(body: Body) -> bool:
     return body.sums_products or (not body.over and _steps(body) == 1)
 
 
-def _is_formula(judge: Judge, reads: tuple[ElementRead, ElementRead], fused: int, facts: Facts) -> bool:
+def _is_formula(judge: Judge, reads: tuple[SideRead, SideRead], fused: int, facts: Facts) -> bool:
     """Return whether one element is a fused function of what the other element computes in several steps."""
     reader = _Reader(judge, facts, reads)
     made = reader.of_body(reads[fused], fused, stop=True)
@@ -144,7 +127,7 @@ def _is_formula(judge: Judge, reads: tuple[ElementRead, ElementRead], fused: int
     return made.is_near(other) and not reader.atoms.folded
 
 
-def _is_one_operation(judge: Judge, reads: tuple[ElementRead, ElementRead], facts: Facts) -> bool:
+def _is_one_operation(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts) -> bool:
     """Return whether both elements are one sum, product or quotient with the same value over the real numbers.
 
     Such an operation gives the float next to that value, so both are equal bit for bit.  That is not shown of more
@@ -182,7 +165,7 @@ class _Reader:
     memo: dict[tuple[int, tuple[Any, ...], int], Form]
     kept: list[Any]
 
-    def __init__(self, judge: Judge, facts: Facts, reads: Sequence[ElementRead], *, folds: bool = False) -> None:
+    def __init__(self, judge: Judge, facts: Facts, reads: Sequence[SideRead], *, folds: bool = False) -> None:
         leaf = reads[0].leaf
         assert leaf is not None
         self.judge, self.facts = judge, facts
@@ -191,7 +174,7 @@ class _Reader:
 
     # ------------------------------------------------------------------ elements
 
-    def stop_at_equal(self, reads: Sequence[ElementRead]) -> None:
+    def stop_at_equal(self, reads: Sequence[SideRead]) -> None:
         """Do not take apart what both sides read on the way, so that no law is needed for it."""
         left, right = (self._on_the_way(read, side) for side, read in enumerate(reads))
         for x in left:
@@ -200,7 +183,7 @@ class _Reader:
                     self.stops.append(Atom("read", (0, x)))
                     break
 
-    def _on_the_way(self, read: ElementRead, side: int) -> list[Any]:
+    def _on_the_way(self, read: SideRead, side: int) -> list[Any]:
         """Return what an element is computed of, in a few steps of elementwise functions."""
         found: list[Any] = []
         level: list[Any] = [read]
@@ -213,7 +196,7 @@ class _Reader:
             found += level
         return found[:_MOST_ON_THE_WAY]
 
-    def element(self, read: ElementRead, side: int) -> Form:
+    def element(self, read: SideRead, side: int) -> Form:
         """Return the form of an element that is read."""
         leaf = read.leaf
         if leaf is None:
@@ -228,7 +211,7 @@ class _Reader:
                 self.depth -= 1
         return self.memo[key]
 
-    def _element(self, read: ElementRead, side: int) -> Form:
+    def _element(self, read: SideRead, side: int) -> Form:
         leaf = read.leaf
         assert leaf is not None
         self._spend()
@@ -250,7 +233,7 @@ class _Reader:
             return self.atoms.number(float(fill))
         raise UnformedError("a fill that is no number")
 
-    def of_body(self, read: ElementRead, side: int, *, stop: bool = False) -> Form | None:
+    def of_body(self, read: SideRead, side: int, *, stop: bool = False) -> Form | None:
         """Return the form of a computed element, or None if it is not taken apart; *stop* makes its operands atoms."""
         node = read.leaf
         assert node is not None
@@ -335,7 +318,7 @@ class _Reader:
             total += factor
         return total
 
-    def _sum(self, read: ElementRead, side: int, deep: bool) -> Form | None:
+    def _sum(self, read: SideRead, side: int, deep: bool) -> Form | None:
         node = read.leaf
         if node is None or node.body is None or not node.body.sums_products:
             return None
@@ -344,9 +327,10 @@ class _Reader:
         for view in node.inputs:
             coords = (*read.coords, *(digit for digit, _ in box))
             found = self.judge.element(view, side, coords, self.facts)
-            whole = found is None or (found.leaf is not None and found.leaf.values is None and not deep)
-            atom = Atom("view", (side, view, coords))
-            product *= self.atoms.form(atom) if whole else self.element(found, side)
+            if found is None or (found.leaf is not None and found.leaf.values is None and not deep):
+                product *= self.atoms.form(Atom("view", (side, view, coords)))
+            else:
+                product *= self.element(found, side)
         over = tuple(sorted(str(digit) for digit, _ in box if digit != 0))
         terms: dict[Key, Coefficient] = {}
         for (powers, inner), value in product.terms.items():

@@ -19,10 +19,11 @@ from symlayout.budgets import limits
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError, shown
 from symlayout.language import sympy_bridge
 from symlayout.proof.added_zeros import without_added_zeros
+from symlayout.proof.cases.case_tree import Tree
 from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import Witness, WitnessSearch
-from symlayout.proof.decide_equal import Tree, agree
+from symlayout.proof.decide_equal import agree
 from symlayout.proof.folds import merged
 from symlayout.proof.natural_assumptions import assumed
 from symlayout.proof.pull_functions import pulled

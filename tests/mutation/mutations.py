@@ -139,7 +139,11 @@ _FACTS: list[Row] = [
     ),
 ]
 
-_AGREE: list[Row] = [
+_SPLITS: list[Row] = [
+    ("both branches of a split are decided", "zip((value, -1 - value), plans", "zip((value, value), plans"),
+]
+
+_COMPARED: list[Row] = [
     ("two fills are the same", "if not same_fill(a.fill, b.fill, self.dtype):", "if False:"),
     ("all fills are the same", "return all(same_fill(fills[0], fill, dtype) for fill in fills[1:])", "return True"),
     (
@@ -152,12 +156,15 @@ _AGREE: list[Row] = [
     ("two reads are of one input", "        if a.leaf.key == b.leaf.key:\n", "        if True:\n"),
     ("two shapes are equal", "            if not equal(a, b, facts):\n", "            if False:\n"),
     ("two coordinates are equal", "if not equal(x, y, facts)), None)", "if False), None)"),
+]
+
+_READS: list[Row] = [
     (
         "reads are inside in the branch that assumes it",
         "if inside and case.fill is not None:",
         "if case.fill is not None:",
     ),
-    ("a read outside the package is shown to be inside", "self.shown and node.own", "self.shown"),
+    ("a read outside the package is shown to be inside", "shown and node.own", "shown"),
     (
         "no axis is empty where as many are read",
         "if case.fill is None and same_size(extents, node.extents, facts):",
@@ -169,7 +176,6 @@ _AGREE: list[Row] = [
         "undecided = question.value if undecided is None else undecided\n    if undecided is None:",
         "return number\n    if undecided is None:",
     ),
-    ("both branches of a split are decided", "zip((value, -1 - value), plans", "zip((value, value), plans"),
 ]
 
 _NORMALISE: list[Row] = [
@@ -264,7 +270,9 @@ MUTATIONS = [
         "solve_divisibility": _DIVISIONS,
         "intervals": _INTERVALS,
         "facts": _FACTS,
-        "decide_equal": _AGREE,
+        "split_cases": _SPLITS,
+        "compare_reads": _COMPARED,
+        "read_element": _READS,
         "compose_chain": _NORMALISE,
         "checker.known": _KNOWN,
         "checker.rules": _RULES,

@@ -63,10 +63,12 @@ def _tests(names: str) -> tuple[str, ...]:
 GROUPS = {
     "prover": Group(
         _modules(
+            "split_cases choose_split read_element compare_reads constant_reads one_case compare_computed "
             "decide_equal defined_symbols floor_normal_form solve_divisibility facts nonnegative intervals "
             "compose_chain proof.prove sample_points fact_store counterexample"
         ),
         _tests(
+            "test_choose_split test_read_element test_compare_reads test_constant_reads test_one_case "
             "test_nonnegative test_nonnegative_rules test_fragment test_facts test_floor_normal_form test_new_op "
             "test_checker_sides test_requirements test_assumptions test_shape_solver test_claims test_find_inverse "
             "test_write test_prove"

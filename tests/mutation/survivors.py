@@ -8,7 +8,7 @@ EXPLAINED: dict[str, str] = {
     ),
     "codegen/symlayout_codegen/jit/cache.py: load_note: status.st_size > _MANIFEST_BYTES -> status.st_size >="
     " _MANIFEST_BYTES": "a budget, of one less",
-    "symlayout/proof/decide_equal.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
+    "symlayout/proof/cases/choose_split.py: _remainder: d > MAX_VALUES -> d >= MAX_VALUES": "a budget, of one less",
     "symlayout/run/call_plan.py: processors: 1 -> 2 in return len(os.sched_getaffinity(0)) if hasattr(os,"
     ' "sched_getaffinity") else os.cpu_count() or 1': "a guess, on a system that does not say how many it has",
     "symlayout/proof/certificate/checker/readings.py: point: True -> False in known.nonnegative.update(e - 1 - i for e,"

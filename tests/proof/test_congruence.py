@@ -9,7 +9,8 @@ import pytest
 
 import symlayout as sl
 from symlayout.declare import Fill, Operand
-from symlayout.proof import decide_equal, prove
+from symlayout.proof import prove
+from symlayout.proof.cases.split_cases import CaseDecision
 from symlayout.proof.compare_constants import same_elements, uniform
 from symlayout.proof.congruence import Way, equal
 from tests.tensors.depthwise import depthwise, sum_of_products
@@ -276,14 +277,14 @@ def test_an_open_pair_leaves_little_work_for_what_reads_it(monkeypatch: pytest.M
         return y
 
     counted: list[int] = []
-    split = decide_equal._Decision._split
+    split = CaseDecision._split
 
     def counting(*args: Any) -> Any:
         counted.append(1)
         return split(*args)
 
     monkeypatch.setattr(sl.limits, "decision_goals", 3000)
-    monkeypatch.setattr(decide_equal._Decision, "_split", counting)
+    monkeypatch.setattr(CaseDecision, "_split", counting)
     assert sl.prove_equal(network(weights), network(other), budget=1).verdict is UNKNOWN
     assert len(counted) < 340  # 389 if each pair has an account of its own
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
-from symlayout.proof import decide_equal
+from symlayout.proof import compare_computed
 from symlayout.proof.one_expression import leaves_of_one_expression, parts_of_one_expression
 from symlayout.tensors.chain import Tensor, operation
 from symlayout.tensors.declaration import UNDETERMINED, Declared, Fill, Operand, index_map
@@ -84,7 +84,7 @@ def pooled(x: Tensor) -> Tensor:
 @pytest.mark.parametrize("share", [40, 10**9])
 def test_values_of_one_function_of_equal_parts_are_equal(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a share of no goals, only the parts are compared."""
-    monkeypatch.setattr(decide_equal, "_PART_SHARE", share)
+    monkeypatch.setattr(compare_computed, "_PART_SHARE", share)
     x = relu(sl.tensor("N, 16, 4, C", name="x"))
     left, right, wrong = (image_of_grid(x, way) for way in ("swapped", "at once", "turned"))
     found = parts_of_one_expression(pooled(left).inputs[0], pooled(right).inputs[0], {})
@@ -97,7 +97,7 @@ def test_values_of_one_function_of_equal_parts_are_equal(share: int, monkeypatch
 
 @pytest.mark.parametrize("share", [40, 10**9])
 def test_parts_may_differ_where_they_are_not_read(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide_equal, "_PART_SHARE", share)
+    monkeypatch.setattr(compare_computed, "_PART_SHARE", share)
     x = relu(sl.tensor("N, 4", name="x"))
     left, right = (relu(sl.pad(x, ((0, 0), (0, 1)), constant_values=c)[:, :4]) for c in (0.0, 1.0))
     assert sl.prove_equal(left, right).verdict is sl.Verdict.PROVED

@@ -18,10 +18,10 @@ from symlayout.algebra.polynomial import (
     substitute,
     symbol,
 )
+from symlayout.proof.cases.case_tree import Path
 from symlayout.proof.certificate.checker.readings import SIDES
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_equations import SolvingNotes
-from symlayout.proof.decide_equal import Path
 
 
 class Recorder(SolvingNotes):

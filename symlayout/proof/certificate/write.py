@@ -12,13 +12,15 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import encode
 from symlayout.budgets import limits
 from symlayout.errors import InconclusiveError
+from symlayout.proof.cases.case_tree import Agreed, Chosen, Masked, Split, Tree
+from symlayout.proof.cases.one_case import show_map
 from symlayout.proof.certificate.checker import Refused, refusal, seal
 from symlayout.proof.certificate.checker.blocks import budget, check_end
 from symlayout.proof.certificate.checker.readings import check_given, suppositions
 from symlayout.proof.certificate.checker.schema import size
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.logged_facts import Recorder, data_of
-from symlayout.proof.decide_equal import Agreed, Chosen, Masked, Split, Tree, agree, show_map
+from symlayout.proof.decide_equal import agree
 from symlayout.tensors.chain import Tensor
 
 _MOST_TAKE = 16  # most proofs that an operation is a map take less than this part of the goals of a decision

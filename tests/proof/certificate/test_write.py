@@ -18,11 +18,12 @@ import pytest
 
 import symlayout as sl
 from symlayout.algebra.polynomial import encode
+from symlayout.proof.cases.case_tree import Agreed, Split
 from symlayout.proof.certificate import write
 from symlayout.proof.certificate.checker import refusal
 from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
-from symlayout.proof.decide_equal import Agreed, Split, agree
+from symlayout.proof.decide_equal import agree
 from tests.fuzz_check import alterations, at, certificate, few, run, sealed, sites, words_of
 from tests.fuzz_prove import build as build_chain
 from tests.fuzz_prove import random_claim

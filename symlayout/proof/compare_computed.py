@@ -1,0 +1,403 @@
+"""Decide whether two computed values are equal, by what their functions read or by their formulas.
+
+A pair of values is decided once for all coordinates.  A decision that needs another pair first is suspended (`Pending`,
+`PendingPart`), so that deep graphs cause no deep recursion.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
+from symlayout.algebra.polynomial import Extent
+from symlayout.errors import InconclusiveError, ShapeError
+from symlayout.proof.cases.compare_reads import ReadDecision
+from symlayout.proof.cases.constant_reads import ConstantReads
+from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
+from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
+from symlayout.proof.congruence import Congruence, Pair, Way, equal, matching, may_turn, order_of, reversing, ways
+from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.element_types import same_fill
+
+_DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
+_PART_SHARE = 40  # what part of the goals is visited before the parts of views are compared
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a claim, the pairs that it needs and their views have in common.
+
+    Attributes
+    ----------
+    shown : bool
+        Whether reads without a fill are known to be inside their source.
+    finite : bool
+        Whether to split a symbol into its values if nothing else helps.
+    congruence : Congruence
+        The known answers about pairs of computed values, and the granted laws.
+    """
+
+    shown: bool
+    finite: bool
+    congruence: Congruence
+
+
+class Decision(ReadDecision):
+    """The decision whether two tensors are equal; *depth* is the number of bodies between its sides and the claim's."""
+
+    def __init__(
+        self,
+        sides: tuple[Tensor, Tensor],
+        dtype: Any,
+        setting: Setting,
+        limit: int,
+        *,
+        starts: tuple[Sequence[Extent], Sequence[Extent]] | None = None,
+        depth: int = 0,
+    ) -> None:
+        super().__init__(sides, dtype, shown=setting.shown, finite=setting.finite, limit=limit, starts=starts)
+        self.setting, self.congruence, self.depth = setting, setting.congruence, depth
+
+    def compare_with_fill(self, read: SideRead, side: int, fill: Any, facts: Facts) -> None:
+        """Prove that what *side* reads is a constant, equal to the *fill* of the other side; `Stuck` if that fails."""
+        value = ConstantReads(partial(self.read, side=side), self.congruence.digits).element(read, facts)
+        if value is None or not same_fill(fill, value.item(), self.dtype):
+            raise Stuck("one side reads a fill only where the other does", read.coords)
+        self.congruence.direct = True
+
+    def compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
+        """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands, or have one formula."""
+        try:
+            self._compare_functions(a, b, at, bt, facts)
+        except Stuck:
+            granted = bool(self.congruence.laws)
+            if not can_match(a, b, granted=granted):
+                self.congruence.skipped |= not granted and can_match(a, b, granted=True)
+                raise
+            laws = self._laws(a, b, at, bt, facts)
+            known = self.congruence
+            if laws is None or not laws - {FORMULA} <= known.laws:
+                known.wanted |= laws or set()
+                known.skipped |= not granted
+                raise
+            known.used |= laws - {FORMULA}
+            if FORMULA in laws:
+                known.fused.add((b if is_fused(b.body) else a).name)
+            known.direct = True
+            order = order_of(at, bt, facts)
+            for key, why in known.known.items():
+                if why is None and key[:2] == (id(a), id(b)) and key[2] in ((), order and order[: a.batch]):
+                    known.known[key] = Pair(a, b, Way(()), False)
+
+    def _laws(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+    ) -> frozenset[str] | None:
+        """Return the laws under which *a* at *at* has the formula of *b* at *bt*; None if that is not shown."""
+        order = order_of(at, bt, facts)
+        if order is None:
+            return None
+        key = id(a), id(b), order
+        if key not in self.congruence.formulas:
+            raise Pending(a, b, order, self, by_formula=True)
+        return self.congruence.formulas[key]
+
+    def _compare_functions(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+    ) -> None:
+        """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands."""
+        places = at[a.batch :], bt[b.batch :]
+        turns = a.body is not None and a.body == b.body and bool(places[0]) and may_turn(a, b, facts)
+        one_rank = len(places[0]) == len(places[1]) or turns
+        if a.body != b.body or a.body is None or not one_rank or len(a.inputs) != len(b.inputs):
+            self.congruence.known.setdefault((id(a), id(b), ()), None)  # for those who ask where the sides part
+            self.congruence.kept += [a, b]
+            raise Stuck(f"{a.name} and {b.name} are one function", (*at, *bt))
+        if a.dtype != b.dtype:
+            raise Stuck(f"{a.name} has elements of one type: {a.dtype} and {b.dtype}", (*at, *bt))
+        if a.body.random and a is not b:
+            raise Stuck(f"{a.name}, which is random, gives the same twice", (*at, *bt))
+        for x, y in () if turns else zip(*places, strict=True):
+            if not equal(x, y, facts):
+                raise Stuck(f"{facts.spell(facts.reduce(x))} == {facts.spell(facts.reduce(y))} in {a.name}", (x, y))
+        order = order_of(at[: a.batch], bt[: b.batch], facts)
+        why = None if order is None else self._lemma(a, b, order)
+        if why is None:
+            # Values that differ somewhere are seldom equal at one place of both: that is looked into once.  Values of
+            # other extents are parts of each other.
+            of_one_shape = order is not None and all(
+                equal(facts.reduce(a.extents[j]), facts.reduce(b.extents[k]), facts) for k, j in enumerate(order)
+            )
+            if self.depth >= (1 if of_one_shape else _DEEPEST):
+                raise Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
+            why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
+            self.congruence.direct = True
+        if turns and not _are_one_place(why, places, facts):
+            raise Stuck(f"{a.name} and {b.name} are read at one place", (*at, *bt))
+
+    def _lemma(self, a: Tensor, b: Tensor, order: tuple[int, ...]) -> Pair | None:
+        """Return why *b*, with its batch axes in this *order*, equals *a* at every coordinate; None if not proved.
+
+        If the function is equivariant, a coordinate of one box is that of the other by the way that the pair has.
+        """
+        known, key = self.congruence.known, (id(a), id(b), order)
+        if key not in known:
+            raise Pending(a, b, order, self)
+        return known[key]
+
+    def _is_lemma(self, a: Tensor, b: Tensor) -> bool:
+        """Return whether it is proved that *a* equals *b*, each element that of the same coordinate."""
+        why = self._lemma(a, b, tuple(range(a.batch)))
+        return why is not None and (why.way.keeps or a.rank == a.batch)
+
+    def are_one_expression(self, left: Tensor, right: Tensor) -> bool:
+        """Return whether both are the same operations of equal leaves, so that no coordinate has to be looked at."""
+        leaves = leaves_of_one_expression(left, right, self.congruence.forms)
+        return leaves is not None and all(self._is_lemma(a, b) for a, b in leaves)
+
+    def are_one_expression_of_parts(self, found: tuple[Pairs, Pairs]) -> bool:
+        """Return whether leaves are equal, and the parts at which the operations of both sides part."""
+        known = self.congruence.parts
+        for a, b in found[1]:
+            if (id(a), id(b)) not in known:
+                raise PendingPart(a, b, self)
+            if not known[id(a), id(b)]:
+                return False
+        if not all(self._is_lemma(a, b) for a, b in found[0]):
+            return False
+        self.congruence.direct = True  # certificates have no such pairs
+        return True
+
+    def follows(self, facts: Facts, order: tuple[int, ...]) -> Pair | None:
+        """Return why the sides, both computed, are equal: axis ``order[k]`` of the left is axis k of the right."""
+        a, b = self.sides
+        extents = [facts.reduce(e) for e in a.extents]
+        try:
+            for k, e in zip(order, b.extents, strict=False):
+                if not equal(extents[k], facts.reduce(e), facts):
+                    return None
+            facts.meet(extents)
+            digits = axis_digits(tuple(facts.reduce(e) for e in extents[: a.batch]), facts)
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return Pair(a, b, Way(tuple(range(a.inputs[0].rank - a.batch))), False)
+        return self._compare_operands(a, b, digits, [digits[k] for k in order], facts)
+
+    def follows_by_formula(self, facts: Facts, order: tuple[int, ...]) -> frozenset[str] | None:
+        """Return the laws under which the sides have one formula: axis ``order[k]`` of the left is axis k of the right.
+
+        None if that is not shown.
+        """
+        a, b = self.sides
+        extents = [facts.reduce(e) for e in a.extents]
+        try:
+            for k, e in zip(order, b.extents, strict=True):
+                if not equal(extents[k], facts.reduce(e), facts):
+                    return None
+            facts.meet(extents)
+            digits = axis_digits(tuple(facts.reduce(e) for e in extents), facts)
+            reads = SideRead(a, tuple(digits), None, ()), SideRead(b, tuple(digits[k] for k in order), None, ())
+            return laws_of(self, reads, facts, granted=bool(self.congruence.laws))
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return frozenset()
+
+    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> SideRead | None:
+        """Return what *view* reads at *coords*; None if that depends on the coordinate."""
+        try:
+            return self.read(view, coords, facts, side=side)
+        except (OpenSign, Stuck):
+            return None
+
+    def same_elements(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
+        """Return whether two reads are proved to be equal."""
+        if a.leaf is None or b.leaf is None:
+            return False
+        try:
+            self._of_views(a.leaf, b.leaf, a.coords, b.coords).compare(a, b, facts.fork())
+        except (OpenSign, Stuck, InconclusiveError):
+            return False
+        return True
+
+    def same_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+        """Return whether two views are proved to be equal at these coordinates."""
+        try:
+            self._of_views(v, w, at, bt).decide(facts.fork(), ())
+        except InconclusiveError:
+            return False
+        return True
+
+    def _of_views(self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent]) -> Decision:
+        return Decision((v, w), v.dtype, self.setting, self.limit, starts=(at, bt), depth=self.depth + 1)
+
+    def _compare_operands(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> Pair:
+        """Return why the bodies of *a* and *b* read equal elements at these coordinates of their batches."""
+        assert a.body is not None
+        first: Stuck | None = None
+        for swapped in (False, True)[: 1 + (a.body.symmetric and len(a.inputs) == 2)]:
+            inputs = a.inputs[::-1] if swapped else a.inputs
+            pairs = sorted(zip(inputs, b.inputs, strict=True), key=_reads_computed)  # constants are soon told apart
+            others = self._matching(a, b, at, bt, swapped, facts)
+            for way in itertools.chain(ways(a, b, facts), reversing(a, b, pairs, facts), others):
+                try:
+                    for v, w in pairs:
+                        if way.back:
+                            self._compare_views(w, v, bt, at, way, facts)
+                        else:
+                            self._compare_views(v, w, at, bt, way, facts)
+                    if way.places is not None and way.places.inverse is None:
+                        raise Stuck(f"{a.name} and {b.name} read each term once", (*at, *bt))
+                except Stuck as stuck:
+                    first = first or stuck
+                else:
+                    if way.law and way.law not in self.congruence.laws:
+                        self.congruence.wanted.add(way.law)
+                        raise Stuck(f"{a.name} may take its terms in another order (law {way.law})", (*at, *bt))
+                    self.congruence.used |= {way.law} - {""}
+                    return Pair(a, b, way, swapped)
+        raise first or Stuck(f"{a.name} and {b.name} read boxes of one size", (*at, *bt))
+
+    def _matching(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], swapped: bool, facts: Facts
+    ) -> Iterator[Way]:
+        order = order_of(at, bt, facts)
+        if order is not None:
+            yield from matching(a, b, order, swapped, self.congruence.facts)
+
+    def _compare_views(
+        self, v: Tensor, w: Tensor, at: Sequence[Extent], bt: Sequence[Extent], way: Way, facts: Facts
+    ) -> None:
+        """Prove that two views are equal at these coordinates of the batch, for all coordinates of the box."""
+        parts = None
+        if way.keeps and list(at) == list(bt):
+            if self.are_one_expression(v, w):
+                return
+            parts = parts_of_one_expression(v, w, self.congruence.forms)
+            parts = parts if parts is not None and parts[1] else None
+        facts = facts.fork()
+        if way.places is not None:
+            ends = w.extents[len(bt) :], way.places.box.extents
+            if len(ends[0]) != len(ends[1]) or not all(map(equal, *ends, itertools.repeat(facts))):
+                raise Stuck(f"{w.name} is read over the box of the other views")
+            w = way.places.applied(w, len(bt))
+            facts.merge(w.facts)
+        boxes = [facts.reduce(e) for e in v.extents[len(at) :]], [facts.reduce(e) for e in w.extents[len(bt) :]]
+        try:
+            expected = way.extents(boxes[0])
+            if len(expected) != len(boxes[1]):
+                raise Stuck(f"{v.name} and {w.name} are read over boxes of one rank")
+            for x, y in zip(expected, boxes[1], strict=True):
+                if not equal(x, y, facts):
+                    raise Stuck(f"{facts.spell(x)} == {facts.spell(y)}, extents that are read over", (x, y))
+            facts.meet(boxes[0])
+            digits = self.congruence.digits
+            box = [0 if e == 1 else facts.add_digit(digit_name(next(digits)), facts.reduce(e)) for e in boxes[0]]
+        except ShapeError as error:
+            if error.kind != "infeasible":
+                raise
+            return  # the box is empty, and so is the other
+        there = way.coordinates(box, boxes[0])
+        views = self._of_views(v, w, (*at, *box), (*bt, *there))
+        if parts is not None:  # what is not soon seen is seen more easily at the coordinates of the parts
+            views.limit = min(views.limit, facts.effort + self.congruence.goals // _PART_SHARE)
+            try:
+                views.decide(facts.fork(), ())
+            except InconclusiveError:
+                if self.are_one_expression_of_parts(parts):
+                    return
+                views.limit = self.limit
+            else:
+                return
+        try:
+            views.decide(facts, ())
+        except InconclusiveError as error:
+            raise Stuck(error.claim, ()) from None
+
+
+class Pending(Exception):
+    """The decision needs to know first whether *a* equals *b* with its axes in this *order*.
+
+    If *by_formula*, the axes are all axes, not those of the batch, and the functions of both need not be one.
+    """
+
+    def __init__(
+        self, a: Tensor, b: Tensor, order: tuple[int, ...], asking: Decision, *, by_formula: bool = False
+    ) -> None:
+        super().__init__(a, b, order)
+        self.pair, self.order, self.asking, self.by_formula = (a, b), order, asking, by_formula
+
+    def decide(self) -> None:
+        """Decide whether the pair is equal, and store the answer in the congruence."""
+        (a, b), asking, known = self.pair, self.asking, self.asking.congruence
+        key = id(a), id(b), self.order
+        facts = known.facts.fork()
+        facts.splits = {}
+        start = facts.effort
+        goals = known.goals_of_next if asking.finite else known.goals  # a first, short attempt is short already
+        goals = known.goals_of_next_formula if self.by_formula else goals
+        trial = Decision(self.pair, a.dtype, asking.setting, start + goals)
+        known.kept += [a, b]
+        if self.by_formula:
+            known.formulas[key] = None  # the answer for the formula itself, where it is a part of what is compared
+            laws = known.formulas[key] = self._attempted(lambda: trial.follows_by_formula(facts, self.order))
+            known.spent += (facts.effort - start) * (laws is None)
+        else:
+            pair = known.known[key] = self._attempted(lambda: trial.follows(facts, self.order))
+            known.spent += (facts.effort - start) * (pair is None)
+
+    def _attempted(self, decision: Callable[[], R]) -> R | None:
+        try:
+            return decision()
+        except (Stuck, OpenSign, InconclusiveError):
+            return None
+
+
+class PendingPart(Exception):
+    """The decision needs to know first whether the movements *a* and *b* are equal at every coordinate."""
+
+    def __init__(self, a: Tensor, b: Tensor, asking: Decision) -> None:
+        super().__init__(a, b)
+        self.pair, self.asking = (a, b), asking
+
+    def decide(self) -> None:
+        """Decide whether the pair is equal, and store the answer in the congruence."""
+        (a, b), asking, known = self.pair, self.asking, self.asking.congruence
+        facts = known.facts.fork()
+        facts.splits = {}
+        start = facts.effort
+        goals = known.goals_of_next if asking.finite else known.goals
+        try:
+            Decision(self.pair, a.dtype, asking.setting, start + goals).decide(facts, None)
+        except InconclusiveError:
+            known.spent += facts.effort - start
+            known.parts[id(a), id(b)] = False
+        else:
+            known.parts[id(a), id(b)] = True
+        known.kept += [a, b]
+
+
+def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]], facts: Facts) -> bool:
+    """Return whether places in the boxes of two equivariant values are one, by the way in which these correspond."""
+    one, (box, other) = (why.b, places[::-1]) if why.way.back else (why.a, places)
+    extents = [facts.reduce(e) for e in one.extents[one.batch :]]
+    if why.way.places is None:
+        there = why.way.coordinates(box, extents)
+    else:
+        assert why.way.places.tensor.declared is not None
+        cases = why.way.places.tensor.declared.cases
+        given = [Coordinate(facts.reduce(e), facts) for e in box]
+        there = [extent_of(c) for c in cases[case_that_applies(cases, given, facts)].coords(*given)]
+    return len(there) == len(other) and all(equal(x, y, facts) for x, y in zip(there, other, strict=True))
+
+
+def _reads_computed(views: tuple[Tensor, Tensor]) -> bool:
+    return any(leaf.values is None for view in views for leaf in view.leaves())
