@@ -73,26 +73,37 @@ exit status: 0 the claim holds, or the work is done; 1 the claim does not hold, 
 HOLDS, FAILS, USAGE, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
+class UsageError(Exception):
+    """A command line that is wrong; *prog* is the command whose help says what is right."""
+
+    def __init__(self, message: str, prog: str) -> None:
+        super().__init__(message)
+        self.prog = prog
+
+
 class _Parser(argparse.ArgumentParser):
-    """An argument parser that prints its errors without the usage."""
+    """An argument parser whose errors are exceptions."""
 
     def error(self, message: str) -> NoReturn:
-        """Print *message* and leave with status 2."""
+        """Raise `UsageError` with *message*."""
         typed = re.search(r"COMMAND: invalid choice: '([^']*)'", message)
         if typed is not None:
             near = difflib.get_close_matches(typed[1], COMMANDS, n=1)
             meant = f"; the nearest is {near[0]}" if near else ""
             message = f"no command is called {typed[1]!r:.80}{meant}"
-        self.exit(USAGE, f"{self.prog}: {message}\n  help: {self.prog} --help\n")
+        raise UsageError(message, self.prog)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv*, by default the process's own, and return the exit status."""
     words, right = _split(list(sys.argv[1:] if argv is None else argv))
     parser = make_parser()
-    as_json = "--json" in words
+    as_json, prog = "--json" in words, parser.prog
     try:
-        arguments = parser.parse_args([_guarded(word) for word in words])
+        arguments, unknown = parser.parse_known_args([_guarded(word) for word in words])
+        prog = f"{parser.prog} {arguments.command}"
+        if unknown:
+            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", prog)
         arguments.right, arguments.commands = right, COMMANDS
         if right and arguments.command != "prove":
             raise argparse.ArgumentError(
@@ -105,9 +116,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(report, as_json)
         return UNDECIDED if report.undecided else HOLDS if report.holds else FAILS
     except argparse.ArgumentError as error:
-        print(f"{parser.prog}: {error.message}\n  help: {parser.prog} --help", file=sys.stderr)
-        return USAGE
-    except SystemExit as leaving:  # argparse: --help and its own errors
+        return _refuse_usage(UsageError(error.message, prog), as_json)
+    except UsageError as error:
+        return _refuse_usage(error, as_json)
+    except SystemExit as leaving:  # argparse: --help and --version
         return leaving.code if isinstance(leaving.code, int) else USAGE
     except BrokenPipeError:
         # The reader of standard output is gone: discard what Python still buffers for it.
@@ -176,11 +188,24 @@ def _refuse(error: Exception, message: str, as_json: bool) -> int:
     if isinstance(error, OSError) and error.strerror:
         message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if as_json:
-        data = {"error": {"type": name, "kind": kind, "message": message}}
-        print(json.dumps(data, indent=2, ensure_ascii=True), flush=True)
+        _print_error(name, kind, message)
     text = f"{name}{f' ({kind})' if kind else ''}: {message}".rstrip(": ")
     paint.write(text, sys.stderr, paint.ERROR)
     return FAILS
+
+
+def _refuse_usage(error: UsageError, as_json: bool) -> int:
+    """Print what is wrong with the command line and whose help to read, and return the exit status."""
+    if as_json:
+        _print_error("UsageError", None, str(error))
+    print(f"{error.prog}: {error}\n  help: {error.prog} --help", file=sys.stderr)
+    return USAGE
+
+
+def _print_error(name: str, kind: str | None, message: str) -> None:
+    """Print an error as data on standard output."""
+    data = {"error": {"type": name, "kind": kind, "message": message}}
+    print(json.dumps(data, indent=2, ensure_ascii=True), flush=True)
 
 
 def _show_warning(

@@ -36,7 +36,7 @@ Progress goes to standard error. Progress and colours appear only on a terminal;
 `symlayout completion bash` prints the completion for a shell (also `zsh`, `fish`).
 
 With `--json`, every command prints one object, described below. `symlayout help COMMAND --json` prints its JSON Schema.
-A command that fails with status 1 prints
+A command that fails, or a command line that is wrong, prints
 """
 
 

@@ -158,7 +158,7 @@ def apply(x: sl.Tensor, steps: Sequence[Step], dims: Mapping[str, Any]) -> sl.Te
         try:
             x = _apply_step(x, step, dims)
         except SymlayoutError as error:
-            if step.text[:40] not in str(error):
+            if step.text[:40] not in str(error) and "\n  in: " not in str(error):
                 error.add_note(f"in: {re.sub('[^ -~]', '?', step.text[:100])}")
             raise
     return x
@@ -244,8 +244,9 @@ def parse_dims(text: str | None) -> dict[str, int]:
         *text* is not a list of ``name=integer``.
     """
     step = parse_step(f"dims({text or ''})")
-    values = {key: evaluate(tree, {}) for key, tree in step.keywords}
-    if step.positional or not all(type(value) is int for value in values.values()):
+    numbers = not any(names_of(tree) for _, tree in step.keywords)
+    values = {key: evaluate(tree, {}) for key, tree in step.keywords} if numbers else {}
+    if step.positional or not numbers or not all(type(value) is int for value in values.values()):
         raise FormatError(f"--dims {text!r:.80} is not a list of name=integer\n  help: --dims H=224,W=224")
     return values
 

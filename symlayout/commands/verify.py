@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("before", metavar="BEFORE", help="the model, an .onnx or an .xml of OpenVINO")
     parser.add_argument("after", metavar="AFTER", help="the model that it became")
-    law = f"what may be used beyond equality bit for bit: {', '.join(LAWS)}"
-    parser.add_argument("--law", action="append", default=[], metavar="LAW", help=law)
+    law = "what may be used beyond equality bit for bit: %(choices)s"
+    parser.add_argument("--law", action="append", default=[], choices=LAWS, metavar="LAW", help=law)
     parser.add_argument("--by-position", action="store_true", help="match inputs and outputs by order, not by name")
     parser.add_argument("--no-run", action="store_true", help="do not run the models where no proof decides it")
     parser.add_argument("--witness", metavar="DIR", help="write the inputs where the models differ to DIR/inputs.npz")

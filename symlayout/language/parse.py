@@ -458,19 +458,19 @@ class _TextParser:
             return left
         sign = self.take().text
         if isinstance(left, Name):
-            return Name(left.name, **{"low" if sign == ">=" else "high": self._limit()})
+            return Name(left.name, **{"low" if sign == ">=" else "high": self._integer("a bound")})
         if sign == ">=" or not isinstance(left, Int):
             raise self.error("a bound is name >= int, name <= int or int <= name <= int")
         if self.token.kind != "name":
             raise self.unexpected(_NAME)
         name = self.take().text
-        return Name(name, left.value, self._limit() if self.accept("<=") else None)
+        return Name(name, left.value, self._integer("a bound") if self.accept("<=") else None)
 
-    def _limit(self) -> int:
-        """Read the integer of a bound."""
+    def _integer(self, what: str) -> int:
+        """Read an integer; *what* is its name in the error if it is none."""
         atom = self.atom()
         if not isinstance(atom, Int):
-            raise self.error("a bound is an integer")
+            raise self.error(f"{what} is an integer")
         return atom.value
 
     def sum(self) -> Tree:
@@ -528,7 +528,7 @@ class _TextParser:
         if self.token.text != "**":
             return atom
         self.take()
-        exponent = self._limit()
+        exponent = self._integer("an exponent")
         if not isinstance(atom, Name) or exponent > MAX_EXPONENT:
             raise self.error(f"a power is a dim to an integer of at most {MAX_EXPONENT}")
         return Power(atom, exponent)

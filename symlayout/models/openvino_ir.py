@@ -161,7 +161,10 @@ def read(path: Path) -> IRGraph:
         If there is no such file.
     """
     with open_model(path) as file:
-        net = hardened_xml.parse(file.read(hardened_xml.MAX_BYTES + 1))
+        try:
+            net = hardened_xml.parse(file.read(hardened_xml.MAX_BYTES + 1))
+        except FormatError as error:
+            raise FormatError(f"{error}\n  in: {path.name[:80]!r}") from None
     if net.tag != "net" or net.attributes.get("version") not in IR_VERSIONS:
         version, known = net.attributes.get("version", "")[:40], " and ".join(IR_VERSIONS)
         raise FormatError(f"root is <{net.tag[:40]}> of version {version!r}\n  known: <net> of version {known}")

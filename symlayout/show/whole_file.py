@@ -24,9 +24,11 @@ def write_with(path: Path, write: Callable[[BinaryIO], object]) -> None:
             file.flush()
             os.fsync(file.fileno())
         staging.replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+    except BaseException as error:
+        with contextlib.suppress(OSError):
             staging.unlink()
+        if isinstance(error, OSError) and error.filename == str(staging):
+            error.filename = str(path)  # the name that the caller knows
         raise
 
 

@@ -54,7 +54,9 @@ from tests.support.valid import assert_valid
         (["infer", "b>=5, b<=4"], "FormatError: no value of b is at least 5 and at most 4\n"),
         (["infer", "N", "flip('a')"], "ShapeError (attr_dtype): "),
         (["show", "N", "--dims", "M=1"], "FormatError: --dims: M is not a dim here\n  known: N\n"),
-        (["show", "N", "--dims", "N=x"], "FormatError: "),
+        (["show", "N", "--dims", "N=x"], "FormatError: --dims 'N=x' is not a list of name=integer\n"),
+        (["infer", "N, 2**H"], "FormatError: an exponent is an integer, at column 8 of a shape\n"),
+        (["infer", "N<=H"], "FormatError: a bound is an integer, at column 5 of a shape\n"),
         (["show", "N", "--dims", "N=1.5"], "FormatError: --dims 'N=1.5' is not a list of name=integer\n"),
     ],
 )
@@ -79,6 +81,7 @@ def test_an_error_is_data_too(symlayout: Command) -> None:
     [
         [], ["nonsense"], ["infer"], ["infer", "N", "--nonsense"], ["run", "N"], ["emit"], ["emit", "N"],
         ["emit", "N", "--catalogue", "x"], ["cache", "nonsense"], ["cache", "--all"],
+        ["verify", "a.onnx", "b.onnx", "--law", "nonsense"],
         ["run", "-", "-i", "-", "-o", "b"], ["explain", "N", "--at", "x"], ["explain", "N", "--at", "-1"],
         ["explain", "N", "--dims", "N=3"], ["completion"], ["completion", "nonsense"],
     ],
@@ -87,7 +90,32 @@ def test_a_wrong_command_line_has_status_2(symlayout: Command, words: list[str])
     done = symlayout(*words)
     assert done.status == 2
     assert done.out == ""
-    assert "--help" in done.err
+    assert f"symlayout {words[0]} --help" in done.err if words and words[0] != "nonsense" else "--help" in done.err
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["infer"], ["emit", "N"]])
+def test_a_wrong_command_line_is_data_too(symlayout: Command, words: list[str]) -> None:
+    done = symlayout(*words, "--json")
+    assert done.status == 2
+    assert done.data["error"]["type"] == "UsageError"
+    assert_valid(done.data, ERROR)
+
+
+def test_the_step_of_an_error_is_shown_once(symlayout: Command) -> None:
+    done = symlayout("infer", "N,C,H,W", "onnx:SpaceToDept(blocksize=2, mode='DCR')")
+    assert done.err.count("\n  in: ") == 1
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(symlayout: Command, tmp_path: Path) -> None:
+    done = symlayout("show", "N", "--svg", tmp_path / "nowhere" / "a.svg")
+    assert done.status == 1
+    assert done.err == f"FileNotFoundError: {tmp_path}/nowhere/a.svg: No such file or directory\n"
+
+
+def test_a_damaged_xml_is_named(symlayout: Command, tmp_path: Path) -> None:
+    (tmp_path / "cut.xml").write_text('<net version="11"><layers>')
+    done = symlayout("infer", tmp_path / "cut.xml")
+    assert done.err == "FormatError: XML is not well formed: no element found\n  in: line 1\n  in: 'cut.xml'\n"
 
 
 def test_a_command_that_is_misspelled_has_a_nearest_one(symlayout: Command) -> None:

@@ -43,7 +43,8 @@ class _Recorder(argparse.ArgumentParser):
         metavar = action.metavar if isinstance(action.metavar, str) else ""
         flags = tuple(name for name in names if name.startswith("-"))
         choices = tuple(map(str, action.choices or ()))
-        self.found.append(Option(flags, metavar or ("" if flags else action.dest), action.help or "", choices))
+        text = (action.help or "").replace("%(choices)s", ", ".join(choices))
+        self.found.append(Option(flags, metavar or ("" if flags else action.dest), text, choices))
         return action
 
 
