@@ -63,7 +63,7 @@ def index_map(
     check_tensors("index_map", x)
     indices, coordinates = _coordinates(f, len(as_list(shape)))
     condition = None if where is None else _called(where, indices)
-    return from_sympy(x, shape, (indices, coordinates), where=condition, fill=fill)
+    return from_sympy(x, shape, indices, coordinates, where=condition, fill=fill)
 
 
 def reached(x: Tensor, f: Callable[..., Any]) -> tuple[Any, ...]:
@@ -81,7 +81,15 @@ def reached_box(x: Operand, indices: Sequence[Any], coordinates: Sequence[Any]) 
     return Declared(tuple(domain), (Case(lambda *_: [-1] * x.rank, fill=Fill(0)),))
 
 
-def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any = None, fill: Any = None) -> Tensor:
+def from_sympy(
+    x: Tensor | Sequence[Tensor],
+    shape: Any,
+    f: Any,
+    coordinates: Any = None,
+    *,
+    where: Any = None,
+    fill: Any = None,
+) -> Tensor:
     """Return a tensor of the given shape whose map is given in SymPy.  `IndexMap.to_sympy` is the inverse.
 
     Parameters
@@ -90,10 +98,12 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
         The inputs; the map refers to several inputs by their names.  A map of fills alone reads none.
     shape : sequence
         The extents of the result: ints, dims and expressions.
-    f : sympy.Lambda or (symbols, coordinates)
+    f : sympy.Lambda, (symbols, coordinates) or symbols
         A Lambda of a tuple gives the coordinate in *x*.  A Lambda of an expression gives the element: ``x[i, j]``, with
         ``x`` an ``IndexedBase``, or a number, which is a fill.  Expressions may contain ``floor``, ``ceiling``,
         ``Mod``, ``Min``, ``Max``, ``Abs`` and ``Piecewise``.  Symbols other than the indices are dims.
+    coordinates : expressions, optional
+        The coordinate or the element, if *f* has the symbols alone.
     where : sympy condition or sequence of them, optional
         Where a condition fails, the element is *fill* (by default 0).
     fill : scalar, optional
@@ -119,12 +129,18 @@ def from_sympy(x: Tensor | Sequence[Tensor], shape: Any, f: Any, *, where: Any =
     (i0, i1) -> (N - 1) where 0 <= i0 - N + i1 + 1 < 3; (i0 + i1) where 0 <= N - i0 - i1 - 2 < N - 1
     >>> sl.from_sympy(x, (N + 1,), ((i,), (i - 1,)), where=i >= 1, fill=7).index_map
     (i0) -> (i0 - 1) where 0 <= i0 - 1 < N; 7 where 0 <= -i0 < 1
+    >>> sl.from_sympy(x, (3, N), (j, i), (i,)).index_map
+    (i0, i1) -> (i1)
     """
     import sympy
 
     tensors = (x,) if isinstance(x, Tensor) else tuple(as_list(x)) or (empty_source(),)
     check_tensors("from_sympy", *tensors)
-    if isinstance(f, sympy.Lambda):
+    if coordinates is not None and (is_list(f) or isinstance(f, sympy.Symbol)):
+        indices, body = tuple(as_list(f)) if is_list(f) else (f,), coordinates
+    elif coordinates is not None:
+        raise FormatError(f"{shown(f)} are not symbols, and the coordinates are given apart")
+    elif isinstance(f, sympy.Lambda):
         indices, body = tuple(f.variables), f.expr
     elif is_list(f) and len(f) == 2 and is_list(f[0]):
         indices, body = tuple(f[0]), f[1]

@@ -450,6 +450,20 @@ def _stand_in(leaf: Tensor, name: str) -> Tensor:
     return Tensor(name, leaf.dtype, leaf.extents, leaf.facts, key=name)
 
 
+def _of_element_type(t: Tensor | Adjoint, dtype: np.dtype[Any]) -> Tensor:
+    """Return the same movement of elements of another type.
+
+    Raises
+    ------
+    ArrayError
+        Something is computed, or a constant is read: their results are of the tensor's type.
+    """
+    if isinstance(t, Adjoint) or t.computes or any(leaf.values is not None for leaf in t.leaves()):
+        raise ArrayError(f"dtype {dtype} is not the tensor's {t.dtype}")
+    leaves = {leaf.key: Tensor(leaf.name, dtype, leaf.extents, leaf.facts, key=leaf.key) for leaf in t.leaves()}
+    return t.replace(leaves)
+
+
 def _kernel_of(t: Tensor | Adjoint, *options: Any) -> Kernel:
     """Return the kernel of *t* with the options of `Kernel`."""
     return ComputedKernel(t, *options) if isinstance(t, Tensor) and t.computes else Kernel(t, *options)
@@ -492,9 +506,10 @@ def compile(
     dims : mapping, optional
         Dims to fix.  The kernel is specialised for these values.
     dtype : dtype_like, optional
-        The element type.  Without it the kernel takes every element type, and is compiled for each element size at
-        the first call.  ``"uint4x2"`` and ``"int4x2"`` are 4-bit integers, two in each byte along the last axis, the
-        first in the low half: an array of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.
+        The element type.  It replaces a type that the tensor declares, if elements are only moved.  Without either,
+        the kernel takes every element type, and is compiled for each element size at the first call.  ``"uint4x2"``
+        and ``"int4x2"`` are 4-bit integers, two in each byte along the last axis, the first in the low half: an array
+        of shape ``(..., n)`` and type uint8 holds a tensor of shape ``(..., 2*n)``.
     strict : bool
         Raise if no C kernel can be built, instead of computing in NumPy with a warning.
     threads : int
@@ -516,7 +531,7 @@ def compile(
     InconclusiveError
         With *strict*: the reads are not shown to be inside their sources.
     ArrayError
-        *dtype* is not an element type, is not the tensor's, or cannot hold a fill.
+        *dtype* is not an element type, cannot hold a fill, or differs from the tensor's, and something is computed.
     ShapeError
         A dim's value is out of bounds or breaks a requirement; *threads* is not an integer of at least 1.
 
@@ -540,7 +555,8 @@ def compile(
     chosen = BYTE if packed else t.dtype if dtype is None else element_type(dtype)
     differs = t.dtype is not None and chosen is not None and chosen.newbyteorder("=") != t.dtype.newbyteorder("=")
     if differs and not packed:  # `Nibbles.chain` compares a packed type
-        raise ArrayError(f"dtype {chosen} is not the tensor's {t.dtype}")
+        assert chosen is not None
+        t = _of_element_type(t, chosen)
     if isinstance(t, Adjoint) and chosen is not None:
         check_numbers(chosen)
     kernel = _kernel_of(t, chosen, packed or WHOLE, strict, check_threads(threads), tune, choose(march))

@@ -111,6 +111,20 @@ WRITTEN: dict[str, tuple[Any, Any, Any, Reading]] = {  # shape, map, where, and 
 }
 
 
+def test_symbols_and_coordinates_may_be_given_apart() -> None:
+    together = sl.from_sympy(X, (2, N), ((J, I), (N - 1 - I,)), where=I > J, fill=7)
+    apart = sl.from_sympy(X, (2, N), (J, I), (N - 1 - I,), where=I > J, fill=7)
+    data = np.arange(5)
+    assert (
+        sl.interpret(apart, data).tolist()
+        == sl.interpret(together, data).tolist()
+        == [[7, 3, 2, 1, 0], [7, 7, 2, 1, 0]]
+    )
+    assert sl.interpret(sl.from_sympy(X, (N,), I, IndexedBase("x")[I]), data).tolist() == data.tolist()
+    with pytest.raises(sl.FormatError, match="the coordinates are given apart"):
+        sl.from_sympy(X, (N,), Lambda(I, (I,)), (I,))
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written_is_what_is_read(name: str) -> None:
     shape, f, where, reads = WRITTEN[name]

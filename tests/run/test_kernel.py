@@ -30,6 +30,22 @@ def test_errors_of_arrays_say_both_values_and_what_to_do() -> None:
         sl.compile(padded, dtype="i4")
 
 
+def test_an_element_type_replaces_the_declared_one_where_elements_are_moved() -> None:
+    height, width = sl.dims("H W")
+    x = sl.tensor((height, width), dtype="float32", name="x")
+    kernel = sl.compile(sl.pad(sl.flip(x, 0), 1), dims={height: 2}, dtype="uint8", strict=True)
+    image = np.arange(6, dtype="uint8").reshape(2, 3)
+    assert kernel(image).dtype == np.uint8
+    assert np.array_equal(kernel(image), np.pad(image[::-1], 1))
+    with pytest.raises(sl.ArrayError, match="array x has dtype float32, declared is uint8"):
+        kernel(image.astype("float32"))
+    with pytest.raises(sl.ArrayError, match=r"fill 1\.5 does not fit uint8"):
+        sl.compile(sl.pad(x, 1, constant_values=1.5), dtype="uint8")
+    for computed in (sl.onnx.exp(x), sl.concatenate([x, sl.constant(np.ones((2, 2), "float32"))], 1), sl.adjoint(x)):
+        with pytest.raises(sl.ArrayError, match="dtype uint8 is not the tensor's float32"):
+            sl.compile(computed, dtype="uint8")
+
+
 def test_strides_need_not_be_whole_elements() -> None:
     record = np.dtype({"names": ["a", "b"], "formats": ["i2", "u1"], "offsets": [0, 2], "itemsize": 3})
     source = np.zeros(4, record)
