@@ -45,10 +45,12 @@ from symlayout.ops.take import take
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.ops.window import window
+from symlayout.tensors.apply_operation import operation
 from symlayout.tensors.assumptions import assume
-from symlayout.tensors.chain import Tensor, operation, tensor
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import Computed, View, computation, compute, constant
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.input_tensor import tensor
 from symlayout_codegen.forks import held_off as _held_off
 
 if TYPE_CHECKING:

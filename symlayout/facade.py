@@ -31,6 +31,13 @@ def getitem(t: Tensor, key: Any) -> Tensor:
     return getitem(t, key)
 
 
+def pickled(t: Tensor) -> tuple[Any, ...]:
+    """Return ``t.__reduce__()``: a function, and the arguments of which it makes the chain again."""
+    from symlayout.tensors.pickled_chain import pickled
+
+    return pickled(t)
+
+
 def inverse(t: Tensor) -> Inverse:
     """Return the inverse of the map of *t*."""
     from symlayout.inverses.find_inverse import inverse

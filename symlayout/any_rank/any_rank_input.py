@@ -9,7 +9,8 @@ from symlayout.any_rank.grouped_tensor import AnyRankTensor, Origin, Slot, exten
 from symlayout.any_rank.move_groups import texts_of
 from symlayout.errors import FormatError, shown
 from symlayout.language.group_patterns import read_shape
-from symlayout.tensors.chain import Tensor, tensor
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.input_tensor import tensor
 
 
 def any_rank_tensor(shape: str, dtype: Any, name: str | None) -> AnyRankTensor:

@@ -38,8 +38,9 @@ from symlayout.ops.split import ceil_part, equal_part, near_part, sized_part, sp
 from symlayout.ops.tile import repeat, tile
 from symlayout.ops.transpose import transpose
 from symlayout.proof.prove import Verdict, prove_equal
-from symlayout.tensors.chain import Tensor, tensor
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import as_list, is_list
+from symlayout.tensors.input_tensor import tensor
 
 _WHOLE = slice(None)
 _NO_PAD = (0, 0)

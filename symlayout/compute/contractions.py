@@ -16,7 +16,8 @@ from symlayout.ops.axes import expand_dims
 from symlayout.ops.broadcast import joint_extents
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
-from symlayout.tensors.chain import Tensor, core_operation
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import Computed, View, computation
 from symlayout.tensors.declaration import Body, Declared, Fill, Operand, index_map
 

@@ -8,7 +8,8 @@ from typing import Any
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ArrayError
 from symlayout.ops.broadcast import joint_extents
-from symlayout.tensors.chain import Applicable, Application, Tensor, core_joint_operation, joined, mapped
+from symlayout.tensors.apply_operation import Application, core_joint_operation, joined, mapped
+from symlayout.tensors.chain import Applicable, Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body, Case, Declared, Operand
 

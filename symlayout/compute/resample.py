@@ -12,7 +12,8 @@ from symlayout.algebra.polynomial import Extent
 from symlayout.compute.reductions import wide
 from symlayout.ops.axes import moveaxis
 from symlayout.ops.broadcast import broadcast_to
-from symlayout.tensors.chain import Tensor, core_operation
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute, constant
 from symlayout.tensors.declaration import Body, Declared, Fill, Operand, index_map
 

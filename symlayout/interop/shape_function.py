@@ -55,7 +55,7 @@ class ShapeFunction:
     Examples
     --------
     >>> from symlayout.ops.space_depth import space_to_depth
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> shape = ShapeFunction(space_to_depth(tensor("N, C, H, W"), 2))
     >>> shape.of(shape.dims([(1, 3, 4, 6)]))
     (1, 12, 2, 3)

@@ -133,7 +133,7 @@ def inverse(t: Tensor) -> Inverse:
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> x = tensor("N", name="x")
     >>> inverse(pad(x, 1)).holds
     'left'

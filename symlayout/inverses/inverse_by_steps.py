@@ -20,7 +20,8 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.inverse_candidates import Candidate, candidates
 from symlayout.maps.gather_elements import gathers, int_extents
 from symlayout.ops.take import take
-from symlayout.tensors.chain import Tensor, apply
+from symlayout.tensors.apply_operation import apply
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 from symlayout.tensors.substitute_input import demand_shape
 

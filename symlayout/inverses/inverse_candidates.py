@@ -21,7 +21,8 @@ from symlayout.maps.compose_chain import Read, normalise
 from symlayout.maps.digit_expressions import Expression, Quotient, Translated
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
-from symlayout.tensors.chain import Tensor, apply
+from symlayout.tensors.apply_operation import apply
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, Windows, index_map
 from symlayout.tensors.substitute_input import demand_shape
 

@@ -102,7 +102,7 @@ def is_injective(t: Tensor, *, budget: int = DEFAULT_BUDGET) -> Finding:
     Examples
     --------
     >>> from symlayout.ops.tile import tile
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> print(is_injective(tile(tensor("N", name="x"), 2)))
     REFUTED: N = 1: x[0] is read at (0,) and at (1,)
     """
@@ -155,7 +155,7 @@ def reads_all(t: Tensor, *sources: str, budget: int = DEFAULT_BUDGET) -> Finding
     Examples
     --------
     >>> from symlayout.ops.concatenate import concatenate
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> x, w = tensor("N, 3", name="x"), tensor("N, C", name="w")
     >>> y = concatenate([x[:, :2], w], 1)
     >>> reads_all(y, "w").verdict, str(reads_all(y))

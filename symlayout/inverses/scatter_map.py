@@ -9,7 +9,8 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.find_inverse import inverse
 from symlayout.maps.sympy_maps import index_map, reached
 from symlayout.proof.prove import Proof, Verdict
-from symlayout.tensors.chain import Tensor, check_tensors, tensor
+from symlayout.tensors.chain import Tensor, check_tensors
+from symlayout.tensors.input_tensor import tensor
 
 
 def transform_layout(

@@ -24,8 +24,9 @@ from symlayout.maps.compose_chain import Read
 from symlayout.maps.split_digits import Box, refine
 from symlayout.ops.reshape import as_strided, linear
 from symlayout.proof.prove import Verdict, prove_equal
-from symlayout.tensors.chain import Tensor, check_tensors, tensor
+from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import as_list, is_list
+from symlayout.tensors.input_tensor import tensor
 
 Nested = Any  # an Extent, or a tuple of Nested
 

@@ -130,7 +130,7 @@ def adjoint(y: Tensor, wrt: Tensor | str | None = None) -> Adjoint:
     Examples
     --------
     >>> from symlayout.ops.tile import repeat
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> adjoint(repeat(tensor("N", name="x"), 3)).shape
     (N,)
     """

@@ -86,7 +86,7 @@ def image(t: Tensor, box: Sequence[tuple[Any, Any] | None]) -> tuple[Image, ...]
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> image(pad(tensor((8, 8), name="x"), 1), [(0, 4), None])
     (Image(source='x', box=((0, 3), (0, 8)), exact=True),)
     """
@@ -127,7 +127,7 @@ def axes_read(t: Tensor, leaf: Tensor) -> list[tuple[int, ...]]:
     A window of several digits cuts no range (`_ReadImage`), so that it ties no axes together.
 
     >>> from symlayout.ops.reshape import reshape
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> x = tensor("N, C, H", name="x")
     >>> axes_read(reshape(x, (x.shape[0], -1)), x)
     [(0,), (1,), (1,)]

@@ -214,7 +214,7 @@ class IndexMap:
         --------
         >>> from symlayout.ops.flip import flip
         >>> from symlayout.ops.transpose import transpose
-        >>> from symlayout.tensors.chain import tensor
+        >>> from symlayout.tensors.input_tensor import tensor
         >>> turned = transpose(tensor("N, C")).index_map
         >>> turned.compose(flip(tensor("H, W"), 0).index_map)
         (i0, i1) -> (i1, C - i0 - 1)
@@ -256,7 +256,7 @@ class IndexMap:
         r"""Return the map in LaTeX, with ``cases`` if parts of the domain read differently.
 
         >>> from symlayout.ops.transpose import transpose
-        >>> from symlayout.tensors.chain import tensor
+        >>> from symlayout.tensors.input_tensor import tensor
         >>> print(transpose(tensor("N, C", name="x")).index_map.latex())
         (i_{0}, i_{1}) \mapsto x[i_{1}, i_{0}]
         """

@@ -15,8 +15,10 @@ from typing import Any
 from symlayout.algebra.arithmetic import Arithmetic
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import FormatError, ShapeError, shown
-from symlayout.tensors.chain import Tensor, apply, check_tensors, empty_source
+from symlayout.tensors.apply_operation import apply
+from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Case, Declared, Fill, Operand, as_list, is_list
+from symlayout.tensors.input_tensor import empty_source
 
 MAX_CASES = 256
 """Most cases of one map: each choice of a minimum, a maximum or a piece adds a case.  Users may set it."""

@@ -34,7 +34,8 @@ from symlayout.models.subgraph_keys import (
     digest_of_array,
     draws,
 )
-from symlayout.tensors.chain import Tensor, tensor
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.input_tensor import tensor
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto

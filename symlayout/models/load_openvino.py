@@ -22,7 +22,8 @@ from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
 from symlayout.models.openvino_ir import IRGraph, Layer, Port
 from symlayout.models.shape_arithmetic import exact_target, is_shape_node, required, settled
-from symlayout.tensors.chain import Tensor, tensor
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.input_tensor import tensor
 
 # Operations that compute shapes, with ONNX's names for them.
 _SHAPE_LAYERS = {

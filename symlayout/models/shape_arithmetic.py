@@ -35,7 +35,8 @@ from symlayout.models import real_arithmetic
 from symlayout.models.apply_node import Constant, Value, apply_layer
 from symlayout.models.choices import Choice, branches, compared, is_open, joined
 from symlayout.models.model_file import MAX_CONSTANT
-from symlayout.tensors.chain import Tensor, tensor
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.input_tensor import tensor
 
 MAX_TERMS = 64  # of an expression, were it multiplied out
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact

@@ -8,7 +8,8 @@ from typing import Any
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
-from symlayout.tensors.chain import Applicable, Tensor, check_tensors, core_operation
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map
 
 

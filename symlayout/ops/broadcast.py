@@ -10,7 +10,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent, exact_quotient, text
 from symlayout.errors import ShapeError
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Declared, Operand, index_map
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Declared, Operand, index_map
 
 

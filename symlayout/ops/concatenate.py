@@ -8,7 +8,7 @@ from typing import Any
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError
 from symlayout.ops.reshape import mixed_radix
-from symlayout.tensors.chain import core_joint_operation
+from symlayout.tensors.apply_operation import core_joint_operation
 from symlayout.tensors.declaration import Case, Declared, Operand
 
 

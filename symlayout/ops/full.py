@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symlayout.tensors.chain import Tensor, core_operation, empty_source
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
+from symlayout.tensors.input_tensor import empty_source
 
 
 def full(shape: Any, value: Any, dtype: Any = None) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.errors import ShapeError
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Declared, Fill, Operand, index_map
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Case, Coords, Declared, Fill, Operand, as_list, index_map, is_list
 
 MODES = ("constant", "empty", "edge", "reflect", "symmetric", "wrap")

@@ -7,7 +7,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import ShapeError, shown
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
 Groups = Sequence[Sequence[str]]

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
-from symlayout.tensors.chain import Tensor, core_joint_operation, core_operation
+from symlayout.tensors.apply_operation import core_joint_operation, core_operation
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
 Bounds = Literal["clamp", "clamp_start", "exact", "numpy"]

@@ -8,7 +8,8 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError, shown
-from symlayout.tensors.chain import Applicable, Tensor, check_tensors, core_operation
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors
 from symlayout.tensors.declaration import Declared, Operand, index_map, is_list
 
 MAX_PARTS = 1 << 16

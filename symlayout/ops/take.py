@@ -12,7 +12,7 @@ from symlayout.algebra.table import Table
 from symlayout.budgets import limits
 from symlayout.errors import ShapeError, shown
 from symlayout.ops.reshape import mixed_radix
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Case, Declared, Operand, as_list, index_map, is_list
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from symlayout.algebra.polynomial import Extent, product
 from symlayout.ops.reshape import mixed_radix
-from symlayout.tensors.chain import core_operation
+from symlayout.tensors.apply_operation import core_operation
 from symlayout.tensors.declaration import Case, Declared, Operand, index_map
 
 

@@ -20,7 +20,8 @@ from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_n
 from symlayout.algebra.polynomial import Extent, Poly, coefficient_of, exact_quotient, names_of, substitute, symbol
 from symlayout.errors import SymlayoutError
 from symlayout.maps.digit_expressions import Expression, Translated
-from symlayout.tensors.chain import Tensor, apply
+from symlayout.tensors.apply_operation import apply
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Case, Declared, Operand
 from symlayout_codegen.forks import cached_property
 

@@ -20,7 +20,8 @@ from symlayout.ops.reshape import reshape
 from symlayout.proof.compare_forms import REASSOCIATE
 from symlayout.proof.congruence import equal
 from symlayout.proof.pull_functions import moved
-from symlayout.tensors.chain import Application, Tensor
+from symlayout.tensors.apply_operation import Application
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
 
@@ -174,7 +175,7 @@ def _source(view: Tensor) -> Tensor | None:
     while view.declared is not None:
         if len(view.inputs) != 1 or any(case.fill is not None for case in view.declared.cases):
             return None
-        if not isinstance(view._again, Application):
+        if not isinstance(view.again, Application):
             return None
         (view,) = view.inputs
     return view if view.body is not None else None

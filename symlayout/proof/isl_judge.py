@@ -50,7 +50,7 @@ def decide(left: Tensor, right: Tensor) -> Judgement:
     """Return whether *left* and *right* are equal wherever both are valid, if isl can decide that.
 
     >>> from symlayout.ops.flip import flip
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> x = tensor("2*h, W", name="x")
     >>> decide(flip(flip(x, 0), 0), x).equal  # doctest: +SKIP
     True

@@ -281,7 +281,7 @@ def prove_equal(
     Examples
     --------
     >>> from symlayout.ops.transpose import transpose
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> x = tensor("N, C", name="x")
     >>> prove_equal(transpose(transpose(x)), x).verdict
     <Verdict.PROVED: 'proved'>

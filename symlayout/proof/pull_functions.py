@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symlayout.tensors.chain import Application, Tensor, apply
+from symlayout.tensors.apply_operation import Application, apply
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Case, Declared, Operand
 
@@ -113,7 +114,7 @@ def _moves_values(t: Tensor) -> bool:
         and len(x.inputs) == len(first.inputs)
         for x in leaves
     ) and all(
-        isinstance(node._again, Application) and all(case.fill is None for case in node.declared.cases)
+        isinstance(node.again, Application) and all(case.fill is None for case in node.declared.cases)
         for node in t.nodes()
         if node.declared is not None
     )
@@ -144,7 +145,7 @@ def moved(t: Tensor, views: Mapping[str, Tensor], batch: int) -> Tensor:
         if node.declared is None:
             made[id(node)] = views.get(node.key, node)
             continue
-        again = node._again
+        again = node.again
         assert isinstance(again, Application)
         lifted = _Lifted(again.declaration, extra)
         inputs = tuple(made[id(x)] for x in node.inputs)

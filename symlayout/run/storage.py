@@ -17,7 +17,8 @@ import numpy as np
 from symlayout.errors import ArrayError, ShapeError, shown
 from symlayout.maps.adjoint_map import Adjoint
 from symlayout.maps.interpreter import interpret
-from symlayout.tensors.chain import Tensor, core_operation
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Declared, Operand, index_map
 from symlayout.tensors.element_types import fill_element
 

@@ -89,7 +89,7 @@ def reasons(t: Tensor, stages: Sequence[Tensor] | None = None) -> tuple[Reason, 
     Examples
     --------
     >>> from symlayout.ops.reshape import reshape
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> (reason,) = reasons(reshape(tensor("N", name="x"), (2, -1)))
     >>> reason.relation, reason.operation, reason.breaks
     (Eq(Mod(N, 2), 0), 'reshape', {'N': 1})

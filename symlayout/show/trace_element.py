@@ -161,7 +161,7 @@ def trace(t: Tensor, coord: Sequence[int], dims: Mapping[Any, Any] | None = None
     Examples
     --------
     >>> from symlayout.ops.flip import flip
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> print(trace(flip(tensor("N", name="x"), 0), (1,), dims={"N": 5}))
     N = 5
     output (5,) at (1,)

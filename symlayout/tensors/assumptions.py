@@ -17,7 +17,8 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
 from symlayout.language import sympy_bridge
-from symlayout.tensors.chain import ASSUMED, Tensor, core_operation
+from symlayout.tensors.apply_operation import core_operation
+from symlayout.tensors.chain import ASSUMED, Tensor
 from symlayout.tensors.declaration import Declared, Operand, as_list, index_map, is_list
 
 
@@ -83,7 +84,7 @@ def assume(*given: Any) -> Tensor | AbstractContextManager[None]:
 
     Examples
     --------
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> assume(tensor("H, W", name="x"), "H % 4 == 0", "H % 6 == 0", "H == 2*W").requires
     (Eq(Mod(H, 12), 0), Eq(H, 2*W))
     >>> with assume("H >= 3"):

@@ -1,27 +1,18 @@
-"""Lazy tensors: leaves with a shape, and operations on tensors.  A tensor holds no data."""
+"""Tensors: a shape, and where the elements come from.  A tensor holds no data."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-import itertools
-import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from symlayout import facade
 from symlayout.algebra.fact_store import describe_dim
 from symlayout.algebra.facts import Dim, Facts, Interval, Requirement
-from symlayout.algebra.polynomial import Extent, integer_or_extent, names_of, product, substitute, symbol
-from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError, shown
+from symlayout.algebra.polynomial import Extent, names_of, product
+from symlayout.errors import ArrayError, ShapeError
 from symlayout.language import sympy_bridge
-from symlayout.language.group_patterns import has_group
-from symlayout.language.parse import evaluate, parse_shape
-from symlayout.language.parse import names_of as dims_in
-from symlayout.tensors.declaration import UNDETERMINED, Body, Case, Declared, Operand, as_list
-from symlayout.tensors.element_types import check_fill, element_type
+from symlayout.tensors.declaration import Body, Declared, Operand
 from symlayout.tensors.requirements import bounds, requirements
 
 if TYPE_CHECKING:
@@ -34,9 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ASSUMED: ContextVar[Callable[[Tensor, Iterable[Any]], Tensor] | None] = ContextVar("ASSUMED", default=None)
 """Set inside `assume` blocks: a function that adds the assumed relations to a tensor, given its attributes."""
-_EMPTY = "(empty)"  # the key of `empty_source`: no identifier, so that no leaf of a user has it
-_UNNAMED = itertools.count()
-_PROCESS = os.urandom(8).hex()  # with the process id, tells unnamed leaves of different processes apart
+EMPTY = "(empty)"  # the key of `empty_source`: no identifier, so that no leaf of a user has it
 
 
 class Again(Protocol):
@@ -70,7 +59,7 @@ class Applicable:
 
 
 class Tensor:
-    """A shape, and where its elements come from.  `tensor` and operations make tensors.
+    """A shape, and where its elements come from.  `sl.tensor` and operations make tensors.
 
     Attributes
     ----------
@@ -92,6 +81,8 @@ class Tensor:
         With a body, how many of the first axes are the batch.
     values : ndarray or None
         The elements of a constant.
+    again : Again or None
+        What makes the tensor again on other inputs; None for a leaf.
     own : bool
         Whether this package declares the map.  The package's tests prove that such maps read only inside their inputs,
         for all sizes; other maps are checked when they are used.
@@ -110,7 +101,18 @@ class Tensor:
     """
 
     __slots__ = (
-        "_again", "_cache", "batch", "body", "declared", "dtype", "extents", "facts", "inputs", "key", "name", "own",
+        "_cache",
+        "again",
+        "batch",
+        "body",
+        "declared",
+        "dtype",
+        "extents",
+        "facts",
+        "inputs",
+        "key",
+        "name",
+        "own",
         "values",
     )  # fmt: skip
 
@@ -132,7 +134,7 @@ class Tensor:
         self.body, self.batch, self.values = body, batch, values
         self.name, self.dtype, self.extents, self.facts = name, dtype, extents, facts
         self.declared, self.inputs, self.key, self.own = declared, inputs, key, own
-        self._again = again
+        self.again = again
         self._cache: dict[str, Any] = {}
 
     # ------------------------------------------------------------------ what it is
@@ -146,8 +148,8 @@ class Tensor:
     def shape(self) -> tuple[Any, ...]:
         """The extents in the user's dims: ints and SymPy expressions.
 
-        >>> h = sympy_bridge.dim("h")
-        >>> tensor((3, 2 * h)).shape
+        >>> import symlayout as sl
+        >>> sl.tensor((3, 2 * sl.dim("h"))).shape
         (3, 2*h)
         """
         if "shape" not in self._cache:
@@ -204,7 +206,7 @@ class Tensor:
         """
         seen: dict[str, Tensor] = {}
         for node in self.nodes():
-            if node.declared is None and node.key != _EMPTY:
+            if node.declared is None and node.key != EMPTY:
                 seen.setdefault(node.key, node)
         return list(seen.values())
 
@@ -212,7 +214,7 @@ class Tensor:
         """Return the inputs for which callers pass arrays, in order of first use."""
         seen: dict[str, Tensor] = {}
         for node in self.graph():
-            if node.declared is None and node.body is None and node.values is None and node.key != _EMPTY:
+            if node.declared is None and node.body is None and node.values is None and node.key != EMPTY:
                 seen.setdefault(node.key, node)
         return list(seen.values())
 
@@ -235,7 +237,8 @@ class Tensor:
 
         Examples
         --------
-        >>> print(tensor("2, 3", name="x")[:, ::-1].show())
+        >>> import symlayout as sl
+        >>> print(sl.tensor("2, 3", name="x")[:, ::-1].show())
         2 1 0
         5 4 3
         """
@@ -281,10 +284,10 @@ class Tensor:
             return self
         made: dict[int, Tensor] = {}
         for node in self.graph():
-            if node._again is None:
+            if node.again is None:
                 made[id(node)] = _bind_leaf(node, values, apart) if node.values is None else node
             else:
-                made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values)
+                made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values)
         self._check_requirements(values)
         return made[id(self)]
 
@@ -303,33 +306,24 @@ class Tensor:
 
         A leaf has no inputs, and gets its dims bound only.
         """
-        if self._again is not None:
-            return self._again(inputs, values)
+        if self.again is not None:
+            return self.again(inputs, values)
         return self if self.values is not None or not values else _bind_leaf(self, values, None)
 
     def replace(self, leaves: Mapping[str, Tensor], values: Mapping[str, Extent] | None = None) -> Tensor:
         """Return the same chain on other inputs: *leaves* maps the keys of leaves to tensors, *values* binds dims."""
         made: dict[int, Tensor] = {}
         for node in self._ordered(whole=True, ends=leaves):
-            if node._again is None or (node.body is not None and node.key in leaves):
+            if node.again is None or (node.body is not None and node.key in leaves):
                 made[id(node)] = leaves.get(node.key, node)
             else:
-                made[id(node)] = node._again(tuple(made[id(i)] for i in node.inputs), values or {})
+                made[id(node)] = node.again(tuple(made[id(i)] for i in node.inputs), values or {})
         return made[id(self)]
 
     # ------------------------------------------------------------------ Python's protocols
 
-    def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-        """Return the chain as data for another process: leaves, and the names and attributes of operations."""
-        nodes = self.graph()
-        place = {id(node): k for k, node in enumerate(nodes)}
-        records: list[tuple[Any, ...]] = []
-        for node in nodes:
-            if node._again is None:
-                records.append((None, node.name, node.dtype, node.extents, node.facts, node.key, node.values))
-            else:
-                records.append((tuple(place[id(i)] for i in node.inputs), *node._again.record()))
-        return _rebuilt, (records,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return facade.pickled(self)
 
     def __getitem__(self, key: Any) -> Tensor:
         return facade.getitem(self, key)
@@ -386,355 +380,6 @@ def _bind_leaf(leaf: Tensor, values: Mapping[str, Extent], apart: Facts | None) 
     return Tensor(leaf.name, leaf.dtype, tuple(extents), facts, key=leaf.key)
 
 
-def tensor(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Return a leaf: a named input with a shape and, if given, an element type.
-
-    Parameters
-    ----------
-    shape : sequence or str
-        Each entry is an int, a dim, an expression, ``None`` or ``-1`` (an unknown extent, which becomes a new dim), or
-        ``(lo, hi)`` (a new dim with these bounds; *hi* None is unbounded).  A string such as ``"N, 2*h, 2*w, C"``
-        names dims >= 0.  In a string, ``*S`` stands for any number of axes (`symlayout.any_rank.AnyRankTensor`).
-    dtype : dtype_like, optional
-        The element type; None accepts arrays of any fixed-size type.
-    name : str, optional
-        The name of the leaf.  Leaves with the same name are the same input.
-
-    Raises
-    ------
-    ShapeError
-        ``unknown_rank`` if *shape* is None, ``infeasible`` for a negative extent or an empty interval, ``dim_conflict``
-        if two dims share a name, ``overflow`` beyond int64, ``attr_dtype`` for an entry that is not an integer.
-    FormatError
-        The string is not a shape, or *name* is not an identifier.
-
-    Examples
-    --------
-    >>> tensor("N, 2*h", name="x")
-    Tensor(x: (N, 2*h))
-    """
-    if shape is None:
-        raise ShapeError(
-            "the rank is unknown\n  help: give one entry for each axis; None is an unknown extent",
-            "unknown_rank",
-        )
-    if name is not None and not (isinstance(name, str) and name.isidentifier()):
-        raise FormatError(f"tensor name {shown(name)} is not an identifier")
-    if isinstance(shape, str) and has_group(shape):
-        return facade.any_rank_tensor(shape, dtype, name)  # type: ignore[no-any-return]
-    label = name or "x"
-    facts = Facts()
-    if isinstance(shape, str):
-        entries = _parsed(shape)
-    else:
-        entries = as_list(shape) if not hasattr(shape, "free_symbols") else [shape]
-    extents = tuple(_entry(entry, axis, label, facts) for axis, entry in enumerate(entries))
-    operand = Operand((extents,), facts, f"tensor {label}")
-    for axis, e in enumerate(extents):
-        operand.require(e, "infeasible", "extent {} of axis {} is negative", e, axis)
-    operand.check_countable(extents)
-    facts = operand.facts
-    leaf = Tensor(
-        label,
-        _dtype(dtype),
-        tuple(facts.reduce(e) for e in extents),
-        facts,
-        key=name or f"x.{next(_UNNAMED)}.{os.getpid()}.{_PROCESS}",
-    )
-    assumed = ASSUMED.get()
-    return leaf if assumed is None else assumed(leaf, ())
-
-
-def _entry(entry: Any, axis: int, label: str, facts: Facts) -> Extent:
-    if entry is None or (type(entry) is int and entry == -1):
-        return _interval(0, None, axis, label, facts)
-    if isinstance(entry, (tuple, list)):
-        if len(entry) != 2:
-            raise ShapeError(f"axis {axis}: {shown(entry)} is not an interval (lo, hi)", "length_mismatch")
-        low = sympy_bridge.to_extent(entry[0], facts, f"axis {axis}")
-        high = None if entry[1] is None else sympy_bridge.to_extent(entry[1], facts, f"axis {axis}")
-        if not isinstance(low, int) or not (high is None or isinstance(high, int)):
-            raise ShapeError(f"axis {axis}: the bounds of an interval are integers", "attr_dtype")
-        return _interval(low, high, axis, label, facts)
-    return sympy_bridge.to_extent(entry, facts, f"axis {axis}")
-
-
-def empty_source(dtype: Any = None) -> Tensor:
-    """Return the leaf that constants read: it has no elements and takes no array, so every read gives the fill."""
-    return Tensor("empty", _dtype(dtype), (0,), Facts(), key=_EMPTY)
-
-
-def _interval(low: int, high: int | None, axis: int, label: str, facts: Facts) -> Extent:
-    if low < 0:
-        raise ShapeError(f"axis {axis}: lower bound {low} is negative", "infeasible")
-    if low == high:
-        return low  # a number instead of a dim
-    dim = Dim(f"{label}.{axis}", low, high)
-    facts.declare(dim)
-    return symbol(dim.name)
-
-
-def _parsed(text: str) -> list[Any]:
-    entries = parse_shape(text)
-    named = {name: sympy_bridge.dim(name, *limits) for name, limits in dims_in(*entries).items()}
-    return [evaluate(entry, named) for entry in entries]
-
-
-def _dtype(dtype: Any) -> np.dtype[Any] | None:
-    if dtype is None:
-        return None
-    return element_type(dtype)
-
-
-def operation(
-    declaration: Callable[Concatenate[Operand, P], Declared],
-) -> Callable[Concatenate[Tensor, P], Tensor]:
-    """Make an operation on tensors from the declaration of its index map.
-
-    The declaration gets the first argument as an `Operand`, and the attributes unchanged.  The engine calls it when the
-    operation is applied, and again when dims get values.  So a requirement that fails raises the same kind both times.
-
-    Parameters
-    ----------
-    declaration : function
-        Takes an `Operand` and the attributes, and returns the `Declared` map.
-
-    Returns
-    -------
-    function
-        Takes a tensor and the attributes, and returns a tensor.
-
-    Raises
-    ------
-    TypeError
-        The function: its first argument is not a tensor, or the other arguments do not match.
-    ShapeError
-        The function: ``overflow`` if the number of elements exceeds int64, and the kinds of the declaration's
-        requirements.
-
-    Examples
-    --------
-    >>> from symlayout.tensors.declaration import index_map
-    >>> @operation
-    ... def mirror(x):
-    ...     (n,) = x.shape
-    ...     return index_map((n,), lambda i: (n - 1 - i,))
-    >>> mirror(tensor((5,), name="x")).index_map
-    (i0) -> (4 - i0)
-    """
-    return _operation(declaration, own=False)
-
-
-def core_operation(
-    declaration: Callable[Concatenate[Operand, P], Declared],
-) -> Callable[Concatenate[Tensor, P], Tensor]:
-    """Make an operation of this package: like `operation`, but its maps are known to read only inside their inputs."""
-    return _operation(declaration, own=True)
-
-
-def core_joint_operation(
-    declaration: Callable[Concatenate[Operand, P], Declared],
-) -> Callable[Concatenate[Sequence[Tensor], P], Tensor]:
-    """Make a `core_operation` on a sequence of tensors; the declaration finds their shapes in ``x.shapes``."""
-
-    def applied(xs: Sequence[Tensor], /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
-        if not isinstance(xs, Sequence) or not xs:
-            raise TypeError(f"{declaration.__name__} takes a sequence of one or more tensors")
-        for x in xs:
-            if isinstance(x, Applicable):
-                return x.applied_to_several(declaration.__name__, xs, args, kwargs)  # type: ignore[no-any-return]
-        return apply(declaration, tuple(xs), args, kwargs, own=True)
-
-    return _presented(applied, declaration, "Sequence[Tensor]")
-
-
-def _operation(
-    declaration: Callable[Concatenate[Operand, P], Declared], *, own: bool
-) -> Callable[Concatenate[Tensor, P], Tensor]:
-    def applied(x: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor:
-        if isinstance(x, Applicable):
-            return x.applied(declaration.__name__, args, kwargs)  # type: ignore[no-any-return]
-        return apply(declaration, (x,), args, kwargs, own=own)
-
-    return _presented(applied, declaration, "Tensor")
-
-
-def _presented(applied: F, declaration: Callable[..., Declared], operand: str) -> F:
-    """Give *applied* the name, the docstring and the signature of the declaration, with tensors for operands."""
-    functools.update_wrapper(applied, declaration)
-    declaration.operation = applied  # type: ignore[attr-defined]  # for pickles, which name functions
-    declared = inspect.signature(declaration)
-    parameters = list(declared.parameters.values())
-    parameters[:1] = [p.replace(annotation=operand, kind=p.POSITIONAL_ONLY) for p in parameters[:1]]
-    signature = declared.replace(parameters=parameters, return_annotation="Tensor")
-    applied.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it, and so do help() and the docs
-    return applied
-
-
-def apply(
-    declaration: Callable[..., Declared],
-    inputs: tuple[Tensor, ...],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    values: Mapping[str, Extent] | None = None,
-    *,
-    own: bool,
-) -> Tensor:
-    """Apply a declaration to tensors, with the dims of *values* replaced in its attributes.
-
-    *own* says whether this package declares the map: only then are its reads known to be inside the inputs.
-
-    Raises
-    ------
-    ArrayError
-        The dtypes of the tensors differ, or the dtype cannot hold a fill.
-    ShapeError
-        A requirement of the declaration fails, or two tensors have different dims of one name (``dim_conflict``).
-    """
-    check_tensors(declaration.__name__, *inputs)
-    inputs, operand = joined(declaration.__name__, inputs, (args, kwargs), values)
-    declared = declaration(operand, *args, **kwargs)
-    if not own:
-        declared = _checked(declared, operand, [x.rank for x in inputs])
-    return mapped(operand, declared, inputs, Application(declaration, args, kwargs, values or {}, own))
-
-
-def _checked(declared: Any, operand: Operand, ranks: Sequence[int]) -> Declared:
-    """Return the map that a user's declaration returned; its coordinates are checked when they are computed.
-
-    *ranks* are those of the inputs.  The shapes of *operand* may be those that the declaration sees.
-    """
-    if not isinstance(declared, Declared):
-        raise FormatError(
-            f"the declaration {operand.where} returns {shown(declared)}, and not a map\n  help: return index_map(...)"
-        )
-
-    def checked(case: Case) -> Case:
-        rank = ranks[case.source]
-
-        def coords(*o: Any) -> Sequence[Any]:
-            found = _called(operand.where, case.coords, o)
-            if not isinstance(found, Sequence) or isinstance(found, str) or len(found) != rank:
-                raise ShapeError(
-                    f"{operand.where}: the map returns {shown(found)}, its input has {rank} axes\n"
-                    "  help: return one coordinate for each axis of the input",
-                    "rank",
-                )
-            return found
-
-        windows = case.where
-        return replace(
-            case, coords=coords, where=None if windows is None else lambda *o: _called(operand.where, windows, o)
-        )
-
-    return Declared(tuple(map(integer_or_extent, declared.domain)), tuple(map(checked, declared.cases)))
-
-
-def _called(name: str, function: Callable[..., Any], o: tuple[Any, ...]) -> Any:
-    """Return what a function of a user's map returns of coordinates."""
-    try:
-        return function(*o)
-    except SymlayoutError:
-        raise
-    except (TypeError, ValueError, AttributeError) as error:  # SymPy refuses coordinates by ValueErrors
-        raise FormatError(
-            f"{name}: a function of the map fails: {error}\n"
-            "  help: it takes one coordinate for each axis, and computes with + - * // % on coordinates and extents; "
-            "x.extent(value) makes an extent of a dim"
-        ) from error
-
-
-def joined(
-    name: str, inputs: tuple[Tensor, ...], attributes: tuple[Any, ...], values: Mapping[str, Extent] | None = None
-) -> tuple[tuple[Tensor, ...], Operand]:
-    """Return tensors with what is assumed, and the `Operand` with their shapes and the facts of all of them."""
-    if (assumed := ASSUMED.get()) is not None and not values:
-        inputs = (assumed(inputs[0], (*attributes, *(x.shape for x in inputs[1:]))), *inputs[1:])
-    facts = joint_facts(inputs)
-    shapes = tuple([x.extents if x.facts is facts else facts.reduce_all(x.extents) for x in inputs])
-    return inputs, Operand(shapes, facts, name, values)
-
-
-def joint_facts(xs: Sequence[Tensor]) -> Facts:
-    """Return the facts of all tensors as one system: that of one tensor, if it has the others' facts already."""
-    facts, own = xs[0].facts, False
-    for x in xs[1:]:
-        if facts.includes(x.facts):
-            continue
-        if x.facts.includes(facts):
-            facts, own = x.facts, False
-            continue
-        if not own:
-            facts, own = facts.fork(), True
-        facts.merge(x.facts)
-    return facts
-
-
-def mapped(
-    operand: Operand,
-    declared: Declared,
-    inputs: tuple[Tensor, ...],
-    again: Application,
-    known: tuple[Extent, ...] = (),
-    count: int = 1,
-) -> Tensor:
-    """Return the tensor of a map that a declaration returned for an operand.
-
-    Its first extents may be *known*: these are in the symbols that remain, and have at least *count* elements.
-    """
-    facts, rest = operand.facts, declared.domain[len(known) :]
-    operand.check_countable(rest, count)
-    read = inputs if len(inputs) == 1 else [inputs[k] for k in sorted({c.source for c in declared.cases})]
-    dtype = _common_dtype(read, operand.where)
-    _check_fills(declared, dtype)
-    extents = (*known, *facts.reduce_all(rest))
-    return Tensor(operand.where, dtype, extents, facts, declared, inputs, again, own=again.own)
-
-
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A declaration with the attributes that it was applied to; a call applies it again, to other inputs."""
-
-    declaration: Callable[..., Declared]
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-    values: Mapping[str, Extent]
-    own: bool
-
-    def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
-        """Return what the declaration makes of the inputs *bound*, with the dims of *values* replaced."""
-        merged = {**values, **{name: substitute(e, values) for name, e in self.values.items()}}
-        return apply(self.declaration, bound, self.args, self.kwargs, merged, own=self.own)
-
-    def record(self) -> tuple[Any, ...]:
-        """Return data from which another process makes it again: the operation's import path and the attributes."""
-        operation = getattr(self.declaration, "operation", self.declaration)
-        return operation, self.args, dict(self.kwargs), dict(self.values), self.own
-
-
-def _rebuilt(records: Sequence[tuple[Any, ...]]) -> Tensor:
-    """Make the tensors that *records* describe, leaves and operations on earlier tensors; return the last one."""
-    made: list[Tensor] = []
-    token = ASSUMED.set(None)  # the records contain the assumptions
-    try:
-        for inputs, *record in records:
-            if inputs is None:
-                name, dtype, extents, facts, key, elements = record
-                if elements is not None:
-                    key = f"{name}.{next(_UNNAMED)}.{os.getpid()}.{_PROCESS}"  # another process's is taken
-                made.append(Tensor(name, dtype, extents, facts, key=key, values=elements))
-            else:
-                operation, args, kwargs, values, own = record
-                if own is None:  # a body
-                    made.append(operation(tuple(made[k] for k in inputs), *args, values))
-                    continue
-                declaration = getattr(operation, "__wrapped__", operation)
-                made.append(apply(declaration, tuple(made[k] for k in inputs), args, kwargs, values, own=own))
-    finally:
-        ASSUMED.reset(token)
-    return made[-1]
-
-
 def check_tensors(name: str, *tensors: object) -> None:
     """Raise `TypeError` unless all arguments are tensors; *name* is the function that got them."""
     for x in tensors:
@@ -757,21 +402,6 @@ def check_moves(name: str, t: Tensor) -> None:
                 f"{name} takes a tensor whose elements are moved from inputs; {leaf.name} is computed\n"
                 "  help: interpret and compile take it"
             )
-
-
-def _check_fills(declared: Declared, dtype: np.dtype[Any] | None) -> None:
-    """Raise if a fill is not an element, or if *dtype* cannot hold it."""
-    for case in declared.cases:
-        if case.fill is not None and case.fill.value is not UNDETERMINED:
-            check_fill(case.fill.value, dtype)
-
-
-def _common_dtype(inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:
-    dtypes = [x.dtype for x in inputs if x.dtype is not None]
-    for dtype in dtypes[1:]:
-        if dtype != dtypes[0]:
-            raise ArrayError(f"{name}: the inputs have dtypes {dtypes[0]} and {dtype}")
-    return dtypes[0] if dtypes else None
 
 
 def same_size(left: Sequence[Extent], right: Sequence[Extent], facts: Facts) -> bool:

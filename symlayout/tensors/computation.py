@@ -30,7 +30,8 @@ import numpy as np
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
-from symlayout.tensors.chain import Application, Tensor, check_tensors, joined, joint_facts, mapped
+from symlayout.tensors.apply_operation import Application, joined, joint_facts, mapped
+from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand
 from symlayout.tensors.element_types import as_array, element_type
 
@@ -145,7 +146,7 @@ def with_extents_of(t: Tensor, other: Tensor, inputs: tuple[Tensor, ...]) -> Ten
 
     The caller knows that both read equal views.
     """
-    made, named = t._again, other._again
+    made, named = t.again, other.again
     assert isinstance(made, _Computation)
     assert isinstance(named, _Computation)
     return replace(made, result=named.result)(inputs, {})

@@ -117,7 +117,7 @@ def solve_shape(y: Tensor, output_shape: Any) -> Solution:
     Examples
     --------
     >>> from symlayout.ops.pad import pad
-    >>> from symlayout.tensors.chain import tensor
+    >>> from symlayout.tensors.input_tensor import tensor
     >>> print(solve_shape(pad(tensor("H, W", name="x"), [(1, 2), (0, 0)]), (10, None)))
     family: H = 7
     """

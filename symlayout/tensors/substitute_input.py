@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.errors import ShapeError
-from symlayout.tensors.chain import Tensor, apply
+from symlayout.tensors.apply_operation import apply
+from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Declared, Operand, index_map
 
 

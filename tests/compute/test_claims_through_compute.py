@@ -9,7 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.certificate.computed import refusal_of_computed
-from symlayout.tensors.chain import joint_facts
+from symlayout.tensors.apply_operation import joint_facts
 from tests.compute.claims import CLAIMS, Claim, Sides
 from tests.compute.values import differ, drawn, evaluated
 

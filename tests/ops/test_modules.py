@@ -31,7 +31,8 @@ from symlayout.ops import (
     transpose,
     window,
 )
-from symlayout.tensors.chain import Tensor, tensor
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.input_tensor import tensor
 from tests.support.paths import ROOT
 
 Array = np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.proof.bijections import bijections
 from symlayout.proof.certificate.computed import refusal_of_computed, sealed
-from symlayout.tensors.chain import joint_facts
+from symlayout.tensors.apply_operation import joint_facts
 
 N, C, H, W, G, K, M = sl.dims("N C H W G K M", min=1)
 LAWS = ("reassociate",)

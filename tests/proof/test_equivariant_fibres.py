@@ -12,7 +12,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.certificate.computed import refusal_of_computed, sealed
-from symlayout.tensors.chain import joint_facts
+from symlayout.tensors.apply_operation import joint_facts
 
 N, C, H, W, c = sl.dims("N C H W c")
 LAWS = ("reassociate",)

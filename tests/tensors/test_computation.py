@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.maps.evaluate_bodies import evaluated
-from symlayout.tensors.chain import joint_facts
+from symlayout.tensors.apply_operation import joint_facts
 from symlayout.tensors.computation import Computed, View, computation, constant
 from tests.tensors.depthwise import depthwise, sum_of_products
 

@@ -16,6 +16,7 @@ from symlayout.any_rank.grouped_tensor import AnyRankTensor
 from symlayout.any_rank.prove_all_ranks import AnyRankProof
 from symlayout.language.sympy_bridge import fresh
 from symlayout.tensors.declaration import Declared, Operand, index_map
+from symlayout.tensors.pickled_chain import pickled, rebuilt
 
 N, H, K = sl.dims("N H K")
 B = sl.dim("b", min=1)
@@ -175,3 +176,11 @@ def test_dims_without_names_of_two_processes_do_not_meet() -> None:
         with pytest.raises(sl.ShapeError) as caught:
             sl.tensor((here, foreign))
         assert caught.value.kind == "dim_conflict"
+
+
+def test_a_chain_is_one_record_for_each_tensor_inputs_first() -> None:
+    function, (records,) = pickled(sl.concatenate([X, sl.flip(X)]))
+    assert function is rebuilt
+    assert [inputs for inputs, *_ in records] == [None, (0,), (0, 1)]
+    assert records[1][1] is sl.flip
+    assert rebuilt(records[:2]).index_map.domain == (N,)

@@ -10,7 +10,8 @@ import symlayout as sl
 from symlayout.declare import Case, Declared, Operand, index_map
 from symlayout.proof.cases.case_tree import Chosen, Split, Tree
 from symlayout.proof.cases.one_case import show_map
-from symlayout.tensors.chain import Tensor, operation
+from symlayout.tensors.apply_operation import operation
+from symlayout.tensors.chain import Tensor
 
 
 def leaves(tree: Tree) -> list[int]:
