@@ -10,6 +10,7 @@ from statistics import median
 from benchmarks.measure import Row
 
 _WIDTH, _LEFT, _RIGHT, _LINE, _TOP = 900, 230, 20, 26, 64
+_MARGIN = 30  # for fonts that are wider than expected
 
 # Colours that are read on a white page and on a black one; the text follows the page.
 _STYLE = """
@@ -39,12 +40,13 @@ def plot(rows: Sequence[Row]) -> str:
 
     height = _TOP + _LINE * len(groups) + 30
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} 0 {_WIDTH + 2 * _MARGIN} {height}" '
+        f'width="{_WIDTH + 2 * _MARGIN}" height="{height}" '
         'role="img"><title>Times by that of a memcpy: symlayout and the fastest peer of each row</title>',
         f"<style>{_STYLE}</style>",
         _dot("ours", _LEFT, 20, 5) + _text(_LEFT + 12, 25, "symlayout"),
         _dot("peer", _LEFT + 110, 20, 5) + _text(_LEFT + 122, 25, "fastest peer of the row"),
-        _text(_LEFT + 300, 25, "times by that of a memcpy; small: a row, large: the median"),
+        _text(_LEFT + 300, 25, "in units of a memcpy; small: a row, large: the median"),
     ]
     for power in range(low, high + 1):
         x, kind = place(2.0**power), "memcpy" if power == 0 else "axis"

@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 
 import pytest
 
+from tests.support.draw_rooms import PLACES
 from tests.support.paths import PACKAGES, ROOT
 
 RUNS_WHAT_IT_READS = {"eval", "exec", "sympify", "parse_expr", "__import__"}
@@ -116,6 +117,12 @@ def test_a_module_imports_from_its_own_room_and_from_lower_ones(name: str) -> No
 @pytest.mark.parametrize("name", ROOMS)
 def test_every_room_has_a_module(name: str) -> None:
     assert any(room(module) == ROOMS.index(name) for module in MODULES)
+
+
+def test_the_picture_has_every_room_that_is_a_folder() -> None:
+    folders = {name for name in ROOMS if (PACKAGES["symlayout"] / name.removeprefix("symlayout.")).is_dir()}
+    assert "symlayout.models" in folders
+    assert folders - PLACES.keys() == set()
 
 
 def test_no_modules_import_each_other() -> None:

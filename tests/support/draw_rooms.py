@@ -16,32 +16,40 @@ from symlayout.show.svg import Canvas, wrapped
 from tests.support.paths import PACKAGES, ROOT
 
 FILE = ROOT / "docs" / "architecture.svg"
-WIDTH, TOP, BOX, STEP = 860, 46, 46, 64
+WIDTH, TOP, BOX, STEP = 1190, 46, 46, 64
 CHARACTER = 5.7  # width of a character of a description
 
 # Where a room stands: the row, and the left and right ends.  Rooms that are left out are single modules.
 PLACES: dict[str, tuple[int, int, int]] = {
-    "symlayout.commands": (0, 30, 550),
-    "symlayout.interop": (1, 30, 550),
-    "symlayout": (2, 30, 550),
-    "symlayout.frontends": (3, 30, 262),
-    "symlayout.inverses": (3, 282, 550),
-    "symlayout.proof": (4, 322, 550),
-    "symlayout.show": (5, 322, 550),
-    "symlayout.run": (6, 322, 550),
-    "symlayout.ops": (7, 30, 222),
-    "symlayout.maps": (7, 242, 550),
-    "symlayout.tensors": (8, 30, 550),
-    "symlayout.language": (9, 30, 550),
-    "symlayout.algebra": (10, 30, 550),
-    "symlayout.errors": (11, 30, 280),
-    "symlayout.budgets": (11, 300, 550),
-    "symlayout_codegen.jit": (6, 610, 840),
-    "symlayout_codegen.emit": (7, 610, 840),
-    "symlayout_codegen.passes": (8, 610, 840),
-    "symlayout_codegen.ir": (9, 610, 840),
-    "symlayout_codegen": (12, 30, 840),
+    "symlayout.commands": (0, 30, 880),
+    "symlayout.interop": (1, 30, 880),
+    "symlayout": (2, 30, 880),
+    "symlayout.optimize_models": (3, 30, 290),
+    "symlayout.equivalence": (4, 30, 290),
+    "symlayout.layouts": (4, 310, 493),
+    "symlayout.any_rank": (4, 503, 687),
+    "symlayout.inverses": (4, 697, 880),
+    "symlayout.models": (5, 30, 290),
+    "symlayout.proof": (5, 310, 880),
+    "symlayout.frontends": (6, 30, 290),
+    "symlayout.show": (6, 310, 880),
+    "symlayout.run": (7, 310, 880),
+    "symlayout.compute": (8, 30, 290),
+    "symlayout.maps": (8, 310, 880),
+    "symlayout.ops": (9, 30, 290),
+    "symlayout.tensors": (10, 30, 880),
+    "symlayout.language": (11, 30, 880),
+    "symlayout.algebra": (12, 30, 880),
+    "symlayout.errors": (13, 30, 445),
+    "symlayout.budgets": (13, 465, 880),
+    "symlayout_codegen.jit": (7, 940, 1170),
+    "symlayout_codegen.emit": (8, 940, 1170),
+    "symlayout_codegen.passes": (9, 940, 1170),
+    "symlayout_codegen.ir": (10, 940, 1170),
+    "symlayout_codegen": (14, 30, 1170),
 }
+LAST = max(row for row, _, _ in PLACES.values())
+JIT = PLACES["symlayout_codegen.jit"]
 OUTSIDE = ("symlayout.facade", "symlayout_codegen.__init__", "symlayout.__main__")  # may import upwards
 
 
@@ -89,12 +97,13 @@ def _is_module(name: str) -> bool:
 def drawing() -> str:
     """Return the picture."""
     canvas, about = Canvas(), descriptions()
-    bottom = TOP + 12 * STEP
-    jit, floor = TOP + 6 * STEP - 24, bottom - 7
-    canvas.rect(14, 26, 552, floor - 6 - 26, "unread")
-    canvas.path(f"M594 {jit}H856V{bottom + BOX + 8}H14V{floor}H594Z", "unread")
+    bottom = TOP + LAST * STEP
+    jit, floor = TOP + JIT[0] * STEP - 24, bottom - 7
+    left, right = JIT[1] - 16, JIT[2] + 16
+    canvas.rect(14, 26, left - 42, floor - 6 - 26, "unread")
+    canvas.path(f"M{left} {jit}H{right}V{bottom + BOX + 8}H14V{floor}H{left}Z", "unread")
     canvas.text(22, 20, "symlayout", "strong", "mono")
-    canvas.text(602, jit - 6, "symlayout_codegen", "strong", "mono")
+    canvas.text(left + 8, jit - 6, "symlayout_codegen", "strong", "mono")
     for upper, low in sorted(imports()):
         _arrow(canvas, PLACES[upper], PLACES[low])
     for name, (row, left, right) in PLACES.items():
@@ -122,7 +131,8 @@ def _arrow(canvas: Canvas, upper: tuple[int, int, int], low: tuple[int, int, int
         x = (first + last) / 2
         canvas.arrow(x, y + BOX, x, y_low - 1)
     else:
-        x, turn, end = left + 20, y_low - 9, right_low - 20
+        x, end = (right - 20, left_low + 20) if right <= left_low else (left + 20, right_low - 20)
+        turn = y_low - 9
         canvas.path(f"M{x} {y + BOX}V{turn}H{end}", "line")
         canvas.arrow(end, turn, end, y_low - 1)
 
