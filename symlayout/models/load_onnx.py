@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout import frontends
-from symlayout.algebra.facts import Dim
 from symlayout.errors import FormatError, ShapeError, SymlayoutError
 from symlayout.language.grammar_trees import Tree
 from symlayout.language.parse import evaluate, names_of, parse_shape
-from symlayout.language.sympy_bridge import at_least, dim, extreme, symbol_of
+from symlayout.language.sympy_bridge import dim, extreme
 from symlayout.models import onnx_model, onnx_types
 from symlayout.models.apply_node import identifier
 from symlayout.models.evaluate_graph import Evaluation, is_attribute_error
 from symlayout.models.known_dims import KnownDims
-from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
+from symlayout.models.model import Items, Model, ModelNode, Tensors, Value
 from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
-from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
+from symlayout.models.onnx_nodes.control_flow import CONTROL_FLOW
+from symlayout.models.onnx_nodes.sequences import SEQUENCES
+from symlayout.models.opaque import OutputType, opaque
 from symlayout.models.shape_arithmetic import OPS, exact_target, is_shape_node, required, settled
 from symlayout.models.subgraph_keys import (
     CONSTANTS,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto
 
 MAX_NODES = 50_000  # needed by the outputs, plus the inputs
-MAX_LOOP_PASSES = 3  # over the body of a loop, until no shape changes
 
 _RENAMED = {"Pad": {"value": "constant_value"}}  # attributes with another name in an older version
 
@@ -141,11 +141,11 @@ class OnnxEvaluation(Evaluation):
         op = node.op_type if not node.domain else ""
         if op == "Constant" and any(a.name in CONSTANTS for a in node.source.attribute):
             return [constant_of(node.source)]
-        if op in _CONTROL:
-            return _CONTROL[op](self, node, inputs)
+        if op in CONTROL_FLOW:
+            return CONTROL_FLOW[op](self, node, inputs)
         if op == "ConstantOfShape" and (filled := self._filled(node, inputs)) is not None:
             return filled
-        if op in _SEQUENCES and (made := _SEQUENCES[op](self, node, inputs)) is not None:
+        if op in SEQUENCES and (made := SEQUENCES[op](self, node, inputs)) is not None:
             return made
         if op == "Reshape" and len(inputs) == 2:
             copies = not any(a.name == "allowzero" and a.i for a in node.source.attribute)
@@ -371,23 +371,6 @@ class OnnxEvaluation(Evaluation):
             raise FormatError("an output of a subgraph is left out")
         return [v for v in found if v is not None]
 
-    def joined(self, a: Value, b: Value) -> OutputType:
-        """Return what two values have in common, of which one is taken."""
-        if isinstance(a, Unshaped | Items) or isinstance(b, Unshaped | Items):
-            return OutputType(None, None)
-        left, right = self.tensor(a), self.tensor(b)
-        dtype = left.dtype if left.dtype == right.dtype else None
-        if left.rank != right.rank:
-            return OutputType(dtype, None)
-        entries = []
-        for m, n, (lo, hi), (low, high) in zip(left.shape, right.shape, left.bounds(), right.bounds(), strict=True):
-            if m == n:
-                entries.append(m)
-            else:
-                most = (max(hi, high),) if hi is not None and high is not None else None
-                entries.append(Unknown(max(min(lo or 0, low or 0), 0), most))
-        return OutputType(dtype, tuple(entries))
-
 
 def _is_known(title: str) -> bool:
     from symlayout import frontends
@@ -417,221 +400,6 @@ def _is_range_of_dims(op: str, inputs: Sequence[Value | None]) -> bool:
 def _may_have(node: ModelNode, count: int) -> bool:
     return onnx_types.most_outputs(node) >= count
 
-
-# ---------------------------------------------------------------------- control flow
-
-
-def _if(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
-    branches = {a.name: a.g for a in node.source.attribute if a.name in ("then_branch", "else_branch")}
-    if len(branches) != 2 or len(inputs) != 1:
-        raise FormatError(f"If has not a condition and two branches\n  in: {node}")
-    condition = inputs[0]
-    if isinstance(condition, np.ndarray) and condition.size == 1 and not hasattr(condition.item(), "free_symbols"):
-        return self.inside(branches["then_branch" if condition.item() else "else_branch"], {})
-    then, otherwise = (self.inside(branches[name], {}) for name in ("then_branch", "else_branch"))
-    if len(then) != len(otherwise):
-        raise FormatError(f"the branches have {len(then)} and {len(otherwise)} outputs\n  in: {node}")
-    return self.opaque(node, inputs, [self.joined(a, b) for a, b in zip(then, otherwise, strict=True)])
-
-
-def _loop(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
-    body = next((a.g for a in node.source.attribute if a.name == "body"), None)
-    carried = inputs[2:]
-    if body is None or len(body.input) != len(inputs) or len(body.output) < 1 + len(carried):
-        raise FormatError(f"the body of the loop does not fit its inputs\n  in: {node}")
-    state, results = _fixed_point(self, node, [v for v in carried if v is not None], lambda leaves: {
-        body.input[0].name: tensor((), np.int64, "iteration"),
-        body.input[1].name: tensor((), np.bool_, "condition"),
-        **{x.name: leaf for x, leaf in zip(list(body.input)[2:], leaves, strict=True)},
-    }, body, 1)  # fmt: skip
-    trips = inputs[0]
-    most = (trips.item(),) if isinstance(trips, np.ndarray) and trips.size == 1 and at_least(trips.item(), 0) else None
-    count = Unknown(0, most)
-    return self.opaque(node, inputs, [*state, *(_stacked(self, v, count) for v in results)])
-
-
-def _scan(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> Sequence[Value | None]:
-    body = next((a.g for a in node.source.attribute if a.name == "body"), None)
-    scanned = next((int(a.i) for a in node.source.attribute if a.name == "num_scan_inputs"), 0)
-    simple = not any(any(a.ints) for a in node.source.attribute if a.name in ("scan_input_axes", "scan_output_axes"))
-    values = [v for v in inputs if v is not None]
-    if body is None or not simple or node.version < 9 or len(body.input) != len(values) or not scanned:
-        return self.opaque(node, inputs)
-    count = len(values) - scanned
-    rows = [self.tensor(v) for v in values[count:] if not isinstance(v, Items)]
-    if any(t.rank < 1 for t in rows) or len(rows) != scanned:
-        return self.opaque(node, inputs)
-    slices = {
-        x.name: tensor(t.shape[1:], t.dtype, "slice") for x, t in zip(list(body.input)[count:], rows, strict=True)
-    }
-    state, results = _fixed_point(self, node, values[:count], lambda leaves: {
-        **{x.name: leaf for x, leaf in zip(body.input, leaves, strict=False)}, **slices,
-    }, body, 0)  # fmt: skip
-    return self.opaque(node, inputs, [*state, *(_stacked(self, v, SameAs(count, 0)) for v in results)])
-
-
-def _fixed_point(
-    self: OnnxEvaluation, node: ModelNode, first: list[Value], known: Any, body: GraphProto, skipped: int
-) -> tuple[list[OutputType], list[Value]]:
-    """Return the types of what a loop carries, which each pass keeps, and the values that one pass adds."""
-    kinds: list[OutputType] = []
-    for v in first:
-        kinds.append(OutputType(None, None) if isinstance(v, Items | Unshaped) else _type(self.tensor(v)))
-    for _ in range(MAX_LOOP_PASSES):
-        leaves = [_leaf(kind, f"carried_{k}", node) for k, kind in enumerate(kinds)]
-        found = self.inside(body, known(leaves))
-        after = found[skipped : skipped + len(first)]
-        joined = [
-            OutputType(None, None) if kind.shape is None else self.joined(leaf, v)
-            for kind, leaf, v in zip(kinds, leaves, after, strict=True)
-        ]
-        changed = False
-        news = []
-        for kind, leaf, new in zip(kinds, leaves, joined, strict=True):
-            same = kind.shape is None or _kept(kind.shape, self.tensor(leaf).shape, new.shape)
-            changed |= not same
-            news.append(kind if same else _widened(kind, new))
-        kinds = news
-        if not changed:
-            return kinds, found[skipped + len(first) :]
-    kinds = [OutputType(kind.dtype, None) for kind in kinds]
-    return kinds, [Unshaped(self.tensor(np.zeros(0))) for _ in found[skipped + len(first) :]]
-
-
-def _kept(kind: tuple[Any, ...], before: tuple[Any, ...], after: tuple[Any, ...] | None) -> bool:
-    """Return whether a pass keeps each extent that is not unknown already."""
-    if after is None:
-        return False
-    return all(isinstance(e, Unknown) or a == b for e, a, b in zip(kind, before, after, strict=True))
-
-
-def _type(t: Tensor) -> OutputType:
-    return OutputType(t.dtype, tuple(t.shape))
-
-
-def _widened(kind: OutputType, new: OutputType) -> OutputType:
-    """Return the type with each extent that a pass changes unknown."""
-    if new.shape is None or kind.shape is None:
-        return OutputType(kind.dtype, None)
-    pairs = zip(kind.shape, new.shape, strict=True)
-    return OutputType(kind.dtype, tuple(a if a == b else Unknown() for a, b in pairs))
-
-
-def _leaf(kind: OutputType, name: str, node: ModelNode) -> Value:
-    if kind.shape is None:
-        return Unshaped(tensor((), kind.dtype, name))
-    unique = f"{name}.{next(onnx_model.COUNT)}"
-    entries = [
-        symbol_of(Dim(f"{name}.{axis}", e.least, None, process=unique)) if isinstance(e, Unknown) else e
-        for axis, e in enumerate(kind.shape)
-    ]
-    return tensor(entries, kind.dtype, name)
-
-
-def _stacked(self: OnnxEvaluation, value: Value, count: Any) -> OutputType:
-    """Return the type of the values of all passes, one after the other."""
-    if isinstance(value, Unshaped | Items):
-        return OutputType(None, None)
-    t = self.tensor(value)
-    inside = [any(d.process for d in _dims(e, t)) for e in t.extents]
-    return OutputType(t.dtype, (count, *(Unknown() if own else e for own, e in zip(inside, t.shape, strict=True))))
-
-
-def _dims(e: Any, t: Tensor) -> list[Dim]:
-    return [] if isinstance(e, int) else [t.facts.dims[n] for n in e.names if n in t.facts.dims]
-
-
-_CONTROL = {"If": _if, "Loop": _loop, "Scan": _scan}
-
-# ---------------------------------------------------------------------- sequences
-
-
-def _sequence_construct(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    return [Items(tuple(v for v in inputs if v is not None))]
-
-
-def _sequence_empty(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    return [Items(())]
-
-
-def _sequence_insert(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    sequence, value = inputs[0], inputs[1]
-    if not isinstance(sequence, Items) or value is None:
-        return None
-    at = _place(inputs[2], len(sequence.elements) + 1) if len(inputs) > 2 else len(sequence.elements)
-    return None if at is None else [Items((*sequence.elements[:at], value, *sequence.elements[at:]))]
-
-
-def _sequence_at(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    sequence = inputs[0]
-    if not isinstance(sequence, Items):
-        return None
-    at = _place(inputs[1], len(sequence.elements))
-    return None if at is None else [sequence.elements[at]]
-
-
-def _sequence_length(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    sequence = inputs[0]
-    return [np.array(len(sequence.elements), np.int64)] if isinstance(sequence, Items) else None
-
-
-def _split_to_sequence(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    data, split = inputs[0], inputs[1] if len(inputs) > 1 else None
-    axis = next((a.i for a in node.source.attribute if a.name == "axis"), 0)
-    keepdims = next((a.i for a in node.source.attribute if a.name == "keepdims"), 1)
-    if not isinstance(data, Tensor) or not -data.rank <= axis < data.rank:
-        return None
-    extent = data.shape[axis]
-    if isinstance(split, np.ndarray) and split.ndim == 1:
-        sizes = list(split)
-    elif not isinstance(extent, int) or extent > _MAX_PARTS:
-        return None
-    elif split is None:
-        sizes = [1] * extent
-    elif isinstance(split, np.ndarray) and split.size == 1 and isinstance(split.item(), int) and split.item() > 0:
-        step = split.item()
-        sizes = [min(step, extent - start) for start in range(0, extent, step)]
-    else:
-        return None
-    parts = self.declared(["onnx:Split"], [data, np.array(sizes, object)], {"axis": axis}, str(node))
-    if parts is not None and split is None and not keepdims:
-        parts = [_one(self.declared(["onnx:Squeeze"], [p, np.array([axis])], {}, str(node))) for p in parts]
-    return None if parts is None else [Items(tuple(parts))]
-
-
-def _concat_from_sequence(self: OnnxEvaluation, node: ModelNode, inputs: list[Value | None]) -> list[Value] | None:
-    sequence = inputs[0]
-    axis = next((a.i for a in node.source.attribute if a.name == "axis"), 0)
-    stacked = next((a.i for a in node.source.attribute if a.name == "new_axis"), 0)
-    if not isinstance(sequence, Items) or not sequence.elements:
-        return None
-    parts: list[Value | None] = list(sequence.elements)
-    if stacked:
-        parts = [_one(self.declared(["onnx:Unsqueeze"], [p, np.array([axis])], {}, str(node))) for p in parts]
-    return self.declared(["onnx:Concat"], parts, {"axis": axis}, str(node))
-
-
-def _one(results: list[Value] | None) -> Value:
-    assert results is not None
-    return results[0]
-
-
-def _place(value: Value | None, count: int) -> int | None:
-    if not isinstance(value, np.ndarray) or value.size != 1 or not isinstance(at := value.item(), int):
-        return None
-    return at % count if count and -count <= at < count else None
-
-
-_MAX_PARTS = 1024
-_SEQUENCES = {
-    "SequenceConstruct": _sequence_construct,
-    "SequenceEmpty": _sequence_empty,
-    "SequenceInsert": _sequence_insert,
-    "SequenceAt": _sequence_at,
-    "SequenceLength": _sequence_length,
-    "SplitToSequence": _split_to_sequence,
-    "ConcatFromSequence": _concat_from_sequence,
-}
 
 # ---------------------------------------------------------------------- constants and inputs
 

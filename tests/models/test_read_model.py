@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper
 
 import symlayout as sl
 from symlayout.models.evaluate_graph import Evaluation
 from symlayout.models.model import Items, Model, Unshaped
 from symlayout.models.onnx_types import since_version
 from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
-from tests.support.onnx_writer import FLOAT, INT64, model, node, tensor, value_info
+from tests.support.onnx_writer import INT64, model, node, tensor, value_info
 
 X = value_info("x", ("N", "C", "H", "W"))
 
@@ -75,47 +75,6 @@ def test_recurrent_layers_have_the_shapes_of_the_standard(tmp_path: Path) -> Non
     assert [str(t.shape) for t in m.outputs.values()] == ["(S, 1, B, 4)", "(1, B, 4)", "(1, B, 4)"]
 
 
-def graph(name: str, nodes: list[NodeProto], outputs: list[str], inputs: list[tuple[str, int]] = []) -> object:  # noqa: B006
-    return helper.make_graph(
-        nodes, name, [helper.make_tensor_value_info(n, t, None) for n, t in inputs],
-        [helper.make_tensor_value_info(n, FLOAT, None) for n in outputs],
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_branches_are_joined_unless_the_condition_is_known(tmp_path: Path, known: bool) -> None:
-    then = graph("then", [node("Transpose", "x", "a", perm=[0, 1, 2, 3])], ["a"])
-    otherwise = graph("else", [node("Transpose", "x", "b", perm=[0, 1, 3, 2])], ["b"])
-    made = node("If", "c", "y", then_branch=then, else_branch=otherwise)
-    condition = numpy_helper.from_array(np.array(False), "c")
-    inputs = [X] if known else [X, helper.make_tensor_value_info("c", 9, [])]
-    m = read(tmp_path, model([made], inputs, constants=(condition,) if known else ()))
-    shape = m.outputs["y"].shape
-    assert [str(n) for n in shape[:2]] == ["N", "C"]
-    assert ([str(n) for n in shape[2:]] == ["W", "H"]) is known
-    if not known:
-        assert {str(n) for n in shape[2:]}.isdisjoint({"H", "W"})
-
-
-def test_what_a_loop_keeps_is_kept(tmp_path: Path) -> None:
-    body = graph(
-        "body",
-        [node("Identity", "c0", "c1"), node("Transpose", "a0", "a1", perm=[0, 1]),
-         node("Concat", "b0, b0", "b1", axis=0), node("Identity", "a0", "row")],
-        ["c1", "a1", "b1", "row"],
-        [("i", INT64), ("c0", 9), ("a0", FLOAT), ("b0", FLOAT)],
-    )  # fmt: skip
-    made = node("Loop", "trips, , x, x", "y, z, rows", body=body)
-    m = read(tmp_path, model([made], [value_info("x", ("N", 4))], constants=(tensor([5], [], "trips"),),
-                             outputs=("y", "z", "rows")))  # fmt: skip
-    y, z, rows = m.outputs.values()
-    assert str(y.shape) == "(N, 4)"
-    assert z.shape[1] == 4
-    assert str(z.shape[0]) != "N"
-    assert str(rows.shape[1:]) == "(N, 4)"
-    assert rows.bounds()[0] == (0, 5)
-
-
 def test_local_functions_are_inlined(tmp_path: Path) -> None:
     function = helper.make_function(
         "mine", "Twice", ["a"], ["b"], [node("Concat", "a, a", "b", axis=0)], [helper.make_opsetid("", 20)]
@@ -143,16 +102,6 @@ def test_functions_that_grow_without_end_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(sl.FormatError, match="calls itself"):
         read(tmp_path, made.SerializeToString())
-
-
-def test_sequences_of_known_length_are_their_elements(tmp_path: Path) -> None:
-    nodes = [node("SplitToSequence", "x, parts", "s", axis=1), node("SequenceAt", "s, one", "y"),
-             node("ConcatFromSequence", "s", "z", axis=0)]  # fmt: skip
-    constants = (tensor([2, 2], name="parts"), tensor([1], [], "one"))
-    m = read(tmp_path, model(nodes, [value_info("x", ("N", 4))], constants=constants, outputs=("y", "z")))
-    assert str(m.outputs["y"].shape) == "(N, 2)"
-    assert str(m.outputs["z"].shape) == "(2*N, 2)"
-    assert "s" not in m.tensors
 
 
 def test_explain_names_the_nodes_that_demand_something(tmp_path: Path) -> None:
