@@ -73,6 +73,9 @@ class Cost:
             sizes[expanded(exact_quotients([size], rounded)[0])] += count
         return replace(self, sizes=sizes)
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.sizes + other.sizes, self.transposes + other.transposes, self.nodes + other.nodes)
+
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symlayout.algebra.facts import Facts
 from symlayout.errors import SymlayoutError
 from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -42,6 +43,12 @@ _STEADY = (
     "log_of_exponentials", "resampled",
 )  # fmt: skip
 """Bodies on vectors that runtimes compute with the terms in one order, whatever the layout."""
+# How onnxruntime multiplies float32: it adds up a block of terms of each sum, then the blocks' sums.  The length of a
+# block is fixed where it has packed the constant weights of two axes, and depends on the number of columns elsewhere.
+# A product of one row or one column is added up in another way.
+_PACKED_BLOCK, _BLOCK, _COLUMNS, _FEWEST_COLUMNS = 256, 128, 128, 16
+_TILE = 16  # columns that it multiplies at once, where fewer take as long
+_ROUNDED_ALIKE = np.dtype(np.float32)
 
 
 def inverse(perm: Perm) -> Perm:
@@ -72,12 +79,21 @@ class PermutedNode:
         For each output whether it is permuted.
     proofs : tuple of Proof
         Once it is proved, the proof of each output.
+    swapped : bool
+        Whether the node reads its two operands in the other order.
     """
 
     node: NodeProto
     operands: tuple[Any, ...]
     outputs: tuple[bool, ...]
     proofs: tuple[Proof, ...] = ()
+    swapped: bool = False
+
+    @property
+    def order(self) -> range:
+        """The numbers of the operands in the order in which the node reads them."""
+        count = len(self.operands)
+        return range(count - 1, -1, -1) if self.swapped else range(count)
 
     def reads_permuted(self, k: int) -> bool:
         """Return whether operand *k* is read in the permuted layout."""
@@ -131,6 +147,7 @@ class PermutedNodes:
         outputs = tuple(self._is_whole(name) for name in node.output)
         if not any(outputs) and not any(self._is_whole(name) for name in node.input):
             return
+        yield from self._swapped(node)
         choices = [list(self._operands(node, k, name)) for k, name in enumerate(node.input)]
         extra = self._added_axes(node)
         found = 0
@@ -142,6 +159,36 @@ class PermutedNodes:
                     continue
                 found += 1
                 yield PermutedNode(new, (*operands, *extra), outputs)
+
+    def _swapped(self, node: NodeProto) -> Iterator[PermutedNode]:
+        """Yield a product with constant weights whose rows and columns are exchanged: ``(x w)^T = w^T x^T``."""
+        rank = len(self._perm)
+        if self._perm != (*range(rank - 2), rank - 1, rank - 2) or not self._graph.is_standard(node, "MatMul"):
+            return
+        a, b = (self._tensors.get(name) for name in node.input)
+        x, w = (b, a) if a is not None and a.values is not None else (a, b)
+        if x is None or w is None or x.values is not None or x.rank != rank or w.values is None or w.rank != 2:
+            return
+        terms, columns = int(w.shape[0 if w is b else 1]), x.extents[-1 if x is b else -2]
+        values = np.asarray(w.values)
+        if values.nbytes <= _MAX_CONSTANT and is_as_fast(terms, columns, x.facts):
+            operands = ("permuted", values.T) if x is a else (values.T, "permuted")
+            yield PermutedNode(node, operands, (True,), swapped=True)
+
+    def _is_rounded_alike(self, node: NodeProto) -> bool:
+        """Return whether the sums of a product with constant weights keep their bits if its operands are swapped."""
+        a, b = (self._tensors[name] for name in node.input)
+        assert a is not None
+        assert b is not None
+        x, w = (b, a) if a.values is not None else (a, b)
+        if x.dtype is not None and x.dtype.kind in "iu":
+            return True
+        terms, made = (int(w.shape[0]), int(w.shape[1])) if w is b else (int(w.shape[1]), int(w.shape[0]))
+        named = node.input[1 if w is b else 0]
+        packed = any(t.name == named for t in self._graph.message.graph.initializer)
+        if x.dtype != _ROUNDED_ALIKE or not (packed or terms <= _BLOCK):
+            return False
+        return rounds_alike(terms, made, x.extents[-1 if x is b else -2], x.facts)
 
     def _read(self, node: NodeProto) -> list[str]:
         """Return the operands whose values have to be known; a reshape shows its target by its result."""
@@ -289,6 +336,9 @@ class PermutedNodes:
             proofs.append(prove_briefly(moved, original, budget=_POINTS))
             if proofs[-1].verdict is not Verdict.PROVED:
                 return None
+            if proposal.swapped:
+                is_sum |= not self._is_rounded_alike(node)
+                continue
             bodies = [t for t in found.graph() if t.body is not None]
             is_sum |= not all(self._is_steady(t, operands) for t in bodies)
         return is_sum, proofs
@@ -346,8 +396,8 @@ class PermutedNodes:
         new = type(node)()
         new.CopyFrom(proposal.node)
         del new.input[:]
-        for k, operand in enumerate(proposal.operands):
-            name = node.input[k] if k < len(node.input) else ""
+        for k in proposal.order:
+            operand, name = proposal.operands[k], node.input[k] if k < len(node.input) else ""
             if isinstance(operand, str) and not name:
                 new.input.append("")
                 continue
@@ -376,6 +426,49 @@ class PermutedNodes:
         if inner >= rank or self._perm[rank - inner :] != tuple(range(rank - inner, rank)):
             return False
         return len(t.inputs) > 1 or any(t.inputs[0] is x for x in operands)
+
+
+def is_as_fast(terms: int, columns: Any, facts: Facts) -> bool:
+    """Return whether onnxruntime multiplies by this many columns at full speed, or nearly so.
+
+    It fills columns up to a multiple of 16.  The terms of these cost little where they are an eighth of all, or as few
+    as 16 for each element: a move of the element costs more.
+
+    Examples
+    --------
+    >>> [is_as_fast(terms, columns, Facts()) for terms, columns in ((64, 16), (64, 17), (64, 196), (16, 8), (64, 8))]
+    [True, False, True, True, False]
+    """
+    if not isinstance(columns, int):
+        return facts.nonnegative(columns - 8 * (_TILE - 1))
+    filled = -columns % _TILE
+    return columns > 0 and (8 * filled <= columns or terms * filled <= _TILE * columns)
+
+
+def rounds_alike(terms: int, rows: Any, columns: Any, facts: Facts) -> bool:
+    """Return whether onnxruntime rounds a product of two values as the product with packed weights that it replaces.
+
+    This was measured for float32.
+
+    Parameters
+    ----------
+    terms : int
+        How many terms each sum has.
+    rows, columns : Extent
+        The extents of the last two axes of the product.
+    facts : Facts
+        What is known of the dims.
+    """
+    if not (facts.nonnegative(rows - 2) and facts.nonnegative(columns - 2)):
+        return False
+    if terms <= _BLOCK:
+        return True
+    block, most = _BLOCK, _COLUMNS
+    if not isinstance(columns, int):
+        return False
+    while columns < terms and most > _FEWEST_COLUMNS and most // 2 >= columns:
+        block, most = 2 * block, most // 2
+    return block == _PACKED_BLOCK or terms <= min(block, _PACKED_BLOCK)
 
 
 def name_of(node: NodeProto) -> str:

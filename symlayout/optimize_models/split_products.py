@@ -5,13 +5,18 @@ halves of a gate.  Each part is a product of *x* with those columns of *w*, so t
 the same terms in the same order as before.  Which columns a value reads, its composed map says at examples; the
 movement that is left is spelled, and proved, as that of regions.
 Parts that are moved alike may stay together, so that there are no more transposes than before.
+
+Columns that are transposed to the batches, as those of a head are, may be batches of the weights: ``x`` with an axis of
+extent 1 before its rows, times ``w`` as a block of columns for each batch.  Runtimes lay the weights out anew for each
+batch then.  So this is done where each batch has at least as many rows as each sum has terms: writing the result costs
+as much as that.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +26,15 @@ from symlayout.errors import SymlayoutError
 from symlayout.models.model import Model
 from symlayout.ops.concatenate import concatenate, stack
 from symlayout.ops.pad import pad
+from symlayout.ops.reshape import reshape
+from symlayout.ops.transpose import transpose
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
 from symlayout.optimize_models.movement_digits import Example, examples
 from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.permuted_nodes import is_as_fast, rounds_alike
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import Speller, Spelling, rebased
+from symlayout.optimize_models.spell_movement import Speller, Spelling, Step, rebased
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -84,6 +92,11 @@ class _Product:
     value: str
     columns: int
 
+    @property
+    def source(self) -> str:
+        """The operand of the product that is no constant."""
+        return str(self.nodes[0].input[0])
+
 
 @dataclass(frozen=True, slots=True)
 class _Part:
@@ -110,14 +123,51 @@ class _Plan:
 
     Attributes
     ----------
-    groups : list of (columns, parts, spellings)
-        A spelling for each end; in a group of several parts, of their ends stacked.
+    groups : list of _Group
+        The groups.
     cost : Cost
         What all movement costs.
     """
 
-    groups: list[tuple[Columns, tuple[_Part, ...], tuple[Spelling, ...]]] = field(default_factory=list)
+    groups: list[_Group] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the product is not what it was."""
+        return len(self.groups) > 1 or any(group.batches > 1 for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Parts that are computed together.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The columns of all.
+    parts : tuple of _Part
+        The parts.
+    batches : int
+        How many blocks of columns are batches of the product.
+    spellings : tuple of Spelling
+        The movement to each end; in a group of several parts, to their ends stacked.
+    """
+
+    columns: Columns
+    parts: tuple[_Part, ...]
+    batches: int
+    spellings: tuple[Spelling, ...]
+
+    def cost(self, tensors: Mapping[str, Tensor | None]) -> Cost:
+        """Return what the movement costs, and taking the parts apart."""
+        total = Cost()
+        for spelling, name in zip(self.spellings, self.parts[0].ends, strict=True):
+            t, count = tensors[name], len(self.parts)
+            assert t is not None
+            taken = Cost(Counter({bytes_of(t): count}), 0, count) if count > 1 else Cost()
+            total = total + spelling.cost + taken
+        return total
 
 
 class _Products:
@@ -133,7 +183,8 @@ class _Products:
         for node in graph.nodes:
             for name in dict.fromkeys(node.input):
                 self.readers.setdefault(name, []).append(node)
-        self.weights: dict[tuple[str, Columns, int], str] = {}  # those that are cut already
+        self.weights: dict[tuple[str, Columns, int, int], str] = {}  # those that are cut already
+        self.initializers = {t.name for t in graph.message.graph.initializer}
         self.touched: set[str] = set()
 
     def rewrite(self, node: NodeProto) -> Rewritten | None:
@@ -146,8 +197,6 @@ class _Products:
         if not self.touched.isdisjoint((*ends, *inside)):
             return None
         parts = self._parts(product, ends)
-        if len(parts) < 2:
-            return None
         moves = [n for n in self.graph.nodes if not inside.isdisjoint(n.output)]
         before = cost_of(moves, self.tensors, self.movement.sources)
         plan = self._plan(product, parts, before)
@@ -155,8 +204,8 @@ class _Products:
             return None
         self.touched.update(ends)
         self._apply(product, plan)
-        proofs = tuple(proof for *_, found in plan.groups for spelling in found for proof in spelling.proofs)
-        counts = ", ".join(str(len(columns)) for columns, *_ in plan.groups)
+        proofs = tuple(proof for group in plan.groups for spelling in group.spellings for proof in spelling.proofs)
+        counts = ", ".join(_count(group) for group in plan.groups)
         text = f"{product.value[:80]}: {node.op_type} of {product.columns} columns became those of {counts}"
         return Rewritten(node.output[0], text, proofs, tuple(ends))
 
@@ -224,7 +273,7 @@ class _Products:
                         ends[out] = None
                     else:
                         waiting.append(out)
-        return (list(ends), inside) if 1 < len(ends) <= _MAX_ENDS else None
+        return (list(ends), inside) if 0 < len(ends) <= _MAX_ENDS else None
 
     # ------------------------------------------------------------------ the parts
 
@@ -274,8 +323,8 @@ class _Products:
         assert value is not None
         best: _Plan | None = None
         for way in ways if len(ways[1]) < len(parts) else ways[:1]:
-            plan = self._planned(product, way, before) if len(way) > 1 else None
-            if plan is None or not plan.cost.at_most(before, value.requires):
+            plan = self._planned(product, way, before)
+            if plan is None or not plan.is_new or not plan.cost.at_most(before, value.requires):
                 continue
             if plan.cost.key()[:2] < (before if best is None else best.cost).key()[:2]:
                 best = plan
@@ -283,28 +332,54 @@ class _Products:
 
     def _planned(self, product: _Product, groups: Sequence[tuple[_Part, ...]], before: Cost) -> _Plan | None:
         plan = _Plan()
-        for group in groups:
-            columns = tuple(itertools.chain.from_iterable(part.columns for part in group))
-            found = list(self._spelled(product, group, columns, before))
-            if len(found) != len(group[0].ends):
+        for parts in groups:
+            columns = tuple(itertools.chain.from_iterable(part.columns for part in parts))
+            best: tuple[tuple[int, ...], _Group, Cost] | None = None
+            for batches in (1, *self._batches(product, parts, len(columns))):
+                spellings = tuple(self._spelled(product, parts, columns, batches, before))
+                if len(spellings) == len(parts[0].ends):
+                    group = _Group(columns, parts, batches, spellings)
+                    cost = group.cost(self.tensors)
+                    if best is None or cost.key()[:2] < best[0]:
+                        best = cost.key()[:2], group, cost
+            if best is None:
                 return None
-            plan.groups.append((columns, group, tuple(found)))
-            for spelling, name in zip(found, group[0].ends, strict=True):
-                t = self.tensors[name]
-                assert t is not None
-                taken = Cost(Counter({bytes_of(t): len(group)}), 0, len(group)) if len(group) > 1 else Cost()
-                for cost in (spelling.cost, taken):
-                    sizes = plan.cost.sizes + cost.sizes
-                    plan.cost = Cost(sizes, plan.cost.transposes + cost.transposes, plan.cost.nodes + cost.nodes)
+            plan.groups.append(best[1])
+            plan.cost = plan.cost + best[2]
         return plan
 
-    def _spelled(self, product: _Product, group: Sequence[_Part], columns: Columns, before: Cost) -> Iterator[Spelling]:
+    def _batches(self, product: _Product, parts: Sequence[_Part], columns: int) -> list[int]:
+        """Return in how many blocks of columns a product may be batched."""
+        value, weights = self._tensor(product.value), self._values(product.nodes[0].input[1])
+        assert weights is not None
+        if product.nodes[0].op_type != "MatMul" or len(parts) > 1 or value.dtype != _ROUNDED_ALIKE:
+            return []
+        terms, rows = weights.shape[0], value.extents[-2]
+        if not value.facts.nonnegative(rows - terms) or product.nodes[0].input[1] not in self.initializers:
+            return []
+        extents = {e for name in parts[0].ends for e in self._tensor(name).extents if _is_whole(e)}
+        return [
+            e
+            for e in sorted(extents)
+            if columns % e == 0
+            and is_as_fast(terms, columns // e, value.facts)
+            and rounds_alike(terms, rows, columns // e, value.facts)
+        ]
+
+    def _spelled(
+        self, product: _Product, group: Sequence[_Part], columns: Columns, batches: int, before: Cost
+    ) -> Iterator[Spelling]:
         """Yield the movement from a group's columns to each of its ends."""
-        value = self.tensors[product.value]
-        assert value is not None
-        leaf = self._narrow(product, columns)
+        value = self._tensor(product.value)
+        leaf = self._narrow(product, columns, batches)
         try:
-            whole = _spread(leaf, columns, product.columns)
+            flat = leaf
+            if batches > 1:
+                lead, rank = range(leaf.rank - 3), leaf.rank
+                flat = reshape(
+                    transpose(leaf, [*lead, rank - 2, rank - 3, rank - 1]), self._narrow(product, columns).shape
+                )
+            whole = _spread(flat, columns, product.columns)
             for names in zip(*(part.ends for part in group), strict=True):
                 moved = [rebased(self._tensor(name), {id(value): whole}) for name in names]
                 made = [t for t in moved if t is not None]
@@ -322,21 +397,26 @@ class _Products:
         assert t is not None
         return t
 
-    def _narrow(self, product: _Product, columns: Columns) -> Tensor:
+    def _narrow(self, product: _Product, columns: Columns, batches: int = 1) -> Tensor:
         """Return a stand-in for the product of some columns."""
         value = self._tensor(product.value)
-        return Tensor("x", value.dtype, (*value.extents[:-1], len(columns)), value.facts, key="some columns")
+        extents = (*value.extents[:-1], len(columns))
+        if batches > 1:
+            extents = (*value.extents[:-2], batches, value.extents[-2], len(columns) // batches)
+        return Tensor("x", value.dtype, extents, value.facts, key="some columns")
 
     # ------------------------------------------------------------------ the new graph
 
     def _apply(self, product: _Product, plan: _Plan) -> None:
-        graph = self.graph
-        for columns, group, spellings in plan.groups:
+        graph, rows = self.graph, ""
+        for group in plan.groups:
             nodes: list[NodeProto] = []
-            at = self._emit_product(product, columns, nodes)
-            shape = tuple(self._narrow(product, columns).shape)
-            for k, spelling in enumerate(spellings):
-                names = [part.ends[k] for part in group]
+            if group.batches > 1 and not rows:
+                rows = self._emit_rows(product, nodes)
+            at = self._emit_product(product, group, rows if group.batches > 1 else product.source, nodes)
+            shape = tuple(self._narrow(product, group.columns, group.batches).shape)
+            for k, spelling in enumerate(group.spellings):
+                names = [part.ends[k] for part in group.parts]
                 target = names[0] if len(names) == 1 else graph.new_name(f"{names[0]}_joint")
                 for name in names:
                     made_by = self.producers[name]
@@ -348,32 +428,59 @@ class _Products:
                     nodes += [*extra, graph.node("Gather", [target, index], name, axis=0)]
             graph.insert(nodes, before=product.nodes[0])
 
-    def _emit_product(self, product: _Product, columns: Columns, nodes: list[NodeProto]) -> str:
-        """Append the product of some columns, and what follows it; return its name."""
-        at = str(product.nodes[0].input[0])
+    def _emit_rows(self, product: _Product, nodes: list[NodeProto]) -> str:
+        """Append what gives the rows of a product an axis before them, along which it is batched; return its name."""
+        shape = tuple(self._tensor(product.source).shape)
+        rows = self.graph.new_name(f"{product.nodes[0].output[0]}_rows")
+        step = Step("Unsqueeze", (), (*shape[:-2], 1, *shape[-2:]))
+        nodes += step.emit(self.graph, product.source, shape, rows, (product.source, shape))
+        return rows
+
+    def _emit_product(self, product: _Product, group: _Group, at: str, nodes: list[NodeProto]) -> str:
+        """Append the product of *at* and a group's columns, and what follows it; return its name."""
         for node, carried in zip(product.nodes, product.carried, strict=True):
             new = type(node)()
             new.CopyFrom(node)
             is_turned = node is product.nodes[0] and bool(self.graph.attribute(node, "transB"))
             for k, name in enumerate(node.input):
                 axis = 0 if is_turned and k == 1 else -1
-                new.input[k] = at if k == carried else self._cut(name, columns, product.columns, axis, nodes)
+                new.input[k] = at if k == carried else self._cut(name, group, product.columns, axis, nodes)
             at = self.graph.new_name(f"{node.output[0]}_part")
             new.output[0] = at
             new.name = self.graph.new_name(f"{at}_{node.op_type}")
             nodes.append(new)
         return at
 
-    def _cut(self, name: str, columns: Columns, count: int, axis: int, nodes: list[NodeProto]) -> str:
+    def _cut(self, name: str, group: _Group, count: int, axis: int, nodes: list[NodeProto]) -> str:
         """Return the name of a constant's columns; of the constant itself if it has one element for all."""
         values = self._values(name) if name else None
-        if values is None or values.ndim == 0 or values.shape[axis] != count or count == 1:
+        if values is None or values.size == 1 or (group.batches == 1 and values.shape[axis] != count):
             return name
-        if (name, columns, axis) not in self.weights:
-            made, extra = self.graph.constant(np.take(values, columns, axis), f"{name}_part")
-            self.weights[name, columns, axis] = made
+        key = name, group.columns, group.batches, axis
+        if key not in self.weights:
+            part = np.take(values, group.columns, axis) if values.shape[axis] == count else values
+            made, extra = self.graph.constant(_batched(part, group.batches), f"{name}_part")
+            self.weights[key] = made
             nodes += extra
-        return self.weights[name, columns, axis]
+        return self.weights[key]
+
+
+def _batched(values: Array, batches: int) -> Array:
+    """Return blocks of columns as batches; all share what has one column, and rows as they are.
+
+    >>> _batched(np.array([[1, 2, 3, 4]]), 2).tolist()
+    [[[1, 2]], [[3, 4]]]
+    """
+    if batches == 1 or values.ndim == 0:
+        return values
+    rows = values.reshape((1,) * (2 - values.ndim) + values.shape)
+    blocks = batches if rows.shape[-1] > 1 else 1
+    return np.moveaxis(rows.reshape(*rows.shape[:-1], blocks, -1), -2, -3)
+
+
+def _count(group: _Group) -> str:
+    """Return how many columns a group has, as text."""
+    return str(len(group.columns)) if group.batches == 1 else f"{len(group.columns)} in {group.batches} batches"
 
 
 def _is_whole(extent: Any) -> bool:

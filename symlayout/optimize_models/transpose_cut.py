@@ -14,15 +14,19 @@ import itertools
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symlayout.models.model import Model
+from symlayout.ops.reshape import reshape
 from symlayout.optimize_models.movement_cost import Movement, bytes_of, typical
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.permuted_nodes import Found, Perm, PermutedNode, PermutedNodes, inverse, name_of
+from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -115,8 +119,9 @@ def run_permuted(model: Model, crossing: Crossing, known: Found | None = None, k
     kept : set of str
         Values whose nodes run in their layout.
     """
-    graph = EditedGraph(model.source)
-    layout = _Layout(graph, Movement(model), crossing, {} if known is None else known, kept)
+    graph, movement = EditedGraph(model.source), Movement(model)
+    _reshape_first(graph, movement.tensors, {crossing.perm, inverse(crossing.perm)})
+    layout = _Layout(graph, movement, crossing, {} if known is None else known, kept)
     permuted = layout.proved_cut()
     refused = tuple(sorted(layout.permuted_nodes.refused))
     if not permuted:
@@ -133,6 +138,42 @@ def run_permuted(model: Model, crossing: Crossing, known: Found | None = None, k
     reordered = layout.permuted_nodes.reordered & {name_of(node) for node in permuted}
     layout.apply(permuted)
     return Crossed(graph.finish(), changes, tuple(sorted(reordered)), refused, layout.failed)
+
+
+def _reshape_first(graph: EditedGraph, tensors: dict[str, Tensor | None], perms: Set[Perm]) -> None:
+    """Merge axes that stay together before a Transpose, not by a Reshape after it, where that makes it one of *perms*.
+
+    A new value gets its tensor.
+    """
+    uses, producers = graph.uses(), graph.producers()
+    for node in list(graph.nodes):
+        turned = producers.get(node.input[0]) if graph.is_standard(node, "Reshape") else None
+        x = tensors.get(turned.input[0]) if turned is not None else None
+        y = tensors.get(node.output[0])
+        if turned is None or x is None or y is None or uses[node.input[0]] != 1:
+            continue
+        perm = graph.permutation(turned, x.rank)
+        if perm is None:
+            continue
+        groups: list[list[int]] = []
+        for axis in perm:
+            if groups and axis == groups[-1][-1] + 1:
+                groups[-1].append(axis)
+            else:
+                groups.append([axis])
+        merged = tuple(sorted(range(len(groups)), key=lambda k: groups[k]))
+        shape = tuple(prod((x.shape[axis] for axis in groups[k]), start=1) for k in merged)
+        numbers = target_shape(x.shape, shape)
+        if inverse(merged) not in perms or tuple(shape[k] for k in inverse(merged)) != tuple(y.shape) or not numbers:
+            continue
+        name = graph.new_name(f"{node.output[0]}_reshape")
+        target, nodes = graph.constant(np.array(numbers, np.int64), f"{name}_shape")
+        tensors[name] = reshape(x, shape)
+        nodes.append(graph.node("Reshape", [turned.input[0], target], name))
+        nodes.append(graph.node("Transpose", [name], node.output[0], perm=list(inverse(merged))))
+        at = next(k for k, each in enumerate(graph.nodes) if each is node)
+        graph.nodes[at : at + 1] = nodes
+        graph.nodes.remove(turned)
 
 
 class _Layout:
@@ -375,8 +416,8 @@ class _Layout:
         new = type(node)()
         new.CopyFrom(proposal.node)
         del new.input[:]
-        for k, operand in enumerate(proposal.operands):
-            name = node.input[k] if k < len(node.input) else ""
+        for k in proposal.order:
+            operand, name = proposal.operands[k], node.input[k] if k < len(node.input) else ""
             if not isinstance(operand, str):
                 name = self._constant(name or f"{node.output[0]}_axes", operand, made)
             elif operand == "permuted":

@@ -141,3 +141,43 @@ def test_products_of_two_inputs_stay(tmp_path: Path) -> None:
     made.graph.initializer.remove(w)
     onnx.save(made, tmp_path / "m.onnx")
     assert split_products(sl.read_model(tmp_path / "m.onnx"))[1] == []
+
+
+def heads(rows: int | str, terms: int = 8, batch: int | str = "N", bias: tuple[int, ...] = (CHANNELS,)) -> onnx.ModelProto:
+    """Return a product whose columns are transposed to heads."""
+    n = Parts(opset=18)
+    y = n("Add", n("MatMul", n("Relu", "x"), n.weights(terms, CHANNELS)), n.weights(*bias))
+    y = n.turn(n("Reshape", y, n.integers(0, 0, HEADS, WIDTH)), 0, 2, 1, 3)
+    return n.model([batch, rows, terms], n("Sigmoid", y), 4)
+
+
+@pytest.mark.parametrize("bias", [(CHANNELS,), (1,), (9, 1), (1, 9, CHANNELS)])
+def test_heads_are_batches_of_a_product(tmp_path: Path, bias: tuple[int, ...]) -> None:
+    o = optimized(tmp_path, heads(9, bias=bias))
+    assert is_split(o)
+    assert sorted(n.op_type for n in o.source.graph.node) == ["Add", "MatMul", "Relu", "Sigmoid", "Unsqueeze"]
+    assert (o.report.after.transposes, o.report.after.total) == (0, 0)
+    x = np.random.default_rng(0).normal(size=(3, 9, 8)).astype(np.float32)
+    before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+    assert after.tobytes() == before.tobytes()
+
+
+def test_queries_and_values_with_many_rows_are_batches(tmp_path: Path) -> None:
+    n_before = optimized(tmp_path, attention("gathers", "static")).report.after
+    made = attention("gathers", "static")
+    made.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 2 * CHANNELS
+    o = optimized(tmp_path, made)
+    assert (n_before.transposes, o.report.after.transposes) == (3, 2)
+    x = np.random.default_rng(0).normal(size=(2, 2 * CHANNELS, CHANNELS)).astype(np.float32)
+    before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+    assert after.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize(("rows", "terms"), [(7, 8), ("L", 8), (300, 300), (40, 40)])
+def test_heads_are_transposed_where_batches_cost_more_or_round_otherwise(
+    tmp_path: Path, rows: int | str, terms: int
+) -> None:
+    """Few rows, or an unknown number; terms of more than one block; many terms for four columns."""
+    o = optimized(tmp_path, heads(rows, terms))
+    assert not is_split(o)
+    assert o.report.after.transposes == 1
