@@ -43,10 +43,11 @@ _STEADY = (
     "log_of_exponentials", "resampled",
 )  # fmt: skip
 """Bodies on vectors that runtimes compute with the terms in one order, whatever the layout."""
-# How onnxruntime multiplies float32: it adds up a block of terms of each sum, then the blocks' sums.  The length of a
-# block is fixed where it has packed the constant weights of two axes, and depends on the number of columns elsewhere.
-# A product of one row or one column is added up in another way.
-_PACKED_BLOCK, _BLOCK, _COLUMNS, _FEWEST_COLUMNS = 256, 128, 128, 16
+# How onnxruntime multiplies float32: it adds up the terms of a sum in blocks of this length at least.  It shares large
+# products among its threads, by 16 columns if there are more columns than rows, by rows if not.  A share of one row or
+# one column is added up in another way, if the weights are not constants of two axes, which it packs.
+_BLOCK = 128
+_SHARED = 1 << 12  # terms of a row in shares of two rows at least, whatever the number of threads
 _TILE = 16  # columns that it multiplies at once, where fewer take as long
 _ROUNDED_ALIKE = np.dtype(np.float32)
 
@@ -186,9 +187,9 @@ class PermutedNodes:
         terms, made = (int(w.shape[0]), int(w.shape[1])) if w is b else (int(w.shape[1]), int(w.shape[0]))
         named = node.input[1 if w is b else 0]
         packed = any(t.name == named for t in self._graph.message.graph.initializer)
-        if x.dtype != _ROUNDED_ALIKE or not (packed or terms <= _BLOCK):
-            return False
-        return rounds_alike(terms, made, x.extents[-1 if x is b else -2], x.facts)
+        return (
+            x.dtype == _ROUNDED_ALIKE and packed and rounds_alike(terms, made, x.extents[-1 if x is b else -2], x.facts)
+        )
 
     def _read(self, node: NodeProto) -> list[str]:
         """Return the operands whose values have to be known; a reshape shows its target by its result."""
@@ -448,7 +449,7 @@ def is_as_fast(terms: int, columns: Any, facts: Facts) -> bool:
 def rounds_alike(terms: int, rows: Any, columns: Any, facts: Facts) -> bool:
     """Return whether onnxruntime rounds a product of two values as the product with packed weights that it replaces.
 
-    This was measured for float32.
+    This was measured for float32, and holds for any number of threads.
 
     Parameters
     ----------
@@ -459,16 +460,11 @@ def rounds_alike(terms: int, rows: Any, columns: Any, facts: Facts) -> bool:
     facts : Facts
         What is known of the dims.
     """
-    if not (facts.nonnegative(rows - 2) and facts.nonnegative(columns - 2)):
+    if terms > _BLOCK or not isinstance(columns, int) or columns % _TILE == 1:
         return False
-    if terms <= _BLOCK:
-        return True
-    block, most = _BLOCK, _COLUMNS
-    if not isinstance(columns, int):
+    if not facts.nonnegative(rows - 2):
         return False
-    while columns < terms and most > _FEWEST_COLUMNS and most // 2 >= columns:
-        block, most = 2 * block, most // 2
-    return block == _PACKED_BLOCK or terms <= min(block, _PACKED_BLOCK)
+    return columns > 1 and (terms * columns <= _SHARED or facts.nonnegative(columns - 1 - rows))
 
 
 def name_of(node: NodeProto) -> str:

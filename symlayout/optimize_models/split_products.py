@@ -9,7 +9,8 @@ Parts that are moved alike may stay together, so that there are no more transpos
 Columns that are transposed to the batches, as those of a head are, may be batches of the weights: ``x`` with an axis of
 extent 1 before its rows, times ``w`` as a block of columns for each batch.  Runtimes lay the weights out anew for each
 batch then.  So this is done where each batch has at least as many rows as each sum has terms: writing the result costs
-as much as that.
+as much as that.  Columns that are transposed to rows are rows of the weights, in ``w^T x^T``: one transpose of *x*
+serves all parts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,7 +136,56 @@ class _Plan:
     @property
     def is_new(self) -> bool:
         """Whether the product is not what it was."""
-        return len(self.groups) > 1 or any(group.batches > 1 for group in self.groups)
+        return len(self.groups) > 1 or any(group.form != _FLAT for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a product with the columns of a group looks like.
+
+    Attributes
+    ----------
+    batches : int
+        How many blocks of columns are batches of the product.
+    turned : bool
+        Whether columns are rows, and rows are columns.
+    """
+
+    batches: int = 1
+    turned: bool = False
+
+    def extents(self, extents: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the extents of the product in this form."""
+        *lead, rows, columns = extents
+        if self.turned:
+            return (*lead, columns, rows)
+        return (*lead, rows, columns) if self.batches == 1 else (*lead, self.batches, rows, columns // self.batches)
+
+    def flat(self, t: Tensor, shape: Sequence[Any]) -> Tensor:
+        """Return the product with rows and columns of a product in this form."""
+        axes = list(range(t.rank))
+        if self.turned:
+            return transpose(t, [*axes[:-2], axes[-1], axes[-2]])
+        return t if self.batches == 1 else reshape(transpose(t, [*axes[:-3], axes[-2], axes[-3], axes[-1]]), shape)
+
+    def constant(self, values: Array) -> Array:
+        """Return a constant that has an element for each column, or one for all, in this form.
+
+        >>> _Form(batches=2).constant(np.array([1, 2, 3, 4])).tolist()
+        [[[1, 2]], [[3, 4]]]
+        >>> _Form(turned=True).constant(np.array([1, 2])).tolist()
+        [[1], [2]]
+        """
+        if self == _FLAT:
+            return values
+        rows = values.reshape((1,) * (2 - values.ndim) + values.shape)
+        if self.turned:
+            return np.swapaxes(rows, -1, -2)
+        blocks = self.batches if rows.shape[-1] > 1 else 1
+        return np.moveaxis(rows.reshape(*rows.shape[:-1], blocks, -1), -2, -3)
+
+
+_FLAT = _Form()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +198,15 @@ class _Group:
         The columns of all.
     parts : tuple of _Part
         The parts.
-    batches : int
-        How many blocks of columns are batches of the product.
+    form : _Form
+        What their product looks like.
     spellings : tuple of Spelling
         The movement to each end; in a group of several parts, to their ends stacked.
     """
 
     columns: Columns
     parts: tuple[_Part, ...]
-    batches: int
+    form: _Form
     spellings: tuple[Spelling, ...]
 
     def cost(self, tensors: Mapping[str, Tensor | None]) -> Cost:
@@ -183,7 +233,7 @@ class _Products:
         for node in graph.nodes:
             for name in dict.fromkeys(node.input):
                 self.readers.setdefault(name, []).append(node)
-        self.weights: dict[tuple[str, Columns, int, int], str] = {}  # those that are cut already
+        self.weights: dict[tuple[str, Columns, _Form, int], str] = {}  # those that are cut already
         self.initializers = {t.name for t in graph.message.graph.initializer}
         self.touched: set[str] = set()
 
@@ -317,28 +367,38 @@ class _Products:
         alike: dict[Any, list[_Part]] = {}
         for part in parts:
             alike.setdefault(part.likeness, []).append(part)
-        ways: list[list[tuple[_Part, ...]]] = [[(part,) for part in parts]]
-        ways.append([tuple(group) for group in alike.values()])
-        value = self.tensors[product.value]
-        assert value is not None
+        forms = self._forms(product, parts)
+        if len(parts) == 1 and forms == [_FLAT]:
+            return None
+        single: list[tuple[_Part, ...]] = [(part,) for part in parts]
+        ways: list[tuple[list[tuple[_Part, ...]], list[_Form]]] = [(single, [f for f in forms if not f.turned])]
+        if any(form.turned for form in forms):
+            ways.append((single, forms))
+        if len(alike) < len(parts):
+            ways.append(([tuple(group) for group in alike.values()], [_FLAT]))
+        value = self._tensor(product.value)
         best: _Plan | None = None
-        for way in ways if len(ways[1]) < len(parts) else ways[:1]:
-            plan = self._planned(product, way, before)
+        for way, allowed in ways:
+            plan = self._planned(product, way, allowed, before)
             if plan is None or not plan.is_new or not plan.cost.at_most(before, value.requires):
                 continue
             if plan.cost.key()[:2] < (before if best is None else best.cost).key()[:2]:
                 best = plan
         return best
 
-    def _planned(self, product: _Product, groups: Sequence[tuple[_Part, ...]], before: Cost) -> _Plan | None:
+    def _planned(
+        self, product: _Product, groups: Sequence[tuple[_Part, ...]], forms: Sequence[_Form], before: Cost
+    ) -> _Plan | None:
         plan = _Plan()
         for parts in groups:
             columns = tuple(itertools.chain.from_iterable(part.columns for part in parts))
             best: tuple[tuple[int, ...], _Group, Cost] | None = None
-            for batches in (1, *self._batches(product, parts, len(columns))):
-                spellings = tuple(self._spelled(product, parts, columns, batches, before))
+            for form in forms if len(parts) == 1 else [_FLAT]:
+                if not self._runs_alike(product, form, len(columns)):
+                    continue
+                spellings = tuple(self._spelled(product, parts, columns, form, before))
                 if len(spellings) == len(parts[0].ends):
-                    group = _Group(columns, parts, batches, spellings)
+                    group = _Group(columns, parts, form, spellings)
                     cost = group.cost(self.tensors)
                     if best is None or cost.key()[:2] < best[0]:
                         best = cost.key()[:2], group, cost
@@ -346,40 +406,40 @@ class _Products:
                 return None
             plan.groups.append(best[1])
             plan.cost = plan.cost + best[2]
+        if any(group.form.turned for group in plan.groups):
+            plan.cost = plan.cost + Cost(Counter({bytes_of(self._tensor(product.source)): 1}), 1, 1)
         return plan
 
-    def _batches(self, product: _Product, parts: Sequence[_Part], columns: int) -> list[int]:
-        """Return in how many blocks of columns a product may be batched."""
-        value, weights = self._tensor(product.value), self._values(product.nodes[0].input[1])
-        assert weights is not None
-        if product.nodes[0].op_type != "MatMul" or len(parts) > 1 or value.dtype != _ROUNDED_ALIKE:
-            return []
-        terms, rows = weights.shape[0], value.extents[-2]
-        if not value.facts.nonnegative(rows - terms) or product.nodes[0].input[1] not in self.initializers:
-            return []
-        extents = {e for name in parts[0].ends for e in self._tensor(name).extents if _is_whole(e)}
-        return [
-            e
-            for e in sorted(extents)
-            if columns % e == 0
-            and is_as_fast(terms, columns // e, value.facts)
-            and rounds_alike(terms, rows, columns // e, value.facts)
-        ]
+    def _forms(self, product: _Product, parts: Sequence[_Part]) -> list[_Form]:
+        """Return the forms that products of single parts may have."""
+        value = self._tensor(product.value)
+        if product.nodes[0].op_type != "MatMul" or value.dtype != _ROUNDED_ALIKE:
+            return [_FLAT]
+        shapes = [self._tensor(name).shape for part in parts for name in part.ends]
+        extents = {int(e) for shape in shapes for e in shape if _is_whole(e)}
+        return [_FLAT, *(_Form(batches=e) for e in sorted(extents)), _Form(turned=True)]
+
+    def _runs_alike(self, product: _Product, form: _Form, columns: int) -> bool:
+        """Return whether a product of some columns is as fast in a form, and rounded alike."""
+        if form == _FLAT:
+            return True
+        name = product.nodes[0].input[1]
+        value, weights = self._tensor(product.value), self._values(name)
+        if weights is None or name not in self.initializers or columns % form.batches:
+            return False
+        terms, (*_, rows, columns) = weights.shape[0], form.extents((*value.extents[:-1], columns))
+        if not form.turned and not value.facts.nonnegative(rows - terms):
+            return False
+        return is_as_fast(terms, columns, value.facts) and rounds_alike(terms, rows, columns, value.facts)
 
     def _spelled(
-        self, product: _Product, group: Sequence[_Part], columns: Columns, batches: int, before: Cost
+        self, product: _Product, group: Sequence[_Part], columns: Columns, form: _Form, before: Cost
     ) -> Iterator[Spelling]:
         """Yield the movement from a group's columns to each of its ends."""
         value = self._tensor(product.value)
-        leaf = self._narrow(product, columns, batches)
+        leaf = self._narrow(product, columns, form)
         try:
-            flat = leaf
-            if batches > 1:
-                lead, rank = range(leaf.rank - 3), leaf.rank
-                flat = reshape(
-                    transpose(leaf, [*lead, rank - 2, rank - 3, rank - 1]), self._narrow(product, columns).shape
-                )
-            whole = _spread(flat, columns, product.columns)
+            whole = _spread(form.flat(leaf, self._narrow(product, columns, _FLAT).shape), columns, product.columns)
             for names in zip(*(part.ends for part in group), strict=True):
                 moved = [rebased(self._tensor(name), {id(value): whole}) for name in names]
                 made = [t for t in moved if t is not None]
@@ -397,24 +457,23 @@ class _Products:
         assert t is not None
         return t
 
-    def _narrow(self, product: _Product, columns: Columns, batches: int = 1) -> Tensor:
+    def _narrow(self, product: _Product, columns: Columns, form: _Form) -> Tensor:
         """Return a stand-in for the product of some columns."""
         value = self._tensor(product.value)
-        extents = (*value.extents[:-1], len(columns))
-        if batches > 1:
-            extents = (*value.extents[:-2], batches, value.extents[-2], len(columns) // batches)
+        extents = form.extents((*value.extents[:-1], len(columns)))
         return Tensor("x", value.dtype, extents, value.facts, key="some columns")
 
     # ------------------------------------------------------------------ the new graph
 
     def _apply(self, product: _Product, plan: _Plan) -> None:
-        graph, rows = self.graph, ""
+        graph, sources = self.graph, {_FLAT: product.source}
         for group in plan.groups:
             nodes: list[NodeProto] = []
-            if group.batches > 1 and not rows:
-                rows = self._emit_rows(product, nodes)
-            at = self._emit_product(product, group, rows if group.batches > 1 else product.source, nodes)
-            shape = tuple(self._narrow(product, group.columns, group.batches).shape)
+            form = replace(group.form, batches=min(group.form.batches, 2))  # which all batches share
+            if form not in sources:
+                sources[form] = self._emit_source(product, form, nodes)
+            at = self._emit_product(product, group, sources[form], nodes)
+            shape = tuple(self._narrow(product, group.columns, group.form).shape)
             for k, spelling in enumerate(group.spellings):
                 names = [part.ends[k] for part in group.parts]
                 target = names[0] if len(names) == 1 else graph.new_name(f"{names[0]}_joint")
@@ -428,13 +487,17 @@ class _Products:
                     nodes += [*extra, graph.node("Gather", [target, index], name, axis=0)]
             graph.insert(nodes, before=product.nodes[0])
 
-    def _emit_rows(self, product: _Product, nodes: list[NodeProto]) -> str:
-        """Append what gives the rows of a product an axis before them, along which it is batched; return its name."""
+    def _emit_source(self, product: _Product, form: _Form, nodes: list[NodeProto]) -> str:
+        """Append what makes the operand of a product in a form; return its name."""
         shape = tuple(self._tensor(product.source).shape)
-        rows = self.graph.new_name(f"{product.nodes[0].output[0]}_rows")
+        axes = list(range(len(shape)))
         step = Step("Unsqueeze", (), (*shape[:-2], 1, *shape[-2:]))
-        nodes += step.emit(self.graph, product.source, shape, rows, (product.source, shape))
-        return rows
+        if form.turned:
+            perm = [*axes[:-2], axes[-1], axes[-2]]
+            step = Step("Transpose", (("perm", perm),), tuple(shape[k] for k in perm))
+        name = self.graph.new_name(f"{product.nodes[0].output[0]}_{'columns' if form.turned else 'rows'}")
+        nodes += step.emit(self.graph, product.source, shape, name, (product.source, shape))
+        return name
 
     def _emit_product(self, product: _Product, group: _Group, at: str, nodes: list[NodeProto]) -> str:
         """Append the product of *at* and a group's columns, and what follows it; return its name."""
@@ -445,6 +508,8 @@ class _Products:
             for k, name in enumerate(node.input):
                 axis = 0 if is_turned and k == 1 else -1
                 new.input[k] = at if k == carried else self._cut(name, group, product.columns, axis, nodes)
+            if node is product.nodes[0] and group.form.turned:
+                new.input[0], new.input[1] = new.input[1], new.input[0]
             at = self.graph.new_name(f"{node.output[0]}_part")
             new.output[0] = at
             new.name = self.graph.new_name(f"{at}_{node.op_type}")
@@ -454,33 +519,21 @@ class _Products:
     def _cut(self, name: str, group: _Group, count: int, axis: int, nodes: list[NodeProto]) -> str:
         """Return the name of a constant's columns; of the constant itself if it has one element for all."""
         values = self._values(name) if name else None
-        if values is None or values.size == 1 or (group.batches == 1 and values.shape[axis] != count):
+        if values is None or values.size == 1 or (group.form == _FLAT and values.shape[axis] != count):
             return name
-        key = name, group.columns, group.batches, axis
+        key = name, group.columns, group.form, axis
         if key not in self.weights:
             part = np.take(values, group.columns, axis) if values.shape[axis] == count else values
-            made, extra = self.graph.constant(_batched(part, group.batches), f"{name}_part")
+            made, extra = self.graph.constant(group.form.constant(part), f"{name}_part")
             self.weights[key] = made
             nodes += extra
         return self.weights[key]
 
 
-def _batched(values: Array, batches: int) -> Array:
-    """Return blocks of columns as batches; all share what has one column, and rows as they are.
-
-    >>> _batched(np.array([[1, 2, 3, 4]]), 2).tolist()
-    [[[1, 2]], [[3, 4]]]
-    """
-    if batches == 1 or values.ndim == 0:
-        return values
-    rows = values.reshape((1,) * (2 - values.ndim) + values.shape)
-    blocks = batches if rows.shape[-1] > 1 else 1
-    return np.moveaxis(rows.reshape(*rows.shape[:-1], blocks, -1), -2, -3)
-
-
 def _count(group: _Group) -> str:
     """Return how many columns a group has, as text."""
-    return str(len(group.columns)) if group.batches == 1 else f"{len(group.columns)} in {group.batches} batches"
+    batches = f" in {group.form.batches} batches" if group.form.batches > 1 else ""
+    return f"{len(group.columns)}{batches}{' as rows' if group.form.turned else ''}"
 
 
 def _is_whole(extent: Any) -> bool:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from onnx import NodeProto, TensorProto, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, save
 
 import symlayout as sl
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.permuted_nodes import PermutedNodes
+from symlayout.optimize_models.permuted_nodes import PermutedNodes, rounds_alike
+from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.models.compare_shapes import FOLDER
 from tests.optimize_models.compare import compare
+from tests.optimize_models.dilation_spellings import Parts
 from tests.optimize_models.test_optimize_model import (
     SHAPES,
     TO_NCHW,
@@ -220,3 +223,76 @@ def test_a_spelling_names_its_axes_anew(tmp_path: Path) -> None:
     assert found is not None
     assert [o if isinstance(o, str) else o.tolist() for o in found.operands] == ["permuted", "same", "same", [2, 3]]
     assert found.outputs == (True,)
+
+
+@pytest.mark.parametrize("left", [False, True], ids=["weights right", "weights left"])
+def test_a_product_between_transposes_has_its_operands_swapped(tmp_path: Path, left: bool) -> None:
+    n = Parts(opset=18)
+    w = n.weights(12, 8) if left else n.weights(8, 12)
+    x = n.turn(n("Relu", "x"), 0, 2, 1)
+    y = n("Add", n("MatMul", *((w, x) if left else (x, w))), n.weights(12, 1) if left else n.weights(12))
+    made = n.model(["N", 16, 8] if left else ["N", 8, 16], n("Sigmoid", n.turn(y, 0, 2, 1)), 3)
+    save(made, tmp_path / "before.onnx")
+    o = sl.optimize(tmp_path / "before.onnx")
+    o.save(tmp_path / "after.onnx")
+    assert o.report.after.transposes == 0
+    sizes, equal = compare(tmp_path / "before.onnx", tmp_path / "after.onnx", 0)
+    assert sizes == equal > 0
+
+
+def mixed(rows: int | str, terms: int = 8, dtype: type = np.float32) -> ModelProto:
+    """Return a product along the first axis of (terms, rows), between transposes."""
+    n = Parts(opset=18)
+    w = n.given(np.random.default_rng(0).normal(size=(terms, 12)), dtype)
+    y = n("MatMul", n.turn(n("Relu", "x"), 0, 2, 1), w)
+    made = n.model(["N", terms, rows], n("Sigmoid", n.turn(y, 0, 2, 1)), 3)
+    for value in (*made.graph.input, *made.graph.output):
+        value.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("rows", "terms", "dtype"),
+    [
+        ("L", 8, np.float32),
+        (17, 64, np.float32),
+        (1, 8, np.float32),
+        (256, 200, np.float32),
+        (33, 8, np.float32),
+        (16, 8, np.float64),
+    ],
+)
+def test_a_product_stays_that_would_be_slower_or_rounded_otherwise(
+    tmp_path: Path, rows: int | str, terms: int, dtype: type
+) -> None:
+    save(mixed(rows, terms, dtype), tmp_path / "m.onnx")
+    assert not any(c.rule == "layout" for c in sl.optimize(tmp_path / "m.onnx").report.changes)
+
+
+def test_under_a_law_sums_of_several_blocks_are_swapped(tmp_path: Path) -> None:
+    save(mixed(256, 200), tmp_path / "m.onnx")
+    report = sl.optimize(tmp_path / "m.onnx", laws=("reassociate",)).report
+    assert (report.laws, report.after.transposes) == (("reassociate",), 0)
+
+
+@pytest.mark.slow
+def test_what_is_said_to_round_alike_does_so_in_onnxruntime(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    seen: Counter[bool] = Counter()
+    for _ in range(400):
+        sizes = (3, 64, 100, 128, 129, 300), (1, 2, 3, 5, 17, 40), (1, 2, 16, 17, 33, 64, 96, 250)
+        terms, rows, columns = (int(random.choice(some)) for some in sizes)
+        alike = rounds_alike(terms, rows, columns, Facts())
+        seen[alike] += 1
+        if not alike:
+            continue
+        a, b = (random.normal(size=s).astype(np.float32) for s in ((rows, terms), (terms, columns)))
+        packed, plain = (Parts(opset=18) for _ in range(2))
+        save(packed.model([rows, terms], packed("MatMul", "x", packed.given(b)), 2), tmp_path / "packed.onnx")
+        save(
+            plain.model([1, rows, terms], plain("MatMul", "x", plain.given(np.stack([b, b]))), 3),
+            tmp_path / "plain.onnx",
+        )
+        (y,), (z,) = outputs(tmp_path / "packed.onnx", {"x": a}), outputs(tmp_path / "plain.onnx", {"x": a[None]})
+        assert y.tobytes() == z[0].tobytes() == z[1].tobytes(), (terms, rows, columns)
+    assert min(seen[False], seen[True]) > 50

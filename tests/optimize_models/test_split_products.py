@@ -14,7 +14,7 @@ from symlayout.optimize_models.split_products import split_products
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.dilation_spellings import Parts
 
-HEADS, WIDTH = 2, 4
+HEADS, WIDTH = 2, 8
 CHANNELS = HEADS * WIDTH
 
 
@@ -40,17 +40,22 @@ def by_heads(n: Parts, joint: str) -> list[str]:
 
 
 WAYS = {"slices": by_slices, "gathers": by_gathers, "heads": by_heads}
-SHAPES: dict[str, list[int | str]] = {"static": [2, 5, 8], "dynamic batch": ["N", 5, 8], "all dynamic": ["N", "L", 8]}
+SHAPES: dict[str, list[int | str]] = {
+    "static": [2, 5, CHANNELS],
+    "dynamic batch": ["N", 5, CHANNELS],
+    "all dynamic": ["N", "L", CHANNELS],
+}
 
 
-def attention(way: str, kind: str, listed: bool = False) -> onnx.ModelProto:
+def attention(way: str, kind: str, listed: bool = False, rows: int | None = None) -> onnx.ModelProto:
     """Return attention of queries, keys and values of one product; its value is an output too where it is *listed*."""
     n = Parts(opset=18)
     joint = n.dense(n("Relu", "x"), CHANNELS, 3 * CHANNELS)
     q, k, v = WAYS[way](n, joint)
     weights = n("Softmax", n("MatMul", q, n.turn(k, 0, 1, 3, 2)), axis=-1)
     y = n.turn(n("MatMul", weights, v), 0, 2, 1, 3)
-    made = n.model(SHAPES[kind], n("Reshape", y, n.integers(0, 0, CHANNELS)), 3)
+    shape = SHAPES[kind] if rows is None else [2, rows, CHANNELS]
+    made = n.model(shape, n("Reshape", y, n.integers(0, 0, CHANNELS)), 3)
     if listed:
         value = n.nodes[2].output[0]
         made.graph.output.append(onnx.helper.make_tensor_value_info(value, onnx.TensorProto.FLOAT, [None] * 3))
@@ -143,15 +148,16 @@ def test_products_of_two_inputs_stay(tmp_path: Path) -> None:
     assert split_products(sl.read_model(tmp_path / "m.onnx"))[1] == []
 
 
-def heads(rows: int | str, terms: int = 8, batch: int | str = "N", bias: tuple[int, ...] = (CHANNELS,)) -> onnx.ModelProto:
+def heads(rows: int | str, terms: int = 8, width: int = 8, bias: tuple[int, ...] = (HEADS * 8,)) -> onnx.ModelProto:
     """Return a product whose columns are transposed to heads."""
     n = Parts(opset=18)
-    y = n("Add", n("MatMul", n("Relu", "x"), n.weights(terms, CHANNELS)), n.weights(*bias))
-    y = n.turn(n("Reshape", y, n.integers(0, 0, HEADS, WIDTH)), 0, 2, 1, 3)
-    return n.model([batch, rows, terms], n("Sigmoid", y), 4)
+    y = n("MatMul", n("Relu", "x"), n.weights(terms, HEADS * width))
+    y = n("Add", y, n.weights(*bias)) if width == 8 else y
+    y = n.turn(n("Reshape", y, n.integers(0, 0, HEADS, width)), 0, 2, 1, 3)
+    return n.model(["N", rows, terms], n("Sigmoid", y), 4)
 
 
-@pytest.mark.parametrize("bias", [(CHANNELS,), (1,), (9, 1), (1, 9, CHANNELS)])
+@pytest.mark.parametrize("bias", [(HEADS * 8,), (1,), (9, 1), (1, 9, HEADS * 8)])
 def test_heads_are_batches_of_a_product(tmp_path: Path, bias: tuple[int, ...]) -> None:
     o = optimized(tmp_path, heads(9, bias=bias))
     assert is_split(o)
@@ -163,21 +169,45 @@ def test_heads_are_batches_of_a_product(tmp_path: Path, bias: tuple[int, ...]) -
 
 
 def test_queries_and_values_with_many_rows_are_batches(tmp_path: Path) -> None:
-    n_before = optimized(tmp_path, attention("gathers", "static")).report.after
-    made = attention("gathers", "static")
-    made.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 2 * CHANNELS
-    o = optimized(tmp_path, made)
-    assert (n_before.transposes, o.report.after.transposes) == (3, 2)
-    x = np.random.default_rng(0).normal(size=(2, 2 * CHANNELS, CHANNELS)).astype(np.float32)
+    few, many = (optimized(tmp_path, attention("gathers", "static", rows=rows)) for rows in (5, 24))
+    assert [o.report.after.transposes for o in (few, many)] == [3, 2]
+    x = np.random.default_rng(0).normal(size=(2, 24, CHANNELS)).astype(np.float32)
     before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
     assert after.tobytes() == before.tobytes()
 
 
-@pytest.mark.parametrize(("rows", "terms"), [(7, 8), ("L", 8), (300, 300), (40, 40)])
+@pytest.mark.parametrize(("rows", "terms", "width"), [(7, 8, 8), ("L", 8, 8), (300, 300, 16), (40, 40, 4)])
 def test_heads_are_transposed_where_batches_cost_more_or_round_otherwise(
-    tmp_path: Path, rows: int | str, terms: int
+    tmp_path: Path, rows: int | str, terms: int, width: int
 ) -> None:
-    """Few rows, or an unknown number; terms of more than one block; many terms for four columns."""
-    o = optimized(tmp_path, heads(rows, terms))
+    """Few rows, or an unknown number; sums of two blocks of other lengths; few columns, and many terms."""
+    o = optimized(tmp_path, heads(rows, terms, width))
     assert not is_split(o)
     assert o.report.after.transposes == 1
+
+
+def across(rows: int | str) -> onnx.ModelProto:
+    """Return attention of channels by channels: queries, keys and values have their rows last."""
+    n = Parts(opset=18)
+    joint = n.dense(n("Relu", "x"), CHANNELS, 3 * CHANNELS)
+    joint = n.turn(n("Reshape", joint, n.integers(0, 0, 3, HEADS, WIDTH)), 2, 0, 3, 4, 1)
+    q, k, v = (n("Gather", joint, n.given(part, np.int64), axis=0) for part in range(3))
+    y = n("MatMul", n("Softmax", n("MatMul", q, n.turn(k, 0, 1, 3, 2)), axis=-1), v)
+    y = n("Reshape", n.turn(y, 0, 3, 1, 2), n.integers(0, 0, CHANNELS))
+    return n.model(["N", rows, CHANNELS], n("Add", n("MatMul", y, n.weights(CHANNELS, CHANNELS)), n("Relu", "x")), 3)
+
+
+def test_parts_with_their_rows_last_are_rows_of_products(tmp_path: Path) -> None:
+    o = optimized(tmp_path, across(16))
+    assert is_split(o)
+    x = np.random.default_rng(0).normal(size=(3, 16, CHANNELS)).astype(np.float32)
+    before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+    assert after.tobytes() == before.tobytes()
+    # queries, keys and values were turned and cut; now what they are products of is turned, and the result is
+    assert (o.report.before.transposes, o.report.after.transposes) == (3, 2)
+    size = 16 * CHANNELS * 4
+    assert (o.report.before.typical(), o.report.after.typical()) == (8 * 16 * size, 2 * 16 * size)
+
+
+def test_rows_stay_where_their_number_is_not_known(tmp_path: Path) -> None:
+    assert not any("as rows" in each for c in optimized(tmp_path, across("L")).report.changes for each in c.details)
