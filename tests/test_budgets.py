@@ -60,7 +60,7 @@ SYSTEMS: dict[str, Callable[[], sl.Tensor]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_bounds_of_adversarial_systems_take_few_steps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "search_terms", 200_000)
@@ -70,6 +70,7 @@ def test_bounds_of_adversarial_systems_take_few_steps(name: str, monkeypatch: py
     assert all(low == 0 for low, _ in bounds)
 
 
+@pytest.mark.slow
 def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     t = ordered_at_random(6)
     exact = t.bounds()
@@ -81,7 +82,7 @@ def test_a_search_without_work_gives_bounds_that_hold(monkeypatch: pytest.Monkey
         assert high is None or (most is not None and most <= high)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "end"), [(20, "//2, i1)"), (100, "...,")])
 def test_maps_of_nested_quotients_are_printed_after_few_steps(count: int, end: str) -> None:
     t = reduce(lambda t, _: sl.channel_shuffle(t, 2, axis=0), range(count), sl.tensor("C, W"))
@@ -90,6 +91,7 @@ def test_maps_of_nested_quotients_are_printed_after_few_steps(count: int, end: s
         assert t.index_map.latex()
 
 
+@pytest.mark.slow
 def test_a_symbol_without_any_value_leaves_no_box() -> None:
     relation = "4611686018427387904//2 == 3/(N*C - (4611686018427387904/W)/(C//2) - N - h//C + W + h - 1)"
     assert len(sl.assume(sl.tensor("N, C, h, W"), relation).bounds()) == 4
@@ -106,6 +108,7 @@ def test_an_extent_of_ten_thousand_terms() -> None:
                 schedule(nest) if y.name == "concatenate" else sl.compile(y, strict=True)
 
 
+@pytest.mark.slow
 def test_numpy_computes_what_would_be_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))  # what is built needs no text
     x = sl.tensor((long_extent(20), 2))

@@ -64,6 +64,7 @@ def test_an_unbounded_dim_is_searched_from_0() -> None:
     assert proof.witness.dims == {N: 1, far: 1}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("shift", [-3, -1, 0, 2, 9])
 def test_a_shift_may_be_of_any_sign(shift: int) -> None:
     data = np.arange(1, 6)
@@ -95,6 +96,7 @@ def test_the_search_for_a_witness_of_a_property_is_bounded_for_large_sizes() -> 
     assert found.verdict is sl.Verdict.UNKNOWN
 
 
+@pytest.mark.slow
 def test_bounds_that_grow_by_squaring_stay_short() -> None:
     b = sl.dim("b")
     x = sl.tensor((b**2,), name="x")

@@ -162,6 +162,7 @@ def test_what_fails_for_all_sizes_is_said_with_what_is_known() -> None:
     assert not facts.requirements
 
 
+@pytest.mark.slow
 def test_merging_solves_both_as_one() -> None:
     merged = 0
     for seed in range(400):

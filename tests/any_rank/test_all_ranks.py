@@ -203,6 +203,7 @@ TRUE: dict[str, Callable[[], tuple[Any, Any]]] = {
 }
 
 
+@pytest.mark.sample(29)
 @pytest.mark.parametrize("claim", TRUE.values(), ids=TRUE.keys())
 def test_what_holds_for_all_ranks_is_proved_and_the_checker_agrees(claim: Callable[[], tuple[Any, Any]]) -> None:
     left, right = claim()
@@ -275,6 +276,7 @@ FALSE: dict[str, tuple[int, Callable[[], tuple[Any, Any]]]] = {
 }
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize(("count", "claim"), FALSE.values(), ids=FALSE.keys())
 def test_what_fails_at_some_rank_is_refuted_there(count: int, claim: Callable[[], tuple[Any, Any]]) -> None:
     left, right = claim()
@@ -517,7 +519,7 @@ def numbers(t: Any, count: int, rnd: random.Random) -> tuple[dict[str, int], lis
     return plain, axes, plain | {f"{name}_{k}": v for k, own in enumerate(axes, 1) for name, v in own.items()}
 
 
-@pytest.mark.sample(12)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_a_chain_is_the_product_that_it_is_proved_by(seed: int) -> None:
     rnd = random.Random(seed)
@@ -532,7 +534,7 @@ def test_a_chain_is_the_product_that_it_is_proved_by(seed: int) -> None:
             assert np.array_equal(product_of(t, count, plain, axes), expected), (t, values)
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(60))
 def test_no_random_claim_has_a_wrong_verdict(seed: int) -> None:
     rnd = random.Random(seed)
@@ -649,7 +651,7 @@ def around(t: Any, rnd: random.Random) -> Any:
     return sl.flip(made, axes[1]) if len(made.slots) == len(t.slots) else made
 
 
-@pytest.mark.sample(12)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_no_claim_about_computed_values_has_a_wrong_verdict(seed: int) -> None:
     rnd = random.Random(seed)

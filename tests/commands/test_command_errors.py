@@ -139,7 +139,7 @@ def examples() -> list[str]:
     return [line.partition("    ")[0].partition(" > ")[0] for line in lines if line.startswith("symlayout ")]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 @pytest.mark.parametrize("line", examples())
 def test_the_examples_of_the_help_run(
@@ -176,6 +176,7 @@ def test_a_defect_is_one_message_too(symlayout: Command, monkeypatch: pytest.Mon
         symlayout("infer", "N")
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with process("ops", **pipes) as running:
@@ -216,6 +217,7 @@ def test_a_hostile_npy_file_is_a_format_error(symlayout: Command, tmp_path: Path
     assert "defect" not in done.err
 
 
+@pytest.mark.slow
 def test_files_that_exceed_the_memory_are_computed_in_blocks(symlayout: Command, tmp_path: Path) -> None:
     x = np.arange(2 * 6 * 8 * 4, dtype=np.float32).reshape(2, 6, 8, 4)
     np.save(tmp_path / "x.npy", x)

@@ -222,6 +222,7 @@ def test_of_a_large_shape_both_ends_are_shown(symlayout: Command) -> None:
     assert "shown are 0, 1," in symlayout("show", "1000,1000").out
 
 
+@pytest.mark.slow
 def test_run_computes_and_writes(symlayout: Command, tmp_path: Path) -> None:
     array = np.arange(2 * 3 * 4 * 6, dtype=np.int16).reshape(2, 3, 4, 6)
     np.save(tmp_path / "a.npy", array)
@@ -235,6 +236,7 @@ def test_run_computes_and_writes(symlayout: Command, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy", "b.npy"]
 
 
+@pytest.mark.slow
 def test_run_takes_dims_that_the_array_does_not_determine(symlayout: Command, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(4.0).reshape(4, 1, 1))
     words = ["run", "N,H,W", "batch_to_space([b>=1, c>=1], [[0,0],[0,0]])"]
@@ -247,6 +249,7 @@ def test_run_takes_dims_that_the_array_does_not_determine(symlayout: Command, tm
     assert np.load(tmp_path / "b.npy").tolist() == [[[0, 1], [2, 3]]]
 
 
+@pytest.mark.slow
 def test_run_reads_and_writes_streams(tmp_path: Path) -> None:
     source = io.BytesIO()
     np.save(source, np.array([[1, 2, 3]], dtype=np.uint8))
@@ -368,6 +371,7 @@ def test_cache_verifies_and_prunes(symlayout: Command, cache: Path, tmp_path: Pa
     assert (precious / "file").read_text() == "keep"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 def test_cache_is_pruned_to_a_size_oldest_first(symlayout: Command, cache: Path) -> None:
     for n in (23, 29, 31):  # no kernels that another test compiled

@@ -77,6 +77,7 @@ def test_the_arguments_are_described(module: ModuleType) -> None:
         assert action.help or action.choices, action
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("module", WORDS, ids=lambda module: module.__name__.rpartition(".")[2])
 def test_a_report_meets_its_schema(module: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SYMLAYOUT_CACHE_DIR", str(tmp_path / "cache"))

@@ -13,6 +13,7 @@ from tests.support.paths import ROOT
 PAGE = ROOT / "docs" / "ops.md"
 
 
+@pytest.mark.slow
 def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", "--markdown"]) == 0
     assert capsys.readouterr().out == PAGE.read_text(encoding="utf-8"), "run: symlayout ops --markdown > docs/ops.md"
@@ -25,6 +26,7 @@ def test_the_page_has_every_operation() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_operation_of_a_framework_stands_beside_its_core_operations() -> None:
     rows = [line for line in markdown().splitlines() if line.startswith("| `pad` |")]
     frameworks = "| `Pad-12` | `MirrorPad`, `Pad`, `PadV2` | `CenterCropPad`, `Pad` |  | `pad` |"

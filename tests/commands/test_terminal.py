@@ -105,6 +105,7 @@ def test_colours_change_nothing_else(text: str, styles: Any, painted: str, monke
     assert file.getvalue() == f"{text}\n"
 
 
+@pytest.mark.slow
 def test_what_is_not_painted_imports_nothing_that_paints() -> None:
     program = (
         "import sys; from symlayout.commands import command_line; status = command_line.main(sys.argv[1:]);"

@@ -240,6 +240,7 @@ def test_extents_that_depend_on_data_are_named_and_bounded() -> None:
     assert error.value.kind == "infeasible"
 
 
+@pytest.mark.slow
 def test_what_is_random_equals_nothing() -> None:
     x = sl.tensor("N, C", name="x")
     left, right = (layers.bernoulli(x) for _ in range(2))

@@ -30,6 +30,7 @@ def test_a_true_claim_is_proved_and_holds_in_numpy(claim: Claim) -> None:
     np.testing.assert_allclose(evaluated(left, dims, arrays), evaluated(right, dims, arrays), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("name", "sides"), FALSE, ids=[name for name, _ in FALSE])
 def test_a_false_claim_is_refuted_with_a_witness_that_numpy_confirms(name: str, sides: Callable[[], Sides]) -> None:
     left, right = sides()

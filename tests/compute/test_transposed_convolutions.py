@@ -107,6 +107,7 @@ def test_what_it_is_for_all_sizes(claim: Callable[[], Sides]) -> None:
     assert sl.check(proof.certificate)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "claim",
     [

@@ -23,6 +23,7 @@ def written(path: Path, *nodes: NodeProto, outputs: tuple[str, ...] = ("y",)) ->
     return path
 
 
+@pytest.mark.slow
 def test_an_extent_that_data_determine_is_followed_through_another_graph(tmp_path: Path) -> None:
     tail = [
         node("Transpose", "found", "places", perm=[1, 0]),
@@ -54,6 +55,7 @@ def test_an_extent_that_data_determine_is_followed_through_another_graph(tmp_pat
     assert sl.verify(before, other).verdict is sl.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_the_first_of_two_extents_is_not_the_second(tmp_path: Path) -> None:
     paths = []
     for k, first in enumerate(("x", "r")):
@@ -173,6 +175,7 @@ def test_extents_get_the_names_before_only_by_their_proofs(two_models: tuple[Pat
     assert with_data_as_shown([], left, right)[0] == right
 
 
+@pytest.mark.slow
 def test_an_extent_is_not_shown_by_what_only_holds_if_it_is_one(tmp_path: Path) -> None:
     """If both extents were one, N would be four and the operands equal: a proof must not assume that."""
     constants = [
@@ -226,6 +229,7 @@ def counted(path: Path, of: str, *, by: str = "sines", twice: bool = False) -> P
     )
 
 
+@pytest.mark.slow
 def test_an_extent_of_a_value_that_is_read_as_a_shape_only(tmp_path: Path) -> None:
     before, after = counted(tmp_path / "before.onnx", "r"), counted(tmp_path / "after.onnx", "r", twice=True)
     other = counted(tmp_path / "other.onnx", "s")
@@ -245,6 +249,7 @@ def test_an_extent_of_a_value_that_is_read_as_a_shape_only(tmp_path: Path) -> No
     assert sl.verify(before, values).verdict is sl.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_the_count_of_another_input_is_another_extent(tmp_path: Path) -> None:
     paths = []
     for name, read in (("before", "x"), ("after", "z")):

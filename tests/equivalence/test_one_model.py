@@ -84,6 +84,7 @@ def test_a_pyramid_whose_heads_stand_side_by_side_is_itself(tmp_path: Path) -> N
     assert_proved(copy, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["o0", "o2", "up0", "order"])
 def test_a_pyramid_with_one_thing_wrong_is_not_proved(wrong: str, tmp_path: Path) -> None:
     before, after = saved(pyramid(), tmp_path / "before.onnx"), saved(pyramid(wrong=wrong), tmp_path / "after.onnx")

@@ -54,6 +54,7 @@ def both(folder: Path, left: Any, right: Any) -> tuple[Path, Path]:
     )
 
 
+@pytest.mark.slow
 def test_other_elements_that_data_pick_are_a_difference(tmp_path: Path) -> None:
     pair = both(tmp_path, picked(0.5, node("Neg", "found", "y")), picked(0.25, node("Neg", "found", "y")))
     found = sl.verify(*pair)
@@ -67,6 +68,7 @@ def test_other_elements_that_data_pick_are_a_difference(tmp_path: Path) -> None:
     assert sl.verify(pair[0], pair[0]).verdict is sl.Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_another_function_of_what_data_pick_is_a_difference(tmp_path: Path) -> None:
     found = sl.verify(
         *both(tmp_path, picked(0.5, node("Neg", "found", "y")), picked(0.5, node("Reciprocal", "found", "y")))
@@ -77,11 +79,13 @@ def test_another_function_of_what_data_pick_is_a_difference(tmp_path: Path) -> N
     assert found.outputs["y"].witness is not None
 
 
+@pytest.mark.slow
 def test_another_body_of_a_loop_is_a_difference(tmp_path: Path) -> None:
     assert sl.verify(*both(tmp_path, loop("Add", 2), loop("Mul", 2))).verdict is sl.Verdict.REFUTED
     assert sl.verify(*both(tmp_path, loop("Add", 2), loop("Add", 3))).verdict is sl.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_what_rounding_explains_is_no_difference(tmp_path: Path) -> None:
     third = numpy_helper.from_array(np.float32(3), "third")
     divided = (node("Div", "found, third", "d"), node("Sqrt", "d", "y"))
@@ -90,6 +94,7 @@ def test_what_rounding_explains_is_no_difference(tmp_path: Path) -> None:
     assert sl.verify(*both(tmp_path, *pair)).verdict is sl.Verdict.UNKNOWN
 
 
+@pytest.mark.slow
 def test_a_loop_without_end_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sl.limits, "run_seconds", 0.5)
     assert sl.verify(*both(tmp_path, loop("Add", 1 << 62), loop("Mul", 1 << 62))).verdict is sl.Verdict.UNKNOWN
@@ -105,6 +110,7 @@ def test_a_model_that_a_runtime_refuses_is_no_witness(tmp_path: Path, runtime: s
     assert not (tmp_path / "0-0.out.npz").exists()
 
 
+@pytest.mark.slow
 def test_constants_in_other_files_are_found(tmp_path: Path) -> None:
     (tmp_path / "w").write_bytes(np.full(4, 0.5, "float32").tobytes())
     paths = []

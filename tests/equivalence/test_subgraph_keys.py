@@ -194,6 +194,7 @@ def random_branch(draw: random.Random, around: list[str], depth: int) -> GraphPr
     return graph(nodes, known[-1], inputs="")
 
 
+@pytest.mark.slow
 def test_equal_keys_compute_equal_values() -> None:
     draw = random.Random(20)
     given = {"c": np.bool_(True), "x": np.float32(1.25), "y": np.float32(-0.375)}

@@ -49,6 +49,7 @@ def test_a_network_in_another_layout_is_the_same(shape: str) -> None:
     assert found.outputs.keys() == {"y"}
 
 
+@pytest.mark.slow
 def test_an_exchange_of_axes_that_keeps_every_shape_is_found_where_it_stands() -> None:
     found = sl.verify(network(4, shape="1, 3, 6, 6"), network(4, nhwc=True, wrong=2, shape="1, 3, 6, 6"))
     assert found.verdict is REFUTED
@@ -59,6 +60,7 @@ def test_an_exchange_of_axes_that_keeps_every_shape_is_found_where_it_stands() -
     assert "conv2" in found.explain()
 
 
+@pytest.mark.slow
 def test_a_changed_weight_is_found() -> None:
     found = sl.verify(network(3), network(3, changed=1))
     assert (found.verdict, found.region) == (REFUTED, ("conv1", "conv1"))
@@ -74,6 +76,7 @@ def test_the_witness_can_be_run(tmp_path: Path) -> None:
     assert sides == [found.left, found.right]
 
 
+@pytest.mark.slow
 def test_the_least_certain_output_decides() -> None:
     x, unknown = sl.tensor("N, C", name="x"), sl.Body("unknown")
     one, other = (sl.compute(unknown, [t], batch=2) for t in (x, sl.flip(x, 0)))
@@ -112,6 +115,7 @@ def test_inputs_of_other_shapes_are_refused() -> None:
     assert rank.value.kind == extent.value.kind == "size_mismatch"
 
 
+@pytest.mark.slow
 def test_an_extent_that_depends_on_data_is_one_only_if_the_value_is() -> None:
     x = sl.tensor("N", name="x")
     found, other = _nonzero(x), _nonzero(sl.flip(x))
@@ -210,6 +214,7 @@ def test_a_deep_network_takes_no_deep_recursion() -> None:
     assert sl.verify(network(400), network(400, nhwc=True)).verdict is PROVED
 
 
+@pytest.mark.slow
 def test_the_region_is_where_the_functions_differ() -> None:
     x = sl.tensor("N", "float32", "x")
     tensors: list[dict[str, sl.Tensor]] = []

@@ -85,7 +85,7 @@ def test_values_in_the_other_element_types(row: Row) -> None:
         check_values(row, x, sl.interpret(y, x))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @each(RUN)
 def test_values_of_a_kernel_for_all_shapes_and_attributes(row: Row) -> None:
     x = row.array()

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not onnx_nodes.is_installed(), reason="onnx, who
 MODULES = onnx_nodes.modules() if onnx_nodes.is_installed() else []
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("module", MODULES)
 def test_the_tests_of_an_operator_pass(module: str) -> None:
     for case in onnx_nodes.cases(module):

@@ -61,7 +61,7 @@ def arrays_of(y: sl.Tensor) -> list[Array]:
     return made
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CHAINS)
 def test_no_block_reads_more_than_it_needs(name: str) -> None:
     """Each block reads each input once, and the box is the hull of the elements in the block, by brute force."""

@@ -30,6 +30,7 @@ def x(request: pytest.FixtureRequest) -> np.ndarray[Any, Any]:
     return np.frombuffer(np.random.default_rng(0).bytes(192 * dtype.itemsize), dtype).reshape(2, 4, 4, 6)
 
 
+@pytest.mark.sample(6)
 def test_interpreter_and_kernel_move_bits(x: np.ndarray[Any, Any]) -> None:
     bits = x.view(f"u{x.itemsize}")
     expected = sl.interpret(moved(), bits)

@@ -27,6 +27,7 @@ def shuffled(n: int, seed: int) -> list[int]:
     return indices
 
 
+@pytest.mark.slow
 def test_the_list_decides_which_round_trips_hold() -> None:
     """Short lists are pieces of a map, long ones a table."""
     seen = set()
@@ -61,6 +62,7 @@ CHAINS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_permutation_in_a_chain_has_an_inverse(name: str) -> None:
     x = sl.tensor((N, 24, M), name="x")

@@ -79,6 +79,7 @@ CASES: dict[str, tuple[sl.Tensor, Verdict, Verdict]] = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_is_about_all_sizes(name: str) -> None:
     t, injective, surjective = CASES[name]

@@ -68,6 +68,7 @@ def test_a_bijection_needs_no_fill_and_is_undone(name: str) -> None:
     assert sl.prove_equal(sl.index_map(y, before, f), x).verdict is sl.Verdict.PROVED
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", PADDED)
 def test_places_without_an_element_need_a_fill(name: str) -> None:
     f, before, _ = PADDED[name]

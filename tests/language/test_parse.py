@@ -225,6 +225,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.sample(37)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("parse", [parse_shape, parse_step])
 def test_hostile_text_is_refused_at_once(parse: Any, text: str) -> None:

@@ -239,6 +239,7 @@ def test_a_mode_past_its_end_counts_on_in_the_last_digit() -> None:
     assert modes.composed([(2, 5), (1, 0)], 6, 2, sl.tensor("1").facts) == [(6, 0)]
 
 
+@pytest.mark.slow
 def test_as_strided_is_numpys_in_elements() -> None:
     data = np.arange(24, dtype="i4").reshape(4, 6)
     x = sl.tensor((4, 6), name="x")

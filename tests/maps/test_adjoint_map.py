@@ -336,6 +336,7 @@ def test_digits_of_axes_apart_are_summed_in_order() -> None:
     assert same_bits(sl.compile(adjoint, strict=True)(dy), sl.interpret(adjoint, dy))
 
 
+@pytest.mark.slow
 def test_several_inputs_each_have_their_adjoint() -> None:
     u, v = sl.tensor("N, A", name="u"), sl.tensor("N, B", name="v")
     y = sl.concatenate([u, v, sl.flip(u, 1)], axis=1)
@@ -354,6 +355,7 @@ def test_several_inputs_each_have_their_adjoint() -> None:
             sl.adjoint(y, wrong)
 
 
+@pytest.mark.slow
 def test_what_is_never_read_is_zero_and_extents_may_be_zero() -> None:
     n, r = sl.dims("n r")
     x = sl.tensor((n,), name="x")
@@ -377,6 +379,7 @@ def test_what_is_never_read_is_zero_and_extents_may_be_zero() -> None:
 # --- element types ----------------------------------------------------------------------------
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_every_type_of_numbers_adds_up_as_in_numpy(dtype: str) -> None:
     adjoint = sl.adjoint(sl.tile(sl.tensor("N", name="x"), 5))

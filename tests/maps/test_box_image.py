@@ -68,6 +68,7 @@ def check(image: Image, expected: Box | None) -> None:
         assert box == expected
 
 
+@pytest.mark.slow
 def test_random_boxes_of_random_chains() -> None:
     counts: Counter[bool] = Counter()
 
@@ -105,6 +106,7 @@ SYMBOLIC: dict[str, sl.Tensor] = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_a_symbolic_box_is_right_at_all_small_sizes(name: str) -> None:
     t = SYMBOLIC[name]

@@ -27,6 +27,7 @@ def turned(t: Tensor) -> Tensor:
     return sl.moveaxis(rows_apart(t), 2, 0)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("sides", [(-2, 3), (-3, 4), (3, -2), (4, -3), (-1, 0), (-2, 2)])
 @pytest.mark.parametrize(("spelling", "axis"), [(whole, 0), (rows_apart, 2), (turned, 0)])
 def test_a_pad_that_removes_an_axis_first_is_all_fill(

@@ -37,6 +37,7 @@ def returned(t: sl.Tensor) -> sl.Tensor:
     return from_sympy(t.leaves(), t.index_map.domain, t.index_map.to_sympy())
 
 
+@pytest.mark.sample(141)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_map_of_every_operation_comes_back(name: str) -> None:
     t = _entry(name, *EXAMPLES[name]).result
@@ -125,6 +126,7 @@ def test_symbols_and_coordinates_may_be_given_apart() -> None:
         sl.from_sympy(X, (N,), Lambda(I, (I,)), (I,))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written_is_what_is_read(name: str) -> None:
     shape, f, where, reads = WRITTEN[name]
@@ -197,6 +199,7 @@ def test_what_cannot_be_read_is_a_typed_error(make: Callable[[], Any], error: An
     assert getattr(caught.value, "kind", type(caught.value)) == error
 
 
+@pytest.mark.slow
 def test_a_read_that_may_be_outside_is_not_taken_for_granted() -> None:
     t = sl.index_map(X, (N,), lambda i: (i + K,))
     with pytest.raises(sl.InconclusiveError, match="inside"):

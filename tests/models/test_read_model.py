@@ -181,6 +181,7 @@ def test_numbers_of_a_shape_have_the_element_type_that_they_are_cast_to(
     assert sl.verify(plain, back).verdict is sl.Verdict.PROVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [TensorProto.INT8, TensorProto.UINT32, TensorProto.FLOAT16])
 def test_numbers_of_a_shape_are_not_taken_to_fit_a_narrow_type(tmp_path: Path, to: int) -> None:
     def read_cast(name: str, *nodes: NodeProto) -> Model:

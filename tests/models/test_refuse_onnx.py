@@ -178,6 +178,7 @@ def test_what_is_too_large_to_compute_is_a_value_nevertheless(tmp_path: Path, ca
         assert load(tmp_path, LARGE[case])["y"].rank == 4
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_file_is_a_format_error(tmp_path: Path, case: str) -> None:
     data, message = HOSTILE[case]
@@ -324,6 +325,7 @@ except sl.errors.MissingPackageError as error:
 """
 
 
+@pytest.mark.slow
 def test_without_the_package_the_error_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(FINE)
     done = started(WITHOUT, str(tmp_path / "model.onnx"))
@@ -333,6 +335,7 @@ def test_without_the_package_the_error_says_what_to_install(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_the_package_is_imported_for_a_model_in_its_format_only(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(FINE)
     ir = ROOT / "examples" / "models" / "round_trip_dynamic.xml"

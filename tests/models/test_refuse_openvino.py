@@ -169,6 +169,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("case", [*HOSTILE, *BROKEN])
 def test_a_hostile_file_is_a_format_error_after_few_steps(tmp_path: Path, case: str) -> None:
     *edit, message = HOSTILE.get(case) or BROKEN[case]

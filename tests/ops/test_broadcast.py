@@ -112,6 +112,7 @@ def test_an_extent_that_only_looks_like_a_joint_one_requires_that_it_fits() -> N
     assert [e.subs({a: 0, b: 1}) for e in z.shape] == [0, 0]
 
 
+@pytest.mark.slow
 def test_an_extent_that_is_0_or_1_multiplies_what_it_is_broadcast_with() -> None:
     a, b = sl.dims("a b")
     first = sl.tensor((b,))[:1]  # one element, or none

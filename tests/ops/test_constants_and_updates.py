@@ -92,7 +92,7 @@ INDICES: dict[str, Any] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INDICES)
 def test_take_is_numpys(name: str) -> None:
     indices = INDICES[name]
@@ -140,7 +140,7 @@ def test_indices_are_required_to_be_inside() -> None:
 # ---------------------------------------------------------------------- update_slice
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [(0, 0), (1, 0), (-2, 1), (99, -99), (A, 0), (P, A), (N - 2, W - 1)], ids=str)
 def test_update_slice_clamps_as_jax_does(start: tuple[Any, ...]) -> None:
     t = sl.update_slice(X, sl.tensor((2, 1), name="u"), start)
@@ -210,7 +210,7 @@ def test_an_update_fits_its_operand() -> None:
 # ---------------------------------------------------------------------- interior pads
 
 
-@pytest.mark.sample(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [(0, 0), (1, 0), (0, 2), (2, 1), (S, 1)], ids=str)
 @pytest.mark.parametrize("widths", [((0, 0), (0, 0)), ((1, 2), (P, 0)), ((-1, 1), (0, -1))], ids=str)
 def test_an_interior_pad_spreads_the_elements(gaps: Any, widths: Any) -> None:

@@ -62,6 +62,7 @@ def test_binding_accepts_what_construction_does(name: str) -> None:
             assert np.array_equal(kernel(data, dims=dims), wanted)
 
 
+@pytest.mark.sample(31)
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric", "wrap"])
 @pytest.mark.parametrize("widths", [(K, L), (K, K), (K, 0), (0, L), (K, 1), (1, 0), (2, 2), (0, 0)], ids=str)
 def test_pads_accept_the_sizes_that_numpy_accepts(mode: str, widths: tuple[Any, Any]) -> None:
@@ -88,6 +89,7 @@ def test_pads_accept_the_sizes_that_numpy_accepts(mode: str, widths: tuple[Any, 
         assert all(r.subs(bound) == True for r in y.requires) == isinstance(expected, tuple)  # noqa: E712
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
 @pytest.mark.parametrize("bounded", [False, True])
 def test_pads_of_axes_that_may_be_empty_are_proved(mode: str, bounded: bool) -> None:

@@ -56,6 +56,7 @@ REFUSED: list[tuple[Any, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize(("dtype", "fill", "bits"), HELD, ids=str)
 def test_a_fill_has_the_bits_of_its_type(dtype: Any, fill: Any, bits: str) -> None:
     x = np.zeros(2, dtype)

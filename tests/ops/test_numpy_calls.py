@@ -128,7 +128,7 @@ def is_a_crop(name: str, arguments: Call) -> bool:
     return mode == "constant" and isinstance(width, int | tuple | dict) and "-" in str(width).replace("{-", "{")
 
 
-@pytest.mark.sample(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_gives_what_numpy_gives(name: str) -> None:
     @many
@@ -145,6 +145,7 @@ def test_a_call_gives_what_numpy_gives(name: str) -> None:
     run()
 
 
+@pytest.mark.slow
 @many
 @given(SHAPES, st.lists(ENTRIES, max_size=5).map(tuple))
 def test_an_index_gives_what_numpy_gives(shape: tuple[int, ...], key: tuple[Any, ...]) -> None:

@@ -141,7 +141,7 @@ def test_one_declaration_holds_for_all_shapes_and_attributes(name: str) -> None:
     check_each(name, 25, lambda case: check_dynamic(case, compiled=False))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NUMPY if name in DYNAMIC])
 def test_one_kernel_holds_for_all_shapes_and_attributes(name: str) -> None:
     check_each(name, 3, lambda case: check_dynamic(case, compiled=True))
@@ -157,6 +157,7 @@ def test_split_agrees_with_numpy(cut: Any, axis: int) -> None:
         np.testing.assert_array_equal(sl.interpret(part, x), expected)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_pads_may_exceed_the_extent(mode: str, n: int) -> None:
@@ -466,7 +467,7 @@ def test_kernels_refuse_by_the_same_kind() -> None:
     assert caught.value.kind == "size_mismatch"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
 def test_parts_that_are_nearly_equal_are_numpys_at_every_extent(count: int) -> None:
     parts = sl.array_split(sl.tensor((H, 2), name="x"), count)

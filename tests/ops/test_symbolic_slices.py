@@ -30,7 +30,7 @@ SLICES = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", SLICES)
 def test_a_symbolic_slice_is_numpys(name: str) -> None:
     key = SLICES[name]

@@ -74,6 +74,7 @@ def test_a_dim_may_be_the_place_in_a_table() -> None:
     assert [kernel(DATA, dims={k: at}).tolist() for at in (0, 7, 59)] == TAKEN[[0, 7, 59]].tolist()
 
 
+@pytest.mark.slow
 def test_twenty_thousand_indices_are_one_loop() -> None:
     rows = RANDOM.integers(0, 20_000, 20_000)
     t = sl.take(X, rows.tolist(), 0)
@@ -116,6 +117,7 @@ CLAIMS: dict[str, tuple[sl.Tensor, sl.Tensor]] = {
 }
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", CLAIMS)
 def test_equal_chains_are_proved_and_the_certificate_checks(name: str) -> None:
     proof = sl.prove_equal(*CLAIMS[name])

@@ -16,6 +16,7 @@ from tests.support.onnx_writer import model, node, value_info
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_region_has_its_nodes_before_and_after(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(spelled("SpaceToDepth", "computed shapes", "all dynamic"))

@@ -48,6 +48,7 @@ def check(folder: Path, way: str, kind: str) -> None:
     assert cropped or o.report.after.total == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("way", "kind"), SAMPLE)
 def test_a_spelling_becomes_a_dilated_convolution(tmp_path: Path, way: str, kind: str) -> None:
     check(tmp_path, way, kind)
@@ -80,7 +81,7 @@ def test_groups_stay(tmp_path: Path) -> None:
     assert {a.name: onnx.helper.get_attribute_value(a) for a in conv.attribute}["group"] == CHANNELS
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WRONG)
 @pytest.mark.parametrize("kind", ["static", "all dynamic"])
 def test_parts_that_do_not_fit_stay(tmp_path: Path, way: str, kind: str) -> None:

@@ -144,6 +144,7 @@ def saved(folder: Path, made: ModelProto, external: bool) -> Path:
     return path
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(s, marks=pytest.mark.slow) for s in range(6, 120))])
 def test_the_result_is_the_model_with_less_movement(tmp_path: Path, seed: int) -> None:
     made = Hunt(seed).model()

@@ -91,6 +91,7 @@ def written(files: dict[str, str], folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_one_function_takes_the_place_of_a_region(name: str, tmp_path: Path) -> None:
     o, before, after = made(name, tmp_path)
@@ -107,6 +108,7 @@ def test_one_function_takes_the_place_of_a_region(name: str, tmp_path: Path) -> 
     assert sl.optimize(after).source.SerializeToString() == after.read_bytes()
 
 
+@pytest.mark.slow
 def test_kernels_are_off_by_default_and_single_operations_stay(tmp_path: Path) -> None:
     before = tmp_path / "before.onnx"
     onnx.save(parser.parse_model(ROLL), before)
@@ -164,6 +166,7 @@ def test_the_c_computes_what_the_interpreter_does(name: str, tmp_path: Path) -> 
     assert isinstance(called(row, [np.zeros(shape, dtype) for shape in REFUSED[name]]), int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_onnxruntime_runs_the_bodies_without_the_kernels(name: str, tmp_path: Path) -> None:
     _, before, after = made(name, tmp_path)
@@ -216,6 +219,7 @@ def test_a_function_that_is_changed_has_no_kernel(tmp_path: Path) -> None:
     assert sl.verify(tmp_path / "before.onnx", tmp_path / "changed.onnx").verdict is sl.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_files(tmp_path: Path) -> None:
     onnx.save(parser.parse_model(PADDED), tmp_path / "before.onnx")
     words = [sys.executable, "-m", "symlayout", "optimize", "before.onnx", "-o", "after.onnx", "--kernels", "kernels"]

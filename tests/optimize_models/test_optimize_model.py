@@ -95,6 +95,7 @@ def test_three_transposes_become_one(tmp_path: Path, shape: Shape) -> None:
     assert ops(optimized(tmp_path, nodes, shape)) == ["Transpose", "Relu"]
 
 
+@pytest.mark.sample(14)
 @every_shape
 @pytest.mark.parametrize(
     "between",
@@ -126,6 +127,7 @@ def test_transposes_around_computing_operations_cancel(tmp_path: Path, shape: Sh
     assert "Transpose" not in ops(o)
 
 
+@pytest.mark.sample(4)
 @every_shape
 @pytest.mark.parametrize("depth", [1, 4])
 def test_a_residual_network_is_transposed_once_each_way(tmp_path: Path, shape: Shape, depth: int) -> None:
@@ -321,6 +323,7 @@ def test_constants_in_other_files_stay_there(tmp_path: Path) -> None:
         o.save(tmp_path / "other" / "after.onnx")
 
 
+@pytest.mark.sample(2)
 @every_shape
 def test_a_pixel_shuffle_whose_shapes_are_computed_is_one_operation(tmp_path: Path, shape: Shape) -> None:
     nodes = [
@@ -338,6 +341,7 @@ def test_a_pixel_shuffle_whose_shapes_are_computed_is_one_operation(tmp_path: Pa
     assert ops(o) == ["Relu", "DepthToSpace", "Exp"]
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_chains_are_bit_equal(tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -88,6 +88,7 @@ def shuffled(shape: Shape, perm: list[int]) -> tuple[list[NodeProto], list[Tenso
     return nodes, [tensor(values, name=name) for name, values in given.items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_channel_shuffle_of_joined_values_is_how_they_are_joined(tmp_path: Path, shape: Shape) -> None:
     nodes, given = shuffled(shape, [0, 2, 1, 3, 4])

@@ -89,6 +89,7 @@ MOVED = {
 }
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", MOVED)
 @pytest.mark.parametrize(
     "kind",
@@ -180,6 +181,7 @@ def test_an_operation_without_a_spelling_stays(tmp_path: Path, name: str) -> Non
     assert found.refused == ({"ReduceMean m"} if name == "a mean" else {"Resize b"} if "cubic" in name else set())
 
 
+@pytest.mark.slow
 def test_a_reshape_without_a_spelling_is_given_up_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounded extents that are divided gave the proof so many cases that a model of twelve nodes took 20 seconds."""
     constants = {"two": [2], "all": [-1], "four": [4], "rows": [0, -1, 2, 8], "joined": [0, -1, 16]}

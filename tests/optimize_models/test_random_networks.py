@@ -77,6 +77,7 @@ def network(seed: int, steps: int = 20) -> onnx.ModelProto:
 SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 40))]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("layout", [None, "NCHW"])
 def test_random_networks_are_equal_and_move_no_more(tmp_path: Path, seed: int, layout: str | None) -> None:

@@ -34,6 +34,7 @@ def branches(folder: Path, count: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [(), (2,), (0, 3), tuple(range(4))])
 def test_the_rest_of_a_round_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: tuple[int, ...]) -> None:
     """A judge that decides no model in which one of the bad branches is changed, as `verify` may."""

@@ -67,6 +67,7 @@ def check(folder: Path, family: str, way: str, kind: str) -> None:
         np.testing.assert_allclose(sl.interpret(o.outputs["y"], x), np.exp(moved(what, x)), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "way", "kind"), SAMPLE)
 def test_a_spelling_becomes_one_operation(tmp_path: Path, family: str, way: str, kind: str) -> None:
     check(tmp_path, family, way, kind)

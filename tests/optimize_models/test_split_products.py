@@ -88,6 +88,7 @@ def is_split(o: OptimizedModel) -> bool:
     return any(c.rule == "products" and c.accepted for c in o.report.changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("way", WAYS)
 def test_attention_has_products_of_its_own(tmp_path: Path, way: str, kind: str) -> None:
@@ -122,6 +123,7 @@ def test_columns_that_nothing_reads_are_not_computed(tmp_path: Path) -> None:
     assert (4, 8) in widths
 
 
+@pytest.mark.slow
 def test_a_value_that_is_read_whole_stays(tmp_path: Path) -> None:
     assert not is_split(optimized(tmp_path, attention("slices", "dynamic batch", listed=True)))
 

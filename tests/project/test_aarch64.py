@@ -37,6 +37,7 @@ def test_kernels_agree_on_an_emulated_aarch64(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.endswith("all agree\n")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -51,6 +52,7 @@ def test_what_is_wrong_is_found(pad: Subject, target: Target, message: str, tmp_
         check(pad, target, tmp_path)
 
 
+@pytest.mark.slow
 def test_chains_whose_c_would_be_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     (first,) = fuzzed(1)
     text = emit([Unit(first.tensor, "kernel", first.dtype.itemsize, "none")])["kernel.c"]

@@ -156,6 +156,7 @@ def row() -> Row:
     return measured(CALL, "numpy", *(f"{FAKES}:{name}" for name in ("lacks", "wrong", "aborts", "exits_later")))
 
 
+@pytest.mark.slow
 def test_a_case_is_measured_beside_memcpy_and_numpy(row: Row) -> None:
     assert row.size == CALL.size
     assert row.seconds.keys() == {"memcpy", "symlayout native", "numpy"}
@@ -171,6 +172,7 @@ def test_a_peer_that_is_wrong_or_dies_is_not_timed(row: Row) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_peer_starts_again_after_it_died_but_not_for_ever() -> None:
     memory = arena([CALL])
     peer = Peer(f"{FAKES}:aborts", memory, 1)
@@ -318,6 +320,7 @@ def hptt(tmp_path_factory: pytest.TempPathFactory) -> Hptt:
     return build(folder, folder / "built")
 
 
+@pytest.mark.slow
 def test_the_cases_of_hptt_are_those_of_its_checkout_row_major(hptt: Hptt) -> None:
     """There ``size[perm[k]]`` is the extent of axis k of the result, and the first axis is contiguous."""
     assert [(case.label, case.shape) for case in hptt.cases()] == [
@@ -343,6 +346,7 @@ def test_a_folder_that_is_no_checkout_of_hptt_is_named(tmp_path: Path, capsys: p
     assert f"{tmp_path} is no checkout of HPTT" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_checkout_that_does_not_compile_says_what_the_compiler_says(hptt: Hptt, tmp_path: Path) -> None:
     shutil.copytree(hptt.folder / "include", tmp_path / "include")
     (tmp_path / "src").mkdir()

@@ -47,6 +47,7 @@ def block(start: str) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("c", "cpp"), [("gcc", "g++"), ("clang", "clang++")])
 def test_the_program_runs_as_c_and_as_cpp(c: str, cpp: str, tmp_path: Path) -> None:
     if not shutil.which(c) or not shutil.which(cpp):
@@ -155,6 +156,7 @@ def emit_two_libraries(folder: Path) -> None:
         (folder / name).write_text(BOTH)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="gcc or g++ is not installed")
 def test_kernels_of_one_folder_are_one_library_and_two_libraries_go_together(tmp_path: Path) -> None:
     emit_two_libraries(tmp_path)

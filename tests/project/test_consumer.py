@@ -27,6 +27,7 @@ def package_of(folder: Path) -> str:
     return ".".join([name, *folder.relative_to(root).parts])
 
 
+@pytest.mark.slow
 def test_the_program_runs() -> None:
     path = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'codegen')!r}]"
     code = f"{path}; import runpy; runpy.run_path({str(CONSUMER / 'program.py')!r}, run_name='__main__')"

@@ -43,7 +43,7 @@ def test_there_are_pages_with_snippets() -> None:
     assert len(RUN) >= 8
 
 
-@pytest.mark.sample(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUN)
 def test_snippets_print_what_is_shown(name: str, tmp_path: Path) -> None:
     absent = [module for module in snippets.needs(PAGES[name]) if importlib.util.find_spec(module) is None]

@@ -113,6 +113,7 @@ def test_rewritten_chains_read_the_same() -> None:
     assert compared > 5000
 
 
+@pytest.mark.slow
 def test_chains_have_up_to_8_steps_of_every_operation_and_dims_of_0_and_1() -> None:
     chains = [chain for family in FAMILIES.values() for chain in family.chains]
     assert max(len(chain.steps) for chain in chains) == 8
@@ -123,6 +124,7 @@ def test_chains_have_up_to_8_steps_of_every_operation_and_dims_of_0_and_1() -> N
             assert {p[k] for p in points} >= set(d.values(1))
 
 
+@pytest.mark.slow
 def test_short_families_have_many_pairs_that_are_equal_as_they_say() -> None:
     compared = 0
     for seed in range(6):

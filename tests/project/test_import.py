@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 import symlayout
 
 LATER = ("sympy", "cffi", "onnx", "symlayout.frontends", "symlayout.models", "symlayout.equivalence", "symlayout.run")
@@ -19,10 +21,12 @@ def printed(program: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_the_import_leaves_out_what_most_programs_do_not_use() -> None:
     assert printed(f"import sys, symlayout; print([m for m in {LATER} if m in sys.modules])") == "[]\n"
 
 
+@pytest.mark.slow
 def test_every_public_name_is_listed_and_can_be_had() -> None:
     program = """
 import symlayout
@@ -35,6 +39,7 @@ print(*(name for name in symlayout.__all__ if globals()[name] is not getattr(sym
     assert printed(program) == "\n"
 
 
+@pytest.mark.slow
 def test_a_function_keeps_its_name_when_the_room_of_that_name_is_imported() -> None:
     program = (
         "import symlayout as sl\nsl.onnx, sl.optimize\nimport symlayout.compute.trace\nprint(sl.compute.__module__)"

@@ -38,6 +38,7 @@ def named() -> set[str]:
     return {name for file in (ROOT / "tests").rglob("test_*.py") for name in imported(file)}
 
 
+@pytest.mark.sample(100)
 @pytest.mark.parametrize("module", MODULES)
 def test_some_test_names_the_module(module: str, named: set[str]) -> None:
     assert module in named, f"no test imports {module}"

@@ -26,6 +26,7 @@ def model(y: Any) -> Any:
     return SimpleNamespace(inputs={"x": x}, outputs={"y": y}, tensors={"x": x, "y": y})
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "make",
     [
@@ -111,6 +112,7 @@ def test_a_wrong_sum_beside_a_sum_with_0_is_refuted() -> None:
         assert sl.verify(model(left), model(right), laws=laws).verdict is sl.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_certificate_cannot_take_the_law_for_a_sum_with_another_number() -> None:
     before, wrong = model(add(x, zeros)), model(add(x, sl.constant(np.full(4, 1e-30, np.float32))))
     shown = sl.verify(before, model(x), laws=LAW).certificate
@@ -133,6 +135,7 @@ def test_what_replaces_a_sum_differs_from_it_in_the_sign_of_0_only(dtype: Any, z
         assert signs[(values != 0) & ~np.isnan(values)].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda v: v, lambda v: sl.onnx.reciprocal(v), lambda v: sl.flip(sl.transpose(v), 0)])
 def test_the_certificate_of_two_chains_names_the_law(make: Any) -> None:
     shown = sl.prove_equal(make(add(x, zeros)), make(x), laws=LAW).certificate
@@ -141,6 +144,7 @@ def test_the_certificate_of_two_chains_names_the_law(make: Any) -> None:
     assert sl.check(json.loads(json.dumps(shown)))
 
 
+@pytest.mark.slow
 def test_one_output_may_need_the_law_and_another_one_not() -> None:
     def two(first: Any, second: Any) -> Any:
         return SimpleNamespace(inputs={"x": x}, outputs={"y": first, "z": second}, tensors={})

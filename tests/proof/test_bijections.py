@@ -78,6 +78,7 @@ def _twice_rolled(shift: int = 1) -> Sides:
     return left, op.reduce_l2(t if shift else t[:, 1:], axes=[1, 2], keepdims=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "laws"),
     [
@@ -107,6 +108,7 @@ def test_terms_are_followed_through_functions_of_elements() -> None:
     assert sl.prove_equal(left, right, laws=LAWS).verdict is sl.Verdict.PROVED
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "claim",
     [
@@ -207,6 +209,7 @@ def _focus(order: tuple[int, ...] = (0, 3, 2, 1)) -> Sides:
     return op.conv(sl.concatenate(parts, 1), pixels), op.conv(picture, kernels, strides=(2, 2))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("claim", [_swapped, _moved_half, _evens_and_odds, _focus, _two_rolls, _rolled_rows])
 def test_terms_of_parts_that_are_joined_stand_elsewhere(claim: Callable[[], Sides]) -> None:
     left, right = claim()
@@ -216,6 +219,7 @@ def test_terms_of_parts_that_are_joined_stand_elsewhere(claim: Callable[[], Side
         assert sl.check(proof.certificate)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "claim",
     [
@@ -243,6 +247,7 @@ def test_a_guess_names_the_place_of_each_term() -> None:
     assert [sl.prove_equal(*claim).verdict for claim in found.claims()] == [sl.Verdict.PROVED] * 2
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "forge",
     [

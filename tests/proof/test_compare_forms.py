@@ -96,6 +96,7 @@ def test_nothing_is_cancelled() -> None:
     assert sl.prove_equal(op("Gelu", X), op("Add", gelu(X), zero), laws=laws, budget=40).verdict is not PROVED
 
 
+@pytest.mark.slow
 def test_a_quotient_is_a_product_under_a_law_that_is_named() -> None:
     quotient, product = op("Div", X, Y), op("Mul", X, op("Div", 1.0, Y))
     proof = sl.prove_equal(quotient, product)
@@ -105,6 +106,7 @@ def test_a_quotient_is_a_product_under_a_law_that_is_named() -> None:
     assert sl.prove_equal(quotient, op("Mul", Y, op("Div", 1.0, X)), laws=("reciprocal",)).verdict is REFUTED
 
 
+@pytest.mark.slow
 def test_a_factor_moves_through_products_under_a_law_also_if_it_is_a_power_of_two() -> None:
     a, b = sl.tensor("G, M, K", "float32", "a"), sl.tensor("G, K, N", "float32", "b")
     for factor in (0.125, 0.1):
@@ -170,6 +172,7 @@ def test_a_power_of_a_half_is_no_root() -> None:
     assert sl.prove_equal(power, root, laws=("reassociate",)).verdict is not sl.Verdict.REFUTED
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("fused", "chain", "name", "value", "bound"),
     [
@@ -202,6 +205,7 @@ def test_a_constant_is_that_of_the_formula_up_to_its_rounding(
                     assert ulps <= bound
 
 
+@pytest.mark.slow
 def test_constants_that_are_no_part_of_a_formula_are_compared_by_bits() -> None:
     for ulps in (1, 2, 16, 100):
         factor, other = op("Mul", op("Relu", Y), 0.3), op("Mul", op("Relu", Y), nudged(0.3, ulps))
@@ -226,6 +230,7 @@ def folded(*, bias: float = 1.0, pads: Any = (1, 1, 1, 1)) -> tuple[sl.Tensor, s
     return op("Relu", before), op("Relu", op("Conv", IMAGE, weights, offset, pads=list(pads)))
 
 
+@pytest.mark.slow
 def test_a_batch_normalisation_is_folded_into_a_convolution_under_a_law() -> None:
     before, after = folded()
     proof = sl.prove_equal(before, after)
@@ -291,6 +296,7 @@ def test_a_power_of_one_half_is_not_a_root() -> None:
     assert sl.prove_equal(power, root, budget=1).verdict is not sl.Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_formulas_count_as_goals(monkeypatch: pytest.MonkeyPatch) -> None:
     from symlayout.proof.compare_forms import LAWS
 

@@ -85,6 +85,7 @@ def claims(e: Any) -> Iterator[tuple[str, T, T]]:
             assert e == 12 or "even" in name or "strided" in name or "halves" in name or "shuffles" in name
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("e", EXTENTS.values(), ids=EXTENTS)
 def test_what_is_true_of_every_extent_is_proved(e: Any) -> None:
     made = list(claims(e))
@@ -96,6 +97,7 @@ def test_what_is_true_of_every_extent_is_proved(e: Any) -> None:
             assert sl.check(proof.certificate), name
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("e", EXTENTS.values(), ids=EXTENTS)
 def test_what_is_false_of_some_size_is_not_proved(e: Any) -> None:
     for name, left, right in claims(e):

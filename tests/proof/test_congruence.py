@@ -91,6 +91,7 @@ def test_two_functions_of_one_name_are_not_one() -> None:
     assert sl.prove_equal(relu(X), sl.compute(other, [X], batch=4)).verdict is REFUTED
 
 
+@pytest.mark.slow
 def test_convolution_in_two_layouts_needs_the_order_of_the_sum() -> None:
     x, w = sl.tensor("N, H, W, C", name="x"), sl.tensor("M, C, K, L", name="w")
     left, right = conv_nhwc(x, w), sl.transpose(conv(sl.transpose(x, (0, 3, 1, 2)), w), (0, 2, 3, 1))
@@ -149,6 +150,7 @@ def test_a_shared_value_is_compared_once_however_often_it_is_read() -> None:
     assert sl.prove_equal(left, sl.transpose(right)).verdict is PROVED
 
 
+@pytest.mark.slow
 def test_a_random_value_is_equal_to_itself_only() -> None:
     noise = sl.Body("noise", None, random=True)
     first, second = (sl.compute(noise, [X], batch=4) for _ in range(2))
@@ -182,6 +184,7 @@ def test_a_constant_is_one_element_only_if_all_bits_are_equal() -> None:
     assert uniform(np.zeros(0)) is None
 
 
+@pytest.mark.slow
 def test_values_of_two_types_are_not_one() -> None:
     cast = sl.Body("cast", lambda x: x)
     left, right = (sl.compute(cast, [X], batch=4, dtype=dtype) for dtype in ("int8", "int16"))
@@ -263,6 +266,7 @@ def test_what_differs_at_the_fifth_size_is_refuted_before_the_long_attempt(monke
     assert made == [False]
 
 
+@pytest.mark.slow
 def test_an_open_pair_leaves_little_work_for_what_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pair that is not proved costs all of its goals; without a common account, each pair above would do so again."""
     weights = np.random.default_rng(0).normal(size=(2, 2, 3, 3)).astype("float32")
@@ -289,6 +293,7 @@ def test_an_open_pair_leaves_little_work_for_what_reads_it(monkeypatch: pytest.M
     assert len(counted) < 340  # 389 if each pair has an account of its own
 
 
+@pytest.mark.slow
 def test_a_product_over_a_reversed_axis_is_a_convolution_over_three() -> None:
     """The one has five axes before the sum and one in it, the other four and three."""
     x, w = sl.tensor("N, 4, 1, 1", name="x", dtype="float32"), sl.tensor("6, 4, 1, 1", name="w", dtype="float32")

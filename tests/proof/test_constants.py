@@ -60,6 +60,7 @@ def test_space_to_depth_of_constants_is_a_reshape_of_a_transpose() -> None:
     assert sl.check(proof.certificate)
 
 
+@pytest.mark.sample(47)
 @pytest.mark.parametrize(
     "claim", random.Random(5).sample(corpus.load(), 90), ids=str
 )  # all: python -m tests.support.bound_claims
@@ -109,7 +110,7 @@ def there_and_back(rnd: random.Random, sizes: tuple[int, ...]) -> tuple[sl.Tenso
     return y, x
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("sizes", [(2, 3, 4, 6, 8, 12, 24), (4, 6, 8, 9, 10, 12, 15)], ids=["aligned", "unaligned"])
 def test_reshapes_and_transposes_of_constants_are_undone(sizes: tuple[int, ...], seed: int) -> None:
@@ -187,6 +188,7 @@ def test_a_quotient_of_digits_that_line_up_with_no_radix() -> None:
     assert sl.prove_equal(left, right).verdict is PROVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3])
 def test_the_parts_of_array_split_are_the_whole(count: int) -> None:
     """Their extents are ``n//3``, ``(n + 1)//3`` and ``(n + 2)//3``: what they add up to is a matter of ``n % 3``."""

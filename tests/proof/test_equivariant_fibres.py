@@ -63,6 +63,7 @@ def _less_the_least(v: Any, axes: tuple[int, ...]) -> Any:
     return v - v.min(axes, keepdims=True)
 
 
+@pytest.mark.sample(85)
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("turned", list(itertools.product([False, True], repeat=6)))
 def test_a_softmax_with_axes_reversed(turned: tuple[bool, ...], axis: int) -> None:
@@ -73,6 +74,7 @@ def test_a_softmax_with_axes_reversed(turned: tuple[bool, ...], axis: int) -> No
     assert proof.verdict is (sl.Verdict.PROVED if same else sl.Verdict.REFUTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left", "right"),
     [
@@ -138,6 +140,7 @@ def test_fibres_of_which_one_part_moves_differ(left: sl.Tensor, right: sl.Tensor
     assert sl.prove_equal(left, right, laws=LAWS).verdict is sl.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_whether_a_function_is_equivariant_is_declared() -> None:
     def made(t: sl.Tensor, **declared: Any) -> sl.Tensor:
         body = sl.Body("less_the_least", _less_the_least, over=True, **declared)

@@ -96,6 +96,7 @@ CLAIMS: dict[str, Claim] = {
 EXACT = [name for name in CLAIMS if any(word in name for word in ("maxim", "minim", "integer", "product", "pool"))]
 
 
+@pytest.mark.sample(26)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_fold_of_folds_is_proved_and_its_certificate_is_accepted(name: str, mode: str) -> None:
@@ -110,6 +111,7 @@ def test_a_fold_of_folds_is_proved_and_its_certificate_is_accepted(name: str, mo
     assert sl.check(certificate)
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_with_one_thing_wrong_is_refuted(name: str, mode: str) -> None:

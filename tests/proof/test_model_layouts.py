@@ -113,6 +113,7 @@ CLAIMS: list[Callable[[T], SIDES]] = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("extents", EXTENTS.values(), ids=EXTENTS)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 def test_spellings_are_equal_for_all_sizes(claim: Callable[[T], SIDES], extents: tuple[Any, Any, Any]) -> None:
@@ -123,6 +124,7 @@ def test_spellings_are_equal_for_all_sizes(claim: Callable[[T], SIDES], extents:
     assert sl.prove_equal(left, sl.flip(right, 1), budget=60).verdict is not sl.Verdict.PROVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [space_to_depth, pixel_shuffle, shifted_windows, blocks_of_space])
 @pytest.mark.parametrize("number", [12, 16, 30])
 def test_a_block_that_divides_numbers_is_told_apart_by_its_values(claim: Callable[[T], SIDES], number: int) -> None:

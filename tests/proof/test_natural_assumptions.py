@@ -20,6 +20,7 @@ def open_claim() -> tuple[sl.Tensor, sl.Tensor]:
     return sl.flip(sl.pad(x, [(1, 2)], "reflect"), 0), sl.pad(sl.flip(x, 0), [(2, 1)], "reflect")
 
 
+@pytest.mark.slow
 def test_the_text_names_an_assumption_under_which_the_claim_is_proved() -> None:
     left, right = open_claim()
     proof = sl.prove_equal(left, right, budget=3)
@@ -43,6 +44,7 @@ def test_the_text_says_that_a_claim_is_false_which_an_assumption_refutes() -> No
     )
 
 
+@pytest.mark.slow
 def test_the_text_says_what_else_helps_where_no_assumption_decides() -> None:
     noise = sl.Body("noise", None, random=True)
     first, second = (sl.compute(noise, [sl.tensor("N, H", name="x")], batch=2) for _ in range(2))

@@ -82,6 +82,7 @@ def pooled(x: Tensor) -> Tensor:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [40, 10**9])
 def test_values_of_one_function_of_equal_parts_are_equal(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a share of no goals, only the parts are compared."""

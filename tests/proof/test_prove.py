@@ -208,7 +208,7 @@ def test_a_division_by_a_dim_that_can_be_0_does_not_stop_the_search() -> None:
 # ---------------------------------------------------------------------- random claims
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 180, 30))
 def test_random_claims_are_decided_right(start: int) -> None:
     counts: Counter[str] = Counter()

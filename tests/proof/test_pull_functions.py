@@ -76,6 +76,7 @@ def test_a_function_stays_within_a_pad() -> None:
     assert pulled([t])[0][0] is t
 
 
+@pytest.mark.slow
 def test_chains_of_many_functions_are_left_as_they_are() -> None:
     t: sl.Tensor = x
     for _ in range(9):  # doubles the functions at each step

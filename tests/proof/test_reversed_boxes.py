@@ -39,6 +39,7 @@ def _conv(t: sl.Tensor, w: sl.Tensor) -> sl.Tensor:
     return made
 
 
+@pytest.mark.sample(19)
 @pytest.mark.parametrize("turned", list(itertools.product([False, True], repeat=6)))
 def test_a_product_of_matrices_with_axes_reversed(turned: tuple[bool, ...]) -> None:
     p, q = (sl.tensor(shape, name=name, dtype="int64") for shape, name in (((N, K), "p"), ((K, C), "q")))
@@ -53,6 +54,7 @@ def test_a_product_of_matrices_with_axes_reversed(turned: tuple[bool, ...]) -> N
         assert sl.check(proof.certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left", "right", "laws"),
     [
@@ -75,6 +77,7 @@ def test_images_with_axes_reversed(left: sl.Tensor, right: sl.Tensor, laws: tupl
         assert sl.prove_equal(left, right).verdict is sl.Verdict.UNKNOWN
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -147,7 +147,7 @@ def compiler() -> bool:
 
 
 @pytest.mark.skipif(not compiler(), reason="no C compiler")
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", list(CHAINS))
 def test_kernel_is_the_interpreter(name: str) -> None:
     check(CHAINS[name]())
@@ -160,6 +160,7 @@ def lowered(y: Tensor) -> Any:
     return lower_bodies(y, {leaf.key: leaf.dtype for leaf in y.arguments() if leaf.dtype is not None})
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in CHAINS])
 def test_each_output_element_is_written_once_from_inside_of_the_sources(name: str) -> None:
     y = CHAINS[name]()
@@ -230,6 +231,7 @@ def test_errors_of_a_call_come_before_the_output_is_written() -> None:
     assert (out == 7).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", available())
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_colours_in_turn_are_computed_in_vectors(dtype: str, level: str) -> None:
@@ -291,6 +293,7 @@ def test_emitted_c_says_its_types_and_what_c_cannot_compute_is_refused() -> None
         emit([Unit(sl.onnx.exp(x("float32", H)), "exp", 4, "")])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(not available(), reason="levels of x86-64")
 @pytest.mark.parametrize("level", available())
 def test_halves_are_converted_alike_at_every_instruction_set(level: str) -> None:
@@ -341,6 +344,7 @@ def test_a_max_pool_is_compiled_to_vectors(level: str, tmp_path: Path) -> None:
     assert re.search(r"^\tv?cmp\w*ps\t", assembly, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_compilers_have_no_warning_about_what_kernels_compute(compiler: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:

@@ -74,7 +74,7 @@ PADDED = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", [None, 0, 1, 3])
 @pytest.mark.parametrize("name", PADDED)
 def test_a_pad_around_pieces_or_an_empty_input_is_filled(name: str, size: int | None) -> None:
@@ -106,6 +106,7 @@ def test_focus_is_space_to_depth_for_all_sizes() -> None:
     assert np.array_equal(sl.interpret(focus, a), expected)
 
 
+@pytest.mark.slow
 def test_several_inputs_are_joined_and_stacked() -> None:
     u, v = sl.tensor("N, A", name="u"), sl.tensor("N, B", name="v")
     a, b = np.arange(6).reshape(2, 3), -np.arange(4).reshape(2, 2)
@@ -139,6 +140,7 @@ def test_an_equation_gives_the_exact_extent() -> None:
     assert caught.value.kind == "size_mismatch"
 
 
+@pytest.mark.slow
 def test_a_product_beyond_the_budget_is_a_typed_error() -> None:
     total = sum(sl.dims("N M K L"))
     with pytest.raises(sl.ShapeError, match="exceeds 50000") as caught:
@@ -181,6 +183,7 @@ def test_short_runs_beside_each_other_become_rows_in_strips(dtype: str) -> None:
             assert np.array_equal(kernel(x, threads=threads), np.pad(x, ((0, 0), (0, 1)), constant_values=7))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", [3, 5, 12, 17, 40])
 def test_constant_shapes_leave_no_divisions(size: int) -> None:
     kernel = sl.compile(sl.roll(sl.tensor((300, size)), 2, 1), dtype="uint8", strict=True)
@@ -189,6 +192,7 @@ def test_constant_shapes_leave_no_divisions(size: int) -> None:
     assert f"//{size}" not in kernel.schedule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_an_output_that_no_cache_holds_is_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines are written past the caches wherever the output begins, and nothing beside it is touched."""
@@ -303,6 +307,7 @@ AROUND_EMPTY = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", AROUND_EMPTY)
 def test_where_a_fill_ends_does_not_follow_from_what_is_read_inside(name: str) -> None:
     y = AROUND_EMPTY[name]
@@ -341,6 +346,7 @@ def test_a_source_that_no_memory_holds_is_refused_though_little_of_it_is_read() 
     assert caught.value.kind == "overflow"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [0, 1])
 def test_the_fill_of_a_branch_is_found_where_other_digits_need_another_guard(last: int) -> None:
     """A pad of nothing is shown to be inside the output's axes, and not in the digits that a window cuts."""
@@ -359,6 +365,7 @@ def test_the_fill_of_a_branch_is_found_where_other_digits_need_another_guard(las
         assert kernel(*arrays, out=out, dims={"q": more}).tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:NumPy computes")
 def test_a_digit_that_was_split_is_not_split_again() -> None:
     """A floor of it may be left in a window: then the kernel, whose strides are given, divides, or NumPy computes."""

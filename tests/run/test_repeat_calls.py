@@ -139,6 +139,7 @@ def test_several_remembered_inputs_are_refused_as_on_the_first_call() -> None:
     assert not frozen.any()
 
 
+@pytest.mark.slow
 def test_one_shape_is_remembered_for_each_type_and_rank() -> None:
     kernel = sl.compile(sl.flip(sl.tensor("N, M", name="x")), strict=True)
     types = ("u1", "i1", "<i2", ">i2", "<f2", "i4", ">u4", "f8", "c16", "S3", "i2,u1")
@@ -212,6 +213,7 @@ def test_nothing_of_a_call_is_kept(kernel: sl.Kernel) -> None:
     assert [sys.getrefcount(thing) for thing in (x, out, x.dtype)] == before
 
 
+@pytest.mark.slow
 def test_threads_add_calls_while_others_make_them() -> None:
     kernel = sl.compile(sl.transpose(sl.tensor("N, M", dtype="u1", name="x")), strict=True)
     wrong: list[tuple[int, int]] = []
@@ -256,6 +258,7 @@ def trampolines(folder: Path) -> list[Path]:
     return [text.parent for text in (folder / "cache").glob("*/kernel.c") if text.read_text("ascii") == source]
 
 
+@pytest.mark.slow
 @HAS_COMPILER
 def test_it_is_built_once_and_kept(fresh: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert trampoline.state() == "not in use: nothing has been compiled yet"
@@ -289,7 +292,7 @@ def test_kernels_do_without_headers_of_python(fresh: Path, monkeypatch: pytest.M
     assert trampolines(fresh) == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @HAS_COMPILER
 @pytest.mark.parametrize("lie", ["exit 1", "echo garbage > kernel.so", "echo 'int a;' | cc -shared -xc -o kernel.so -"])
 def test_kernels_do_without_one_that_cannot_be_built(fresh: Path, monkeypatch: pytest.MonkeyPatch, lie: str) -> None:
@@ -319,7 +322,7 @@ def test_a_compiler_that_fails_is_the_error_of_the_kernel(fresh: Path, monkeypat
     assert not list(fresh.glob("cache/*"))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @HAS_COMPILER
 def test_a_fork_while_another_thread_builds_it_does_not_hang(fresh: Path) -> None:
     with trampoline._own.lock:

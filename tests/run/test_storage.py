@@ -54,6 +54,7 @@ def test_random_chains(case: Case) -> None:
     check_halves(case)
 
 
+@pytest.mark.slow
 @settings(quick, max_examples=examples(15))
 @given(cases(only=DYNAMIC, most_steps=3))
 def test_random_chains_for_all_shapes(case: Case) -> None:
@@ -93,7 +94,7 @@ WAYS: dict[str, tuple[sl.Tensor, tuple[int, ...], bool]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_each_way_on_several_threads_and_strides(name: str) -> None:
     y, shape, whole = WAYS[name]
@@ -119,7 +120,7 @@ def _values(kernel: sl.Kernel, a: np.ndarray[Any, Any]) -> dict[str, int]:
     return next(iter(kernel._plans.values())).dims
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tiles", "words of 8", "odd fills", "joined", "reflected"])
 def test_parts_never_share_a_byte(name: str) -> None:
     """Each part is done on an output of its own; what they changed is apart, and together it is all."""

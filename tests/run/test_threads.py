@@ -129,7 +129,7 @@ CHAINS: dict[str, Callable[[sl.Tensor], sl.Tensor]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CHAINS)
 def test_threads_write_what_one_does(name: str) -> None:
     both_ways(sl.compile(CHAINS[name](sl.tensor("N, C, 2*h, 2*w", name="x")), strict=True), IMAGE)
@@ -177,6 +177,7 @@ def test_sums_are_shared_out_where_an_axis_tells_elements_apart() -> None:
         assert ("sl_share" in source, "if (part < 1)" in source) == (shares, not shares)
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=examples(20), suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_threads_write_what_one_does_for_random_chains(case: Case) -> None:

@@ -76,6 +76,7 @@ def drawing(name: str) -> sl.Picture:
     return DRAWINGS[name].show()
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_picture_has_every_element_once_on_each_side(name: str) -> None:
     t = DRAWINGS[name]
@@ -298,6 +299,7 @@ def test_what_has_no_example_has_no_picture() -> None:
 # --- images of the documentation ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("image", sorted(IMAGES.glob("*.svg")), ids=lambda path: path.name)
 def test_the_images_are_current(image: Path, tmp_path: Path) -> None:
     text = image.read_text(encoding="utf-8")

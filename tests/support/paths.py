@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
@@ -44,8 +45,12 @@ def path_of_test(name: str) -> str:
 
 def _file(module: str, folders: Iterable[Path]) -> str:
     tail = "/" + module.replace(".", "/") + ".py"
-    files = [f.relative_to(ROOT).as_posix() for folder in folders for f in sorted(folder.rglob("*.py"))]
-    found = [f for f in files if f"/{f}".endswith(tail)]
+    found = [f for folder in folders for f in _files(folder) if f"/{f}".endswith(tail)]
     if len(found) != 1:
         raise LookupError(f"{len(found)} modules are called {module}: {found}")
     return found[0]
+
+
+@cache
+def _files(folder: Path) -> list[str]:
+    return [f.relative_to(ROOT).as_posix() for f in sorted(folder.rglob("*.py"))]

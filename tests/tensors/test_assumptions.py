@@ -68,6 +68,7 @@ CASES = (
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.relations))
 def test_an_assumption_is_required_and_means_what_it_says(case: Case) -> None:
     y = assume(X, *case.relations)

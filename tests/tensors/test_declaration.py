@@ -25,6 +25,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", CASES)
 def test_sympy_and_the_normal_form_agree_on_a_declared_map(name: str) -> None:
     t = CASES[name]

@@ -81,6 +81,7 @@ def rows_apart(x: Operand, rows: object, columns: object, start: int, step: int,
     return index_map(domain, lambda i, j: (start + step * i + turn * j,), fill=Fill(7))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("start", "step", "turn"), [(0, 3, 1), (3, -3, -1), (-57, 3, 1), (60, -3, -1)])
 def test_rows_that_lie_far_beyond_the_ends_are_filled_alone(
     dims: dict[str, sympy.Symbol], start: int, step: int, turn: int

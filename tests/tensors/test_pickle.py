@@ -116,6 +116,7 @@ def echoed(thing: Any) -> tuple[str, Any]:
     return told(thing), thing
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", THINGS)
 def test_copies_say_the_same(name: str) -> None:
     thing = THINGS[name]()
@@ -149,6 +150,7 @@ def unnamed(_: int) -> sl.Tensor:
     return sl.tensor((3,))
 
 
+@pytest.mark.slow
 def test_kernels_compute_in_another_process_and_errors_come_back() -> None:
     kernel, data = sl.compile(sl.pad(X, 1), strict=True), np.arange(5)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -158,6 +160,7 @@ def test_kernels_compute_in_another_process_and_errors_come_back() -> None:
         assert caught.value.kind == "rank"
 
 
+@pytest.mark.slow
 def test_inputs_without_names_of_two_processes_are_two_inputs() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         others = pool.map(unnamed, range(3))

@@ -59,6 +59,7 @@ def bounded_case(seed: int) -> tuple[sl.Tensor, dict[tuple[int, ...], list[dict[
 CASES = [case for seed in range(200) if (case := random_case(seed)) is not None]
 
 
+@pytest.mark.slow
 def test_requirements_hold_exactly_where_the_chain_has_a_meaning() -> None:
     assert len(CASES) > 120
     for t, chain, claim in CASES:
@@ -97,6 +98,7 @@ def test_extents_stay_within_their_bounds() -> None:
     assert seen > 500
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("first", range(0, 400, 50))
 def test_bounds_are_the_exact_hull_where_dims_have_few_values(first: int) -> None:
     seen = 0

@@ -43,7 +43,7 @@ def allows(entry: Entry, n: int) -> bool:
     return entry is None or bool(entry == n)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 240, 40))
 def test_the_solutions_are_those_that_enumeration_finds(first: int) -> None:
     counts: Counter[sl.Status] = Counter()
@@ -93,6 +93,7 @@ def leaf_shapes(t: sl.Tensor, p: dict[str, int]) -> list[tuple[int, ...]]:
     return [leaf.shape for leaf in t.subs(at).leaves()]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("y", "shape", "text"),
     [

@@ -90,7 +90,7 @@ def test_a_vector_stored_by_halves_and_loaded_whole_is_found() -> None:
     assert waits("f:\n\tmovq\t%rax, -8(%rbp)\n\tmovdqa\t-16(%rbp), %xmm0\n") != []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @needs_x86
 @pytest.mark.parametrize(("level", "size"), [*itertools.product(LEVELS, (1, 4)), ("x86-64-v3", 2), ("x86-64-v3", 8)])
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -115,7 +115,7 @@ def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, lev
 
 
 # As objects are compiled that kernels share; all but a tile of 1 and 2 byte elements, which is transposed in memory.
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @needs_x86
 @pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), ("-O3",)])
 @pytest.mark.parametrize(("level", "size"), [("x86-64-v3", 4), ("x86-64-v4", 1), ("x86-64-v4", 4)])
@@ -132,7 +132,7 @@ def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int
     assert "vzeroupper" in text
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @needs_x86
 @pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O2",), ("-O3",)])
 def test_bytes_are_transposed_in_16_registers(flags: tuple[str, ...]) -> None:
@@ -144,7 +144,7 @@ def test_bytes_are_transposed_in_16_registers(flags: tuple[str, ...]) -> None:
         assert re.findall(r"mm\d+, -?\d*\(%r[sb]p\)|\(%r[sb]p\), %[xy]mm", text) == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @needs_x86
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("level", LEVELS)

@@ -112,6 +112,7 @@ def test_header_comment_says_what_it_is() -> None:
     )
 
 
+@pytest.mark.slow
 def test_text_is_the_same_under_every_hash_seed() -> None:
     program = (
         "from tests.support import nests; from symlayout_codegen import print_kernel; import hashlib;"

@@ -71,6 +71,7 @@ def test_a_part_says_what_it_assumes_and_needs(name: str) -> None:
     )
 
 
+@pytest.mark.sample(32)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [1, 3, 4])
 def test_a_part_compiles_alone_with_what_it_needs(name: str, size: int, tmp_path: Path) -> None:
@@ -99,6 +100,7 @@ def test_a_kernel_has_the_parts_that_it_calls_and_no_others() -> None:
     assert HALVES_HEADER not in runtime_of(schedule(nests.transpose()).body, halves=False)
 
 
+@pytest.mark.slow
 def test_every_kernel_of_the_catalogue_compiles_with_its_own_parts(tmp_path: Path) -> None:
     made: dict[str, list[str]] = {}
     for row, size, name in kernels():

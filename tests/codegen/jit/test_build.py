@@ -170,6 +170,7 @@ def test_a_compiler_that_computes_without_end_is_ended(tmp_path: Path, monkeypat
     assert "took longer" in str(failure())
 
 
+@pytest.mark.slow
 def test_the_processor_time_of_a_compiler_is_that_of_its_children_too() -> None:
     text = f"{sys.executable} -S -c 'import time\nwhile time.process_time() < 0.2: pass'"
     process = subprocess.Popen(

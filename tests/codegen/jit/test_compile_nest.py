@@ -91,7 +91,7 @@ def samples(nest: Nest) -> list[tuple[int, ...]]:
     return [arguments for arguments in chosen if math.prod(max(1, n) for n in arguments) <= 1500]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("nest", nests.ALL, ids=lambda nest: nest.name)
 def test_kernel_writes_what_the_nest_says(nest: Nest) -> None:
     kernel = compile_nest(nest, 4)
@@ -112,7 +112,7 @@ def test_every_element_size(nest: Nest, size: int) -> None:
         check(kernel, nest, arguments)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 8, 16, 40])
 def test_transposes_of_every_size_around_the_tiles(size: int) -> None:
     """Sides next to those of a register's tile and of a cache line's, and of a power of two."""

@@ -134,6 +134,7 @@ def test_a_kernel_says_for_what_it_was_compiled_and_each_level_is_a_library_of_i
     assert len({kernel.source for kernel in kernels}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("x86-64-v2" not in available(), reason="no x86-64-v2 here")
 def test_a_library_has_no_instructions_of_a_higher_level(tmp_path: Path) -> None:
     kernel = compile_nest(nests.transpose(), 4, march="v2")
@@ -198,7 +199,7 @@ def numbered(shape: tuple[int, ...], size: int) -> Array:
     return raw.view(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}").reshape(shape)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("march", "size"), [*itertools.product(LEVELS, (1, 2, 4, 8)), ("x86-64-v3", 3), ("x86-64-v3", 16)]
 )
@@ -219,6 +220,7 @@ def test_every_element_size_computes_the_same_at_every_level(
             assert kernel(x).tobytes() == sl.interpret(t, x).tobytes(), f"{words} of {x.shape}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("march", LEVELS)
 def test_streams_are_right_wherever_the_output_begins_in_a_cache_line(

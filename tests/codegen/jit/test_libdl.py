@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from symlayout_codegen.jit import libdl, write_libdl
 
 
@@ -15,6 +17,7 @@ def test_the_written_module_is_current(tmp_path: Path) -> None:
     assert Path(libdl.__file__).read_text(encoding="utf-8") == (tmp_path / "libdl.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_kernel_is_loaded_without_the_front_end_of_cffi_and_its_parser() -> None:
     program = (
         "import sys, numpy, symlayout as sl;"

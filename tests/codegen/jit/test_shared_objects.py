@@ -83,6 +83,7 @@ def renamed(name: str) -> Nest:
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="objects are told from libraries by ELF")
 
 
+@pytest.mark.slow
 def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     check()
     assert compiled(log) == (5, 1)  # tiles, their pieces, and 2, 3 and 4 streams
@@ -95,6 +96,7 @@ def test_kernels_of_an_element_size_share_objects(log: Path) -> None:
     assert compiled(log) == (5, 1)
 
 
+@pytest.mark.slow
 def test_another_choice_of_tiles_has_tiles_of_its_own(log: Path) -> None:
     check()
     compiled(log)
@@ -109,6 +111,7 @@ def test_each_instruction_set_has_its_own(log: Path) -> None:
         assert compiled(log) == (5, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "last"), [("", "-fexpensive-optimizations"), ("-O3", "-O3"), ("-O2 -O0", "-O0")])
 def test_the_level_of_objects_is_low_unless_the_user_names_one(
     log: Path, monkeypatch: pytest.MonkeyPatch, flags: str, last: str
@@ -122,6 +125,7 @@ def test_the_level_of_objects_is_low_unless_the_user_names_one(
     assert all(found[-1] == last for found in levels if found[0] == "-O1")
 
 
+@pytest.mark.slow
 def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check()
     compiled(log)
@@ -130,6 +134,7 @@ def test_other_flags_have_their_own(log: Path, monkeypatch: pytest.MonkeyPatch) 
     assert compiled(log) == (5, 1)
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("content", [b"", b"garbage"])
 def test_a_damaged_object_is_not_linked_but_replaced(root: Path, log: Path, content: bytes) -> None:
@@ -159,6 +164,7 @@ def test_objects_with_which_no_kernel_can_be_linked_are_replaced(root: Path, log
     assert len(objects(root)) == 5
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_kept_kernels_are_right(log: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "store", lambda *_: False)
     check()
@@ -207,6 +213,7 @@ def test_kernels_without_transposes_have_all_in_one_text(nest: Nest) -> None:
     assert transposes.compiled_apart(schedule(nest, MODEL), 1) == {}
 
 
+@pytest.mark.slow
 def test_whatever_streams_a_kernel_calls_are_linked() -> None:
     called: set[str] = set()
     for shape in itertools.product((1, 2, 3, 4, 9), repeat=3):

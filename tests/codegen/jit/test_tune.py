@@ -77,6 +77,7 @@ def test_every_candidate_does_what_the_nest_says(nest: Nest, choice: Choice) -> 
         check(kernel, nest, arguments)
 
 
+@pytest.mark.slow
 def test_the_faster_candidate_is_taken_and_kept(clock: list[str]) -> None:
     before = len(notes())
     for timed in (["output", "source"], []):

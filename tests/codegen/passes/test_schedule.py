@@ -315,6 +315,7 @@ def pieces(draw: st.DrawFn) -> NestPiece:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(
     pieces(),
@@ -334,6 +335,7 @@ def test_schedule_of_a_random_nest(piece: NestPiece, samples: list[tuple[int, ..
             assert run(program, values, parts) == expected, values
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(pieces(), st.tuples(*(st.integers(1, 4) for _ in PARAMETERS)))
 def test_schedule_of_a_random_sum(piece: NestPiece, sample: tuple[int, ...]) -> None:

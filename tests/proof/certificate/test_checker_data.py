@@ -110,6 +110,7 @@ def test_values_that_only_look_like_json_are_no_certificate() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [500, 5000, 200_000])
 def test_data_that_is_nested_deeply_is_refused(depth: int) -> None:
     nested: Any = []
