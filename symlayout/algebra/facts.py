@@ -8,9 +8,11 @@ of one monomial.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from symlayout.algebra.equal_floors import EqualFloors, common_ranges, equal_floor_remainders
 from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 from symlayout.algebra.intervals import Interval, at
 from symlayout.algebra.polynomial import (
@@ -25,7 +27,7 @@ from symlayout.algebra.polynomial import (
     terms_of,
     text,
 )
-from symlayout.algebra.solve_divisibility import Divisions
+from symlayout.algebra.solve_divisibility import Divisions, evident_floor
 from symlayout.errors import ShapeError
 
 __all__ = ["INT64_MAX", "Definition", "Dim", "Facts", "Interval", "Requirement"]
@@ -154,12 +156,14 @@ class Facts(Divisions):
             return
         low, high = self.interval(e)
         never = not whole or (low or 0) > 0 or (high is not None and high < 0)
+        equal, remainders = self._remainders(e)
+        never = never or (bool(equal) and not remainders)
         if not never and names_of(e) & self.definitions.keys():  # intervals take each rounding by itself
             never = self.nonnegative(e - 1) or self.nonnegative(-e - 1)
         if never:
             raise ShapeError(
                 f"{at(where)}{_said(rule) or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
-                "infeasible" if names_of(e) & self.quotients.keys() else kind,
+                "infeasible" if len(equal) > 1 or names_of(e) & self.quotients.keys() else kind,
             )
         top, _ = self.to_user(e)
         if top != 0:
@@ -169,41 +173,60 @@ class Facts(Divisions):
     def _exact_where_zero(self, e: Extent) -> tuple[Extent, int, dict[str, int]] | None:
         """Return ``(n, d, floors)`` if *e* is 0 exactly where *d* divides *n*; None if no such form is known.
 
-        The forms are a multiple of ``n + r - d*floor((n + r)/d)``, for ``0 <= r < d``, and of
-        ``floor((n + d - 1)/d) - floor(n/d)``.  *floors* has the floors of *e*, each as a number that is added to
-        ``n/d``.
+        The forms are a multiple of ``n + r - d*floor((n + r)/d)``, for ``0 <= r < d``, and a difference of two
+        floors by *d* that is 0 for one remainder only, given the equations of this form that are known.  *floors* has
+        the floors of these equations, each as a number that is added to ``n/d``.
         """
+        if not isinstance(e, Poly):
+            return None
         found = sorted(names_of(e) & self.definitions.keys())
-        parts = [self.definitions[name] for name in found]
-        if not isinstance(e, Poly) or any(p.form != "floor" or not isinstance(p.right, int) for p in parts):
-            return None
-        if any(names_of(p.left) & self.definitions.keys() for p in parts):  # the requirement would mention floors
-            return None
-        scales = [e.terms.get((name,), 0) for name in found]
-        rest = e - sum(c * symbol(name) for c, name in zip(scales, found, strict=True))
         if len(found) == 1:
-            d, left = parts[0].right, self.reduce(parts[0].left)
-            if not isinstance(d, int) or scales[0] % d or not (k := -scales[0] // d):
+            (name,) = found
+            part, scale = self.definitions[name], e.terms.get((name,), 0)
+            if part.form != "floor" or not isinstance(d := part.right, int) or self._is_made_of_defined(part.left):
+                return None  # the requirement would mention floors
+            if scale % d or not (k := -scale // d):
                 return None
-            r = k * left - rest
+            left = self.reduce(part.left)
+            r = k * left - (e - scale * symbol(name))
             if not isinstance(r, int) or r % k or not 0 <= r // k < d:
                 return None
-            return left - r // k, d, {found[0]: 0}
+            return left - r // k, d, {name: 0}
+        equal, remainders = self._remainders(e)
+        if len(remainders) != 1 or len(remainders[0]) != 1:
+            return None
+        base, d, r = equal[0].base, equal[0].divisor, remainders[0].start
+        return self.reduce(base - r), d, {name: (r + k) // d for each in equal for name, k in each.shifts.items()}
+
+    def _remainders(self, e: Extent) -> tuple[list[EqualFloors], list[range]]:
+        """Return *e* as an equation between floors, and those known of the same number, with what they leave of it."""
+        if (first := self._equal_floors(e)) is None:
+            return [], []
+        known = [each for equation in self.equations if (each := self._equal_floors(equation)) is not None]
+        equal = [first, *(each for each in known if (each.base, each.divisor) == (first.base, first.divisor))]
+        return equal, functools.reduce(common_ranges, (each.remainders for each in equal))
+
+    def _equal_floors(self, e: Extent) -> EqualFloors | None:
+        """Return what ``e == 0`` says of two floors, if it is ``floor((n + k)/d) - floor((n + j)/d) + constant``."""
+        found = sorted(names_of(e) & self.definitions.keys())
+        if not isinstance(e, Poly) or len(found) != 2 or {e.terms.get((name,)) for name in found} != {1, -1}:
+            return None
+        high, low = sorted(found, key=lambda name: -e.terms[(name,)])
+        one, other, rest = self.definitions[high], self.definitions[low], e - symbol(high) + symbol(low)
+        j, d = terms_of(one.left).get((), 0), one.right
+        base = one.left - j
+        k = other.left - base
         if (
-            len(found) == 2
-            and scales in ([1, -1], [-1, 1])
-            and isinstance(rest, int)
-            and parts[0].right == parts[1].right
+            not (one.form == other.form == "floor" and d == other.right)
+            or not (isinstance(rest, int) and isinstance(d, int) and isinstance(k, int))
+            or self._is_made_of_defined(base)  # the requirement would mention floors
         ):
-            (high, one), (low, other) = sorted(
-                zip(found, parts, strict=True), key=lambda p: e.terms[(p[0],)], reverse=True
-            )
-            d, gap = one.right, one.left - other.left
-            if not isinstance(gap, int) or not isinstance(d, int) or abs(gap + rest * d) != d - 1:
-                return None
-            lower = other.left if gap + rest * d > 0 else one.left + rest * d
-            return self.reduce(lower), d, {high: -rest, low: 0}
-        return None
+            return None
+        return EqualFloors(base, d, {high: j, low: k}, equal_floor_remainders(j, k, d, -rest))
+
+    def _is_made_of_defined(self, e: Extent) -> bool:
+        """Return whether *e* mentions floors or maxima."""
+        return bool(names_of(e) & self.definitions.keys())
 
     def _equate(self, e: Extent, where: str = "") -> None:
         """Add the equation ``e == 0``: solve it for a symbol, or rewrite by it.  *e* has no common factor."""
@@ -441,7 +464,8 @@ class Facts(Divisions):
         d = other.definitions[name]
         left, right = translate(d.left), translate(d.right)
         if d.form == "floor":
-            return self.add_floor(left, right)
+            known = evident_floor(left, right)
+            return self.add_floor(left, right) if known is None else known
         return self.maximum(left, right)
 
     def adopt(self, other: Facts) -> None:

@@ -266,6 +266,11 @@ def _split_multiples(n: Extent, d: Extent) -> tuple[Extent, Extent]:
     return whole, rest
 
 
+def evident_floor(n: Extent, d: Extent) -> Extent | None:
+    """Return ``floor(n/d)`` if *d* divides all of *n* but a constant, as in ``(4*g + 2)/4``; else None."""
+    return exact_quotient(n - terms_of(n).get((), 0) % d, d) if isinstance(d, int) else None
+
+
 def primitive_equation(e: Poly) -> tuple[Extent, bool]:
     """Divide ``e == 0`` by the common factor of its coefficients; return it, and whether that divides the constant."""
     common = gcd(*(c for m, c in e.terms.items() if m))

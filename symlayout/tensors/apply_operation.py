@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from symlayout.algebra.facts import Facts
+from symlayout.algebra.floor_normal_form import renew
 from symlayout.algebra.polynomial import Extent, integer_or_extent, substitute
 from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError, shown
 from symlayout.tensors.chain import ASSUMED, Applicable, Tensor, check_tensors
@@ -204,6 +205,8 @@ def joint_facts(xs: Sequence[Tensor]) -> Facts:
         if not own:
             facts, own = facts.fork(), True
         facts.merge(x.facts)
+    if own and facts.floors:
+        renew(facts)
     return facts
 
 

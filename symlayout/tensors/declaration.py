@@ -316,7 +316,10 @@ class Operand:
     def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "", *parts: Any) -> None:
         """Require ``left == right``, as `require` does for inequalities."""
         if left != right:
-            self._own().require_zero(left - right, kind, self.where, rule=partial(self._message, rule, parts))
+            facts = self._own()
+            facts.require_zero(left - right, kind, self.where, rule=partial(self._message, rule, parts))
+            if facts.floors:
+                floor_normal_form.renew(facts)
 
     def assume(self, e: Extent) -> None:
         """Add the fact ``e >= 0``, which holds for every value; no requirement records it."""

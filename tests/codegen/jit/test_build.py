@@ -200,7 +200,18 @@ def test_ctrl_c_ends_the_compiler_and_leaves_no_folder(tmp_path: Path, monkeypat
     left = tmp_path / "pid"
     monkeypatch.setenv("CC", script(tmp_path, f"echo $$ > {left}.new; mv {left}.new {left}; sleep {FOR_EVER}"))
 
+    read, waited_for = compiler._read, threading.Event()
+
+    def note(
+        *given: Any,
+    ) -> bool:  # before this, `subprocess.Popen` itself may be interrupted, which then loses its child
+        waited_for.set()
+        return read(*given)
+
+    monkeypatch.setattr(compiler, "_read", note)
+
     def press() -> None:
+        waited_for.wait()
         while not left.exists():
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
