@@ -8,11 +8,9 @@ of one monomial.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symlayout.algebra.equal_floors import EqualFloors, common_ranges, equal_floor_remainders
 from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
 from symlayout.algebra.intervals import Interval, at
 from symlayout.algebra.polynomial import (
@@ -26,6 +24,12 @@ from symlayout.algebra.polynomial import (
     symbol,
     terms_of,
     text,
+)
+from symlayout.algebra.remainder_equations import (
+    RemainderEquation,
+    common_remainders,
+    one_remainder,
+    remainder_equation,
 )
 from symlayout.algebra.solve_divisibility import Divisions, evident_floor
 from symlayout.errors import ShapeError
@@ -144,89 +148,50 @@ class Facts(Divisions):
                 raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is not 0'}", kind)
             return
         e, whole = self.without_factors(e)
-        if (exact := self._exact_where_zero(e)) is not None:
-            numerator, denominator, floors = exact
-            quotient = self.divide(numerator, denominator, kind, where)
-            for name, offset in floors.items():
-                if self.reduce(symbol(name)) == symbol(name):
-                    self.forget()
-                    self.eliminate(name, quotient + offset)
-            self._settle_rules(where)
-            self.tighten(where)
+        equations, remainders, period = self._remainder_of_zero(e)
+        if (only := one_remainder(remainders, period)) is not None:
+            self._divide_with_floors(equations, *only, kind, where)
             return
         low, high = self.interval(e)
         never = not whole or (low or 0) > 0 or (high is not None and high < 0)
-        equal, remainders = self._remainders(e)
-        never = never or (bool(equal) and not remainders)
+        never = never or (bool(equations) and not remainders)
         if not never and names_of(e) & self.definitions.keys():  # intervals take each rounding by itself
             never = self.nonnegative(e - 1) or self.nonnegative(-e - 1)
         if never:
             raise ShapeError(
                 f"{at(where)}{_said(rule) or f'{self.spell(e)} == 0'} fails for all sizes\n  known: {self.describe(e)}",
-                "infeasible" if len(equal) > 1 or names_of(e) & self.quotients.keys() else kind,
+                "infeasible" if len(equations) > 1 or names_of(e) & self.quotients.keys() else kind,
             )
         top, _ = self.to_user(e)
         if top != 0:
             self.requirements.append(Requirement(kind, "zero", top, 1, where))
         self._equate(e, where)
 
-    def _exact_where_zero(self, e: Extent) -> tuple[Extent, int, dict[str, int]] | None:
-        """Return ``(n, d, floors)`` if *e* is 0 exactly where *d* divides *n*; None if no such form is known.
+    def _divide_with_floors(
+        self, equations: Sequence[RemainderEquation], remainder: int, divisor: int, kind: str, where: str
+    ) -> None:
+        """Require that *divisor* divides the number of the equations less *remainder*; replace their floors by it."""
+        quotient = self.divide(equations[0].base - remainder, divisor, kind, where)
+        for floor in {floor.name: floor for each in equations for floor in each.floors}.values():
+            whole, rest = divmod(floor.slope * divisor, floor.divisor)
+            if rest == 0 and self.reduce(symbol(floor.name)) == symbol(floor.name):
+                self.forget()
+                offset = (floor.slope * remainder + floor.shift) // floor.divisor
+                self.eliminate(floor.name, whole * quotient + offset)
+        self._settle_rules(where)
+        self.tighten(where)
 
-        The forms are a multiple of ``n + r - d*floor((n + r)/d)``, for ``0 <= r < d``, and a difference of two
-        floors by *d* that is 0 for one remainder only, given the equations of this form that are known.  *floors* has
-        the floors of these equations, each as a number that is added to ``n/d``.
+    def _remainder_of_zero(self, e: Extent) -> tuple[list[RemainderEquation], list[range], int]:
+        """Return what ``e == 0``, with the known equations about the same remainder, leaves of it.
+
+        These are the equations, the remainders that they leave, and the period.  There are no equations if *e* is none
+        about a remainder.
         """
-        if not isinstance(e, Poly):
-            return None
-        found = sorted(names_of(e) & self.definitions.keys())
-        if len(found) == 1:
-            (name,) = found
-            part, scale = self.definitions[name], e.terms.get((name,), 0)
-            if part.form != "floor" or not isinstance(d := part.right, int) or self._is_made_of_defined(part.left):
-                return None  # the requirement would mention floors
-            if scale % d or not (k := -scale // d):
-                return None
-            left = self.reduce(part.left)
-            r = k * left - (e - scale * symbol(name))
-            if not isinstance(r, int) or r % k or not 0 <= r // k < d:
-                return None
-            return left - r // k, d, {name: 0}
-        equal, remainders = self._remainders(e)
-        if len(remainders) != 1 or len(remainders[0]) != 1:
-            return None
-        base, d, r = equal[0].base, equal[0].divisor, remainders[0].start
-        return self.reduce(base - r), d, {name: (r + k) // d for each in equal for name, k in each.shifts.items()}
-
-    def _remainders(self, e: Extent) -> tuple[list[EqualFloors], list[range]]:
-        """Return *e* as an equation between floors, and those known of the same number, with what they leave of it."""
-        if (first := self._equal_floors(e)) is None:
-            return [], []
-        known = [each for equation in self.equations if (each := self._equal_floors(equation)) is not None]
-        equal = [first, *(each for each in known if (each.base, each.divisor) == (first.base, first.divisor))]
-        return equal, functools.reduce(common_ranges, (each.remainders for each in equal))
-
-    def _equal_floors(self, e: Extent) -> EqualFloors | None:
-        """Return what ``e == 0`` says of two floors, if it is ``floor((n + k)/d) - floor((n + j)/d) + constant``."""
-        found = sorted(names_of(e) & self.definitions.keys())
-        if not isinstance(e, Poly) or len(found) != 2 or {e.terms.get((name,)) for name in found} != {1, -1}:
-            return None
-        high, low = sorted(found, key=lambda name: -e.terms[(name,)])
-        one, other, rest = self.definitions[high], self.definitions[low], e - symbol(high) + symbol(low)
-        j, d = terms_of(one.left).get((), 0), one.right
-        base = one.left - j
-        k = other.left - base
-        if (
-            not (one.form == other.form == "floor" and d == other.right)
-            or not (isinstance(rest, int) and isinstance(d, int) and isinstance(k, int))
-            or self._is_made_of_defined(base)  # the requirement would mention floors
-        ):
-            return None
-        return EqualFloors(base, d, {high: j, low: k}, equal_floor_remainders(j, k, d, -rest))
-
-    def _is_made_of_defined(self, e: Extent) -> bool:
-        """Return whether *e* mentions floors or maxima."""
-        return bool(names_of(e) & self.definitions.keys())
+        if (first := remainder_equation(e, self.definitions)) is None:
+            return [], [], 1
+        known = [remainder_equation(equation, self.definitions) for equation in self.equations]
+        equations = [first, *(each for each in known if each is not None and each.base == first.base)]
+        return equations, *common_remainders(equations, self.reduce(first.base))
 
     def _equate(self, e: Extent, where: str = "") -> None:
         """Add the equation ``e == 0``: solve it for a symbol, or rewrite by it.  *e* has no common factor."""

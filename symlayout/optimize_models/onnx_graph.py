@@ -44,8 +44,9 @@ class EditedGraph:
         self.nodes: list[NodeProto] = list(graph.node)
         self.opset = max((o.version for o in source.opset_import if o.domain in _ONNX), default=1)
         self.outputs = {value.name for value in graph.output}
-        self._unread = {name for node in self.nodes for name in node.output if name} - set(self.uses())
-        self._unread |= {t.name for t in graph.initializer} - set(self.uses())
+        used = set(self.uses())
+        self._unread = {name for node in self.nodes if used.isdisjoint(node.output) for name in node.output}
+        self._unread |= {t.name for t in graph.initializer} - used
         self._names = {name for node in self.nodes for name in (*node.input, *node.output)}
         self._names |= {v.name for v in (*graph.input, *graph.output)} | {t.name for t in graph.initializer}
         self._names |= {node.name for node in self.nodes}
@@ -158,7 +159,7 @@ class EditedGraph:
         kept: list[NodeProto] = []
         used = Counter(value.name for value in self.message.graph.output)
         for node in reversed(self.nodes):
-            if any(used[name] or name in self._unread for name in node.output if name) or not node.output:
+            if any(used[name] for name in node.output if name) or self._unread.issuperset(node.output):
                 kept.append(node)
                 used.update(node.input)
                 used.update(outer_names(node))

@@ -195,7 +195,7 @@ def joined(
 
 def joint_facts(xs: Sequence[Tensor]) -> Facts:
     """Return the facts of all tensors as one system: that of one tensor, if it has the others' facts already."""
-    facts, own = xs[0].facts, False
+    facts, own, solved = xs[0].facts, False, 0
     for x in xs[1:]:
         if facts.includes(x.facts):
             continue
@@ -203,9 +203,9 @@ def joint_facts(xs: Sequence[Tensor]) -> Facts:
             facts, own = x.facts, False
             continue
         if not own:
-            facts, own = facts.fork(), True
+            facts, own, solved = facts.fork(), True, len(facts.solved)
         facts.merge(x.facts)
-    if own and facts.floors:
+    if own and facts.floors and len(facts.solved) > solved:
         renew(facts)
     return facts
 

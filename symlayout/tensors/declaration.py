@@ -317,8 +317,9 @@ class Operand:
         """Require ``left == right``, as `require` does for inequalities."""
         if left != right:
             facts = self._own()
+            solved = len(facts.solved)
             facts.require_zero(left - right, kind, self.where, rule=partial(self._message, rule, parts))
-            if facts.floors:
+            if facts.floors and len(facts.solved) > solved:
                 floor_normal_form.renew(facts)
 
     def assume(self, e: Extent) -> None:

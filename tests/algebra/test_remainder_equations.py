@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
+from math import lcm
 
 import pytest
 import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import symlayout as sl
-from symlayout.algebra.equal_floors import common_ranges, equal_floor_remainders
+from symlayout.algebra.polynomial import symbol
+from symlayout.algebra.remainder_equations import Floor, RemainderEquation, common_remainders
+
+BASES = st.tuples(st.integers(-3, 3).filter(bool), st.integers(-9, 9), st.integers(1, 6))
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 7])
-def test_the_remainders_are_those_of_enumeration(d: int) -> None:
-    for j, k, difference in itertools.product(range(-9, 10), range(-9, 10), range(-4, 5)):
-        found = [r for part in equal_floor_remainders(j, k, d, difference) for r in part]
-        assert found == [r for r in range(d) if (r + j) // d - (r + k) // d == difference]
+@given(st.lists(st.tuples(st.sampled_from([-2, -1, 1, 2, 3]), BASES), min_size=1, max_size=3), st.integers(-5, 5))
+@settings(max_examples=300)
+def test_the_remainders_are_those_of_enumeration(parts: list[tuple[int, tuple[int, int, int]]], constant: int) -> None:
+    floors = tuple(Floor(f"q{k}", times, *base) for k, (times, base) in enumerate(parts))
+    growth = sum(Fraction(f.times * f.slope, f.divisor) for f in floors)
+    period = lcm(*(f.divisor for f in floors), growth.denominator)
+    scaled = tuple(f._replace(times=f.times * growth.denominator) for f in floors)
+    slope = -int(growth * growth.denominator)
+    equation = RemainderEquation(symbol("n"), period, slope, constant, scaled)
+    found = [n for part in equation.remainders() for n in part]
+    value = [sum(f.at(n) for f in scaled) + slope * n + constant for n in range(3 * period)]
+    assert found == [n for n in range(period) if value[n] == 0]
+    assert [n for n in range(3 * period) if value[n] == 0] == [n for n in range(3 * period) if n % period in found]
 
 
-def test_common_ranges_have_the_numbers_of_both() -> None:
-    lists = [equal_floor_remainders(j, 0, 6, difference) for j in range(-6, 7) for difference in (-1, 0, 1)]
-    for a, b in itertools.product(lists, repeat=2):
-        both = {r for part in a for r in part} & {r for part in b for r in part}
-        assert [r for part in common_ranges(a, b) for r in part] == sorted(both)
+@given(st.sets(st.integers(0, 5)), st.sets(st.integers(0, 3)), st.sampled_from([1, 2, 3]))
+def test_what_is_in_both_is_found_within_a_common_period(a: set[int], b: set[int], step: int) -> None:
+    """The number is ``step*g + 1``, and the equation ``n % d in numbers`` a sum of steps, two for each of them."""
+
+    def one_of(numbers: set[int], d: int) -> RemainderEquation:
+        steps = [f for k in numbers for f in (Floor("", 1, 1, d - 1 - k, d), Floor("", -1, 1, d - k, d))]
+        steps += [Floor("", 1, 1, 0, d), Floor("", -1, 1, 0, d)]
+        return RemainderEquation(symbol("n"), d, 0, 1, tuple(steps))
+
+    found, period = common_remainders([one_of(a, 6), one_of(b, 4)], step * symbol("g") + 1)
+    assert period == 12
+    assert [n for part in found for n in part] == [
+        n for n in range(12) if n % 6 in a and n % 4 in b and (n - 1) % step == 0
+    ]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))), ids=str)
