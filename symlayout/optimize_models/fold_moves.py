@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from symlayout.errors import SymlayoutError
 from symlayout.models.model import Model
 from symlayout.ops.broadcast import broadcast_to
-from symlayout.optimize_models.movement_cost import Movement
+from symlayout.ops.reshape import reshape
+from symlayout.optimize_models.movement_cost import Cost, Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import rebased
+from symlayout.optimize_models.spell_movement import Speller, rebased
 from symlayout.proof.prove import Verdict, prove_equal
 from symlayout.tensors.chain import Tensor
 
@@ -27,6 +29,8 @@ _BROADCAST = (
 )  # fmt: skip
 """Operations of the standard whose operands broadcast from version `_SINCE` on."""
 _SINCE = 8
+_MAX_CHAIN = 6  # moves before a value that is a repeat
+_ANY = Cost(nodes=64)  # of a reshape, which moves nothing
 
 
 def fold_pads(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
@@ -174,3 +178,177 @@ def _broadcasts(
         t is not None and isinstance(now, Tensor) and tuple(now.shape) == tuple(t.shape)
         for t, now in zip(wanted, made, strict=False)
     )
+
+
+def split_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+    """Return the model without repeats of the elements of an axis where all that read them broadcast, and what changed.
+
+    Keys and values that are repeated for the queries of their group are an example.  What reads them runs with the axis
+    in two: the places of the source, and the repeats, along which it has extent 1.  The first of them joins the axis
+    before it if it can, so that the rank stays.  A value is proved to be such a repeat.  Of what reads it nothing is
+    proved here.
+
+    Parameters
+    ----------
+    untouched : set of str
+        Values that stay.
+    """
+    graph, movement = EditedGraph(model.source), Movement(model)
+    kept = graph.outputs | graph.captured() | untouched
+    speller = Speller(graph.opset)
+    changes: list[Rewritten] = []
+    touched: set[str] = set()
+    for name in list(movement.sources):
+        readers = [n for n in graph.nodes if name in n.input]
+        if name in kept or not readers or touched & {x for n in readers for x in (*n.input, *n.output)}:
+            continue
+        for source in _ancestors(movement, name):
+            found = _repeated_axis(movement.tensors, name, source)
+            for is_joined in (True, False) if found is not None else ():
+                assert found is not None
+                split = _Split(graph, speller, movement.tensors, *found, is_joined)
+                new = [split.nodes(n, name, source) for n in readers]
+                if all(new):
+                    for reader, nodes in zip(readers, new, strict=True):
+                        assert nodes is not None
+                        at = next(k for k, each in enumerate(graph.nodes) if each is reader)
+                        graph.nodes[at : at + 1] = nodes
+                    ends = tuple(out for n in readers for out in n.output if out)
+                    touched.update(ends)
+                    text = (
+                        f"{name[:80]}: {', '.join(n.op_type for n in readers)} repeats the elements of an axis itself"
+                    )
+                    changes.append(Rewritten(name, text, ends=ends))
+                    break
+            if found is not None:
+                break
+    return graph.finish(), changes
+
+
+def _ancestors(movement: Movement, name: str) -> Iterator[str]:
+    """Yield the values that a value alone is moved from, the nearest first."""
+    for _ in range(_MAX_CHAIN):
+        sources = movement.sources.get(name, [])
+        if len(sources) != 1:
+            return
+        (name,) = sources
+        yield name
+
+
+def _repeated_axis(tensors: Mapping[str, Tensor | None], name: str, source: str) -> tuple[int, int] | None:
+    """Return the axis whose elements a value is proved to repeat, and how often; None if there is none."""
+    x, y = tensors.get(source), tensors[name]
+    if x is None or y is None or x.rank != y.rank or x.values is not None:
+        return None
+    axes = [k for k, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b]
+    if len(axes) != 1 or x.shape[axes[0]] in (0, 1):
+        return None
+    (axis,) = axes
+    count = y.shape[axis] / x.shape[axis] if y.shape[axis] % x.shape[axis] == 0 else 0
+    if count != int(count) or count < 1:
+        return None
+    leaf = Tensor("x", x.dtype, x.extents, y.facts, key="the source of a repeat")
+    wanted = rebased(y, {id(x): leaf})
+    ones = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
+    wide = (*x.shape[: axis + 1], int(count), *x.shape[axis + 1 :])
+    made = reshape(broadcast_to(reshape(leaf, ones), wide), y.shape)
+    if wanted is None or prove_equal(made, wanted, budget=_POINTS).verdict is not Verdict.PROVED:
+        return None
+    return axis, int(count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """How operations run with an axis in two: the places of the source of a repeat, and the repeats.
+
+    Attributes
+    ----------
+    axis, count : int
+        The axis, and how often it repeats each element.
+    is_joined : bool
+        Whether the places join the axis before.
+    """
+
+    graph: EditedGraph
+    speller: Speller
+    tensors: Mapping[str, Tensor | None]
+    axis: int
+    count: int
+    is_joined: bool
+
+    def nodes(self, node: NodeProto, name: str, source: str) -> list[NodeProto] | None:
+        """Return what takes the place of a node that reads the repeat *name* of *source*; None if nothing can."""
+        graph = self.graph
+        values = [self.tensors.get(x) for x in (*node.input, *node.output)]
+        if not graph.is_standard(node, *_BROADCAST) or graph.opset < _SINCE or len(node.output) != 1:
+            return None
+        y = values[-1]
+        if y is None or any(t is None for t in values):
+            return None
+        matrix = 2 if node.op_type == "MatMul" else 0
+        if self.axis >= y.rank - matrix or y.rank != self.tensors[name].rank:  # type: ignore[union-attr]
+            return None
+        made: list[NodeProto] = []
+        new = type(node)()
+        new.CopyFrom(node)
+        for k, x in enumerate(node.input):
+            operand = self.tensors[source if x == name else x]
+            assert operand is not None
+            shape = self._shape(operand, y, x == name)
+            if shape is None or operand.rank < matrix:
+                return None
+            at = self._reshaped(source if x == name else x, operand, shape, made)
+            if at is None:
+                return None
+            new.input[k] = at
+        shape = self._shape(y, y, False)
+        if shape is None:
+            return None
+        wide = Tensor("x", y.dtype, reshape(y, shape).extents, y.facts, key="an axis in two")
+        found = self.speller.cheapest(wide, reshape(wide, y.shape), _ANY)
+        if found is None:
+            return None
+        new.output[0] = graph.new_name(f"{node.output[0]}_split")
+        new.name = graph.new_name(f"{new.output[0]}_{node.op_type}")
+        return [*made, new, *found.emit(graph, new.output[0], wide.shape, node.output[0])]
+
+    def _shape(self, t: Tensor, y: Tensor, is_source: bool) -> tuple[Any, ...] | None:
+        """Return the shape of an operand of *y* with the axis in two; None if it has none."""
+        at = self.axis - (y.rank - t.rank)
+        if at < 0:
+            return tuple(t.shape)
+        before, extent, after = tuple(t.shape[:at]), t.shape[at], tuple(t.shape[at + 1 :])
+        if is_source:
+            places, repeats = extent, 1
+        elif extent == 1:
+            places, repeats = 1, 1
+        elif extent == y.shape[self.axis]:
+            places, repeats = extent / self.count if not isinstance(extent, int) else extent // self.count, self.count
+        else:
+            return None
+        if not self.is_joined:
+            return (*before, places, repeats, *after)
+        if self.axis == 0 or (at > 0 and extent == 1 and before[-1] != 1):
+            return None
+        if at == 0 and extent != 1:
+            return None
+        if at > 0 and extent != 1 and before[-1] == 1 and y.shape[self.axis - 1] != 1:
+            return None
+        return (*before[:-1], *([before[-1] * places] if at else []), repeats, *after)
+
+    def _reshaped(self, name: str, t: Tensor, shape: tuple[Any, ...], made: list[NodeProto]) -> str | None:
+        """Append what gives a value another shape; return its name, or None if nothing does."""
+        if tuple(t.shape) == shape:
+            return name
+        new = f"{name}_split"
+        if t.values is not None:
+            constant, extra = self.graph.constant(np.asarray(t.values).reshape([int(e) for e in shape]), new)
+            made += extra
+            return constant
+        leaf = Tensor("x", t.dtype, t.extents, t.facts, key="an operand")
+        found = self.speller.cheapest(leaf, reshape(leaf, shape), _ANY)
+        if found is None:
+            return None
+        new = self.graph.new_name(new)
+        made += found.emit(self.graph, name, t.shape, new)
+        return new

@@ -16,7 +16,7 @@ from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.dilations import dilate
-from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats
+from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_repeats
 from symlayout.optimize_models.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
@@ -402,6 +402,7 @@ class _Search:
             if crossing.perm not in apart:
                 yield partial(self._crossed, crossing)
         yield lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
+        yield lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept))
         yield lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
 
     def _crossed(self, crossing: Crossing, kept: Set[str]) -> _Rewrite:

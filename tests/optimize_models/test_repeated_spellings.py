@@ -1,4 +1,4 @@
-"""im2col and repeat_kv get one spelling each, whatever operations they are written with."""
+"""im2col and repeat_kv get one spelling each, whatever operations they are written with; what broadcasts needs none."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ import onnx
 import pytest
 
 import symlayout as sl
+from symlayout.optimize_models.fold_moves import split_repeats
 from symlayout.optimize_models.spell_windows import WINDOWS
 from tests.equivalence.unoptimized_onnxruntime import outputs
+from tests.optimize_models.compare import compare
+from tests.optimize_models.dilation_spellings import Parts
 from tests.optimize_models.repeated_spellings import IM2COL, PLACES, REPEAT_KV, REPEATS, SHAPES, columns, network
 from tests.optimize_models.test_spellings import MOVES
+from tests.optimize_models.test_split_products import optimized
 
 FAMILIES: dict[str, tuple[dict[str, Any], int, list[str], Callable[[Any], Any]]] = {
     "im2col": (IM2COL, 3, ["Slice"] * len(PLACES) + ["Concat"], columns),
@@ -72,3 +76,82 @@ def test_each_family_has_twelve_spellings() -> None:
     assert [len(ways) for ways, *_ in FAMILIES.values()] == [12, 12]
     assert len(set(itertools.chain(IM2COL, REPEAT_KV))) == 24
     assert WINDOWS not in MOVES
+
+
+GROUPS, TIMES, WIDTH = 2, 3, 4
+HEADS = GROUPS * TIMES
+HEAD_SHAPES: dict[str, list[int | str]] = {
+    "static": [2, HEADS, 5, WIDTH],
+    "dynamic batch": ["N", HEADS, 5, WIDTH],
+    "all dynamic": ["N", HEADS, "L", WIDTH],
+}
+
+
+def repeated(n: Parts, x: str, times: int = TIMES, axis: int = 2) -> str:
+    """Return a value whose elements along axis 1 are repeated; whole rounds of them if *axis* is 1."""
+    wide = [1] * 5
+    wide[axis] = times
+    return n(
+        "Reshape", n("Expand", n("Unsqueeze", x, n.integers(axis)), n.integers(*wide)), n.integers(0, HEADS, -1, WIDTH)
+    )
+
+
+def grouped(kind: str, axis: int = 2, mask: tuple[int, ...] = (1,), last: str = "MatMul") -> onnx.ModelProto:
+    """Return attention of heads, of which three read the same keys and values."""
+    n = Parts(opset=18)
+    k, v = (
+        repeated(n, n(op, n("Slice", "x", n.integers(0), n.integers(GROUPS), n.integers(1))), axis=axis)
+        for op in ("Relu", "Abs")
+    )
+    scores = n("Add", n("MatMul", n("Exp", "x"), n.turn(k, 0, 1, 3, 2)), n.weights(*mask))
+    y = n("MatMul", n("Softmax", scores, axis=-1), v) if last == "MatMul" else n("Concat", scores, v, axis=-1)
+    return n.model(HEAD_SHAPES[kind], n("Sigmoid", y), 4)
+
+
+def moved(o: sl.Model) -> list[str]:
+    assert o.source is not None
+    return [n.op_type for n in o.source.graph.node if n.op_type in ("Expand", "Tile", "Resize", "Transpose")]
+
+
+@pytest.mark.parametrize("mask", [(1,), (HEADS, 1, 1)])
+@pytest.mark.parametrize("kind", HEAD_SHAPES)
+def test_groups_of_heads_read_keys_and_values_once(tmp_path: Path, kind: str, mask: tuple[int, ...]) -> None:
+    o = optimized(tmp_path, grouped(kind, mask=mask))
+    assert moved(o) == ["Transpose"]
+    sizes, equal = compare(tmp_path / "before.onnx", tmp_path / "after.onnx", 0)
+    assert sizes == equal > 0
+
+
+def test_an_elementwise_operation_reads_them_once_too(tmp_path: Path) -> None:
+    n = Parts(opset=18)
+    k = repeated(n, n("Relu", n("Slice", "x", n.integers(0), n.integers(GROUPS), n.integers(1))))
+    y = n("Add", n("Mul", k, n("Exp", "x")), n.weights(1, HEADS, 1, WIDTH))
+    assert moved(optimized(tmp_path, n.model(HEAD_SHAPES["dynamic batch"], n("Sigmoid", y), 4))) == []
+
+
+def test_repeats_of_whole_rounds_stay(tmp_path: Path) -> None:
+    onnx.save(grouped("dynamic batch", axis=1), tmp_path / "m.onnx")
+    assert split_repeats(sl.read_model(tmp_path / "m.onnx"))[1] == []
+
+
+@pytest.mark.parametrize("reader", ["Softmax", "Concat", "rows"])
+def test_repeats_that_something_else_reads_stay(tmp_path: Path, reader: str) -> None:
+    """What does not broadcast, what moves, and rows of a product, which its sums run over."""
+    n = Parts(opset=18)
+    k = repeated(n, n("Relu", n("Slice", "x", n.integers(0), n.integers(GROUPS), n.integers(1))))
+    q = n("Exp", "x")
+    if reader == "rows":
+        y = n("MatMul", n.turn(k, 0, 2, 1, 3), n.turn(q, 0, 2, 3, 1))
+    else:
+        y = n("Softmax", k, axis=1) if reader == "Softmax" else n("Concat", k, q, axis=1)
+    onnx.save(n.model(HEAD_SHAPES["dynamic batch"], n("Sigmoid", y), 4), tmp_path / "m.onnx")
+    assert split_repeats(sl.read_model(tmp_path / "m.onnx"))[1] == []
+
+
+def test_a_repeat_that_is_an_output_stays(tmp_path: Path) -> None:
+    made = grouped("static")
+    value = next(n.output[0] for n in made.graph.node if n.op_type == "Reshape")
+    made.graph.output.append(onnx.helper.make_tensor_value_info(value, onnx.TensorProto.FLOAT, [2, HEADS, 5, WIDTH]))
+    onnx.save(made, tmp_path / "m.onnx")
+    changes = split_repeats(sl.read_model(tmp_path / "m.onnx"))[1]
+    assert value not in [each.value for each in changes]
