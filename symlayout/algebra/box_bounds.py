@@ -22,7 +22,7 @@ _MOST = 1 << MAX_BITS
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SlopedExpression:
     """An expression, with its derivative (slope) by each symbol that occurs more than once in it."""
 
     e: Extent
@@ -44,10 +44,10 @@ class Form:
         return sides_of(self.e, box)[0]
 
 
-def form_of(e: Extent) -> Form:
+def form_of(e: Extent) -> SlopedExpression:
     """Return an expression with its slopes."""
     uses = Counter(name for monomial in terms_of(e) for name in monomial)
-    return Form(e, tuple((name, slope_of(e, name)) for name in sorted(uses) if uses[name] > 1))
+    return SlopedExpression(e, tuple((name, slope_of(e, name)) for name in sorted(uses) if uses[name] > 1))
 
 
 def slope_of(e: Extent, name: str) -> Extent:

@@ -17,7 +17,7 @@ from math import gcd, inf
 from symlayout.algebra.box_bounds import (
     Bound,
     Box,
-    Form,
+    SlopedExpression,
     form_of,
     lower_end,
     modest,
@@ -85,7 +85,7 @@ class PointSearch:
         self._each = 0  # terms that are visited in every box
         self._work = 0
         self._floors: list[tuple[str, list[Below], list[Below], Extent]] = []
-        self._conditional: list[tuple[Form, list[Below]]] = []
+        self._conditional: list[tuple[SlopedExpression, list[Below]]] = []
         self._start = self._propagate(whole) if len(self.free) <= _MOST_FREE else whole
         if (
             self._start is not None and self._definitions and len(self.free) <= _MOST_FREE
@@ -204,7 +204,7 @@ class PointSearch:
         if isinstance(e, int):
             return [Below(form_of(e))]
         top, bottom = self._facts.to_user(e)
-        found: dict[tuple[Extent, Form | None], Below] = {(e, None): Below(form_of(e))}
+        found: dict[tuple[Extent, SlopedExpression | None], Below] = {(e, None): Below(form_of(e))}
         if isinstance(bottom, int):
             found.setdefault((top, None), Below(form_of(top), bottom))
         todo = [(goal, below, 0) for (goal, _), below in found.items() if isinstance(goal, Poly)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd, inf
 
-from symlayout.algebra.box_bounds import Bound, Box, Form, Sides, ceil_of, floor_of, form_of, sides_of
+from symlayout.algebra.box_bounds import Bound, Box, Sides, SlopedExpression, ceil_of, floor_of, form_of, sides_of
 from symlayout.algebra.fact_store import DIGIT, drop
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, Poly, collapse, names_of, symbol, without
@@ -23,8 +23,8 @@ class Constraint:
     """
 
     e: Poly
-    splits: tuple[tuple[str, Extent, Form], ...]
-    given: Form | None = None
+    splits: tuple[tuple[str, Extent, SlopedExpression], ...]
+    given: SlopedExpression | None = None
 
 
 class Constraints:
@@ -75,9 +75,9 @@ class Constraints:
 class Below:
     """A lower bound of an expression: ``form/divisor``, wherever all of *given* are >= 0."""
 
-    form: Form
+    form: SlopedExpression
     divisor: Extent = 1  # >= 1
-    given: tuple[Form, ...] = ()
+    given: tuple[SlopedExpression, ...] = ()
 
     def least(self, box: Box) -> Bound:
         """Return a lower bound of the expression in a box: an integer, or ``-inf``."""

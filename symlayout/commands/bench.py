@@ -29,7 +29,7 @@ from symlayout.commands.peers.rivals import OF_FRAMEWORK, RIVALS, installed
 from symlayout.commands.peers.task import Call, Task, agrees
 from symlayout.commands.timing import ratios, repeatedly, take_turns
 from symlayout.errors import FormatError, ShapeError
-from symlayout.language.grammar_trees import Step
+from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, parse_step
 from symlayout.show import small_sizes
 
@@ -148,7 +148,7 @@ def _chain(words: Sequence[str], dims: Mapping[str, int], shape: tuple[int, ...]
     return Move(steps[0].name, (0,), _evaluated(steps[0], dims), shape)
 
 
-def _applied(op: Any, x: Any, steps: Sequence[Step], dims: Mapping[str, int]) -> Any:
+def _applied(op: Any, x: Any, steps: Sequence[ParsedStep], dims: Mapping[str, int]) -> Any:
     for step in steps:
         values, keywords = _evaluated(step, dims)
         if step.name == "[]":
@@ -160,7 +160,7 @@ def _applied(op: Any, x: Any, steps: Sequence[Step], dims: Mapping[str, int]) ->
     return x
 
 
-def _evaluated(step: Step, dims: Mapping[str, int]) -> tuple[list[Any], dict[str, Any]]:
+def _evaluated(step: ParsedStep, dims: Mapping[str, int]) -> tuple[list[Any], dict[str, Any]]:
     return [evaluate(v, dims) for v in step.positional], {k: evaluate(v, dims) for k, v in step.keywords}
 
 

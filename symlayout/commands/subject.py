@@ -14,7 +14,7 @@ from typing import Any
 import symlayout as sl
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
-from symlayout.language.grammar_trees import Step
+from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
@@ -113,7 +113,7 @@ def _begin(
     dtype: str | None,
     output: str | None,
     known: Mapping[str, Any],
-) -> tuple[sl.Tensor, sl.Tensor, list[Step], list[list[Step]], dict[str, Any]]:
+) -> tuple[sl.Tensor, sl.Tensor, list[ParsedStep], list[list[ParsedStep]], dict[str, Any]]:
     """Return the first tensor of *words*, its only leaf, the steps of *words*, those of *chains*, and the dims."""
     first, *rest = expand(words)
     steps = [parse_step(word) for word in rest]
@@ -152,7 +152,7 @@ def expand(words: Sequence[str]) -> list[str]:
     return expanded
 
 
-def apply(x: sl.Tensor, steps: Sequence[Step], dims: Mapping[str, Any]) -> sl.Tensor:
+def apply(x: sl.Tensor, steps: Sequence[ParsedStep], dims: Mapping[str, Any]) -> sl.Tensor:
     """Return *x* after *steps*; *dims* has the dim of each name in them."""
     for step in steps:
         try:
@@ -164,7 +164,7 @@ def apply(x: sl.Tensor, steps: Sequence[Step], dims: Mapping[str, Any]) -> sl.Te
     return x
 
 
-def _apply_step(x: sl.Tensor, step: Step, dims: Mapping[str, Any]) -> sl.Tensor:
+def _apply_step(x: sl.Tensor, step: ParsedStep, dims: Mapping[str, Any]) -> sl.Tensor:
     values = [evaluate(tree, dims, fractions=True) for tree in step.positional]
     keywords = {key: evaluate(tree, dims, fractions=True) for key, tree in step.keywords}
     if step.name == "[]":
@@ -225,7 +225,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     return [op for match in close for op in names if plain(op) == match][:_MOST_SUGGESTED]
 
 
-def _arguments(step: Step, signature: inspect.Signature) -> str:
+def _arguments(step: ParsedStep, signature: inspect.Signature) -> str:
     """Return lines for an error: the position of an unknown argument in a step, and the arguments that exist."""
     parameters = list(signature.parameters)[1:]
     unknown = [key for key, _ in step.keywords if key not in parameters]
@@ -300,7 +300,7 @@ def _is_entry(value: Any) -> bool:
     return value is None or not isinstance(value, (list, tuple, str, bool, float))
 
 
-def _trees(step: Step) -> list[Any]:
+def _trees(step: ParsedStep) -> list[Any]:
     return [*step.positional, *(tree for _, tree in step.keywords)]
 
 

@@ -138,7 +138,7 @@ class Spatial:
     ceil: bool = False
     outside: bool = False
 
-    def windows(self, x: Operand, extents: Sequence[Extent], kernel: Sequence[Extent]) -> list[Window]:
+    def windows(self, x: Operand, extents: Sequence[Extent], kernel: Sequence[Extent]) -> list[AxisWindows]:
         """Return the windows along each axis.
 
         Raises
@@ -159,7 +159,7 @@ class Spatial:
                 begin = less if self.pads == "SAME_UPPER" else added - less
                 if self.ceil and self.outside:
                     count = x.floor_div(n + added - reach + s - 1, s) + 1
-                found.append(Window(n, size, s, d, begin, added - begin, count))
+                found.append(AxisWindows(n, size, s, d, begin, added - begin, count))
                 continue
             begin, end = (0, 0) if self.pads == "VALID" else (x.extent(e, "pads") for e in self.pads[k])
             room = n + begin + end - reach
@@ -170,12 +170,12 @@ class Spatial:
                 count = x.floor_div(room + s - 1, s) + 1
                 if not self.outside:
                     count = x.minimum(count, x.floor_div(n + begin - 1, s) + 1)
-            found.append(Window(n, size, s, d, begin, end, count))
+            found.append(AxisWindows(n, size, s, d, begin, end, count))
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class AxisWindows:
     """Windows along one axis: of *size* elements, *count* of them."""
 
     extent: Extent

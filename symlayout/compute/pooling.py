@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.polynomial import Extent
-from symlayout.compute.contractions import Spatial, Window
+from symlayout.compute.contractions import AxisWindows, Spatial
 from symlayout.compute.elementwise import broadcast_jointly, same_extents
 from symlayout.compute.reductions import JOINS, greatest, mean, norm
 from symlayout.compute.trace import elements, fold
@@ -70,7 +70,7 @@ def _least(dtype: Any) -> Fill:
     return Fill(int(np.iinfo(dtype).min) if dtype.kind != "b" else False)
 
 
-def _view(windows: Sequence[Window], kernel: Sequence[Extent], fill: Fill | None, source: int = 0) -> View:
+def _view(windows: Sequence[AxisWindows], kernel: Sequence[Extent], fill: Fill | None, source: int = 0) -> View:
     rank = len(windows)
 
     def coords(*o: Any) -> list[Any]:
@@ -101,7 +101,7 @@ def pooled_with(
     n, c, *extents = x.shape
     size = x.extents(kernel, "kernel_shape", len(extents))
     windows = spatial.windows(x, extents, size)
-    second = [Window(w.extent, w.size, w.stride, w.dilation, 0, 0, w.count) if padded else w for w in windows]
+    second = [AxisWindows(w.extent, w.size, w.stride, w.dilation, 0, 0, w.count) if padded else w for w in windows]
     views = (_view(windows, size, fill), _view(second, size, Fill(0), 1))
     return Computed((n, c, *(w.count for w in windows)), views, body, dtype=dtype)
 

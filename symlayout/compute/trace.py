@@ -1,7 +1,7 @@
 """Formulas of bodies: a body's NumPy function, called with operands that write down what is done to them.
 
-A body has one definition, its function in NumPy.  The interpreter calls it with arrays.  `Trace` calls it with
-`Traced` operands, which stand for one element each and have a type.  Each NumPy function that is applied to them
+A body has one definition, its function in NumPy.  The interpreter calls it with arrays.  `BodyTrace` calls it with
+`TracedElement` operands, which stand for one element each and have a type.  Each NumPy function that is applied to them
 becomes a step.  The types of a step are those that NumPy itself chooses (``ufunc.resolve_dtypes``).  So the steps are
 what the interpreter computes, one processor operation each, and a kernel can do the same.
 
@@ -55,7 +55,7 @@ class TracedStep(NamedTuple):
 
 
 @dataclass(slots=True)
-class Trace:
+class BodyTrace:
     """The steps that bodies do, each once."""
 
     steps: list[TracedStep] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Trace:
     _reduced: list[bool] = field(default_factory=list)  # whether a step depends on the place in the reduced box
     _folds: list[bool] = field(default_factory=list)  # whether a step depends on a fold
 
-    def step(self, function: str, dtype: Any, operands: Iterable[Traced] = (), number: int = 0) -> Traced:
+    def step(self, function: str, dtype: Any, operands: Iterable[TracedElement] = (), number: int = 0) -> TracedElement:
         """Return the result of a step.
 
         Raises
@@ -81,15 +81,15 @@ class Trace:
             self.steps.append(made)
             self._reduced.append(any(self._reduced[o.number] for o in given))
             self._folds.append(any(self._folds[o.number] for o in given))
-        return Traced(self, self._known[made], dtype)
+        return TracedElement(self, self._known[made], dtype)
 
-    def load(self, number: int, dtype: Any, *, reduced: bool) -> Traced:
+    def load(self, number: int, dtype: Any, *, reduced: bool) -> TracedElement:
         """Return the element that load *number* reads; *reduced* says that it depends on the reduced box."""
         made = self.step("load", dtype, (), number)
         self._reduced[made.number] = reduced
         return made
 
-    def literal(self, value: Any, dtype: Any) -> Traced:
+    def literal(self, value: Any, dtype: Any) -> TracedElement:
         """Return a constant."""
         dtype = np.dtype(dtype)
         if dtype not in _TYPES:
@@ -97,11 +97,11 @@ class Trace:
         pattern = np.asarray(value).astype(dtype).tobytes()
         return self.step("literal", dtype, (), int.from_bytes(pattern, "little"))
 
-    def is_reduced(self, x: Traced) -> bool:
+    def is_reduced(self, x: TracedElement) -> bool:
         """Return whether *x* depends on the place in the reduced box."""
         return self._reduced[x.number]
 
-    def fold(self, name: str, x: Traced, start: Any) -> Traced:
+    def fold(self, name: str, x: TracedElement, start: Any) -> TracedElement:
         """Return the fold of *x* over the reduced box.
 
         Raises
@@ -116,7 +116,7 @@ class Trace:
         self._reduced[made.number], self._folds[made.number] = False, True
         return made
 
-    def call(self, function: Callable[..., Any], *operands: Traced, **attributes: Any) -> Traced:
+    def call(self, function: Callable[..., Any], *operands: TracedElement, **attributes: Any) -> TracedElement:
         """Return what the function of a body makes of *operands*.
 
         Raises
@@ -131,7 +131,7 @@ class Trace:
             raise
         except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
             raise UntraceableError(str(error)) from error
-        if isinstance(made, Traced):
+        if isinstance(made, TracedElement):
             return made
         made = np.asarray(made)
         if made.ndim:
@@ -146,15 +146,15 @@ def _type_name(dtype: np.dtype[Any]) -> str:
 _KINDS = {"i": "int", "u": "uint", "f": "float"}
 
 
-class Traced(NDArrayOperatorsMixin):
+class TracedElement(NDArrayOperatorsMixin):
     """An element that a trace writes down: NumPy functions of it become steps."""
 
     __array_priority__ = 1000.0
 
-    def __init__(self, trace: Trace, number: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, trace: BodyTrace, number: int, dtype: np.dtype[Any]) -> None:
         self.trace, self.number, self.dtype = trace, number, dtype
 
-    def astype(self, dtype: Any) -> Traced:
+    def astype(self, dtype: Any) -> TracedElement:
         """Return the element in another type."""
         dtype = np.dtype(dtype)
         return self if dtype == self.dtype else self.trace.step("cast", dtype, (self,))
@@ -175,7 +175,7 @@ class Traced(NDArrayOperatorsMixin):
             raise UntraceableError(f"{function.__name__} with {sorted(options)}")
         if function is np.where and len(args) == 3:
             condition, x, y = (_operand(self.trace, a) for a in args)
-            dtype = np.result_type(*(a.dtype if isinstance(a, Traced) else a for a in args[1:]))
+            dtype = np.result_type(*(a.dtype if isinstance(a, TracedElement) else a for a in args[1:]))
             return self.trace.step("where", dtype, (_truth(condition), x.astype(dtype), y.astype(dtype)))
         if function is np.clip and len(args) == 3:
             return _applied(self.trace, _CLIP, args)
@@ -185,9 +185,9 @@ class Traced(NDArrayOperatorsMixin):
 _CLIP: Any = np._core.umath.clip if hasattr(np, "_core") else np.core.umath.clip  # type: ignore[attr-defined]
 
 
-def _operand(trace: Trace, value: Any) -> Traced:
+def _operand(trace: BodyTrace, value: Any) -> TracedElement:
     """Return an operand as it is, or a number as a constant of its own type."""
-    if isinstance(value, Traced):
+    if isinstance(value, TracedElement):
         return value
     made = np.asarray(value)
     if made.ndim:
@@ -195,15 +195,15 @@ def _operand(trace: Trace, value: Any) -> Traced:
     return trace.literal(made, made.dtype)
 
 
-def _truth(x: Traced) -> Traced:
+def _truth(x: TracedElement) -> TracedElement:
     return x if x.dtype.kind == "b" else x.trace.step("cast", np.bool_, (x,))
 
 
-def _applied(trace: Trace, ufunc: Any, inputs: Any) -> Traced:
+def _applied(trace: BodyTrace, ufunc: Any, inputs: Any) -> TracedElement:
     """Return the step of *ufunc*, in the types that NumPy chooses."""
     name = ufunc.__name__
     weak = [type(a) if type(a) in (int, float) else None for a in inputs]  # Python's numbers take the other's type
-    given = [a if isinstance(a, Traced) or w else _operand(trace, a) for a, w in zip(inputs, weak, strict=True)]
+    given = [a if isinstance(a, TracedElement) or w else _operand(trace, a) for a, w in zip(inputs, weak, strict=True)]
     chosen = ufunc.resolve_dtypes((*(w or a.dtype for a, w in zip(given, weak, strict=True)), None))
     operands = []
     for a, w, dtype in zip(given, weak, chosen, strict=False):
@@ -235,7 +235,7 @@ def _applied(trace: Trace, ufunc: Any, inputs: Any) -> Traced:
 _WHOLE = ("rint", "floor", "ceil", "trunc")
 
 
-def _may_be_nan(trace: Trace, x: Traced) -> bool:
+def _may_be_nan(trace: BodyTrace, x: TracedElement) -> bool:
     """Return whether *x* may be NaN: it is, unless it is an integer or a constant number."""
     if x.dtype.kind != "f":
         return False
@@ -249,7 +249,7 @@ def _may_be_nan(trace: Trace, x: Traced) -> bool:
 
 def elements(x: Any) -> Array:
     """Return *x* as an array, or as the traced element that it is."""
-    found: Any = x if isinstance(x, Traced) else np.asarray(x)
+    found: Any = x if isinstance(x, TracedElement) else np.asarray(x)
     return cast(Array, found)
 
 
@@ -262,7 +262,7 @@ def fold(ufunc: Any, x: Any, axes: Axes, start: Any, *, exact: bool = False) -> 
     >>> float(fold(np.add, np.array([0.1, 0.2, 0.3]), (-1,), 0.0))
     0.6000000000000001
     """
-    if isinstance(x, Traced):
+    if isinstance(x, TracedElement):
         return cast(Array, x.trace.fold(ufunc.__name__, x, start))
     if exact or x.dtype.kind in "iub":
         return np.asarray(ufunc.reduce(x, axis=axes, initial=x.dtype.type(start), dtype=x.dtype))
@@ -279,7 +279,7 @@ def fold(ufunc: Any, x: Any, axes: Axes, start: Any, *, exact: bool = False) -> 
 
 def number_of_terms(x: Any, axes: Axes) -> Any:
     """Return how many terms there are, as a float64."""
-    if isinstance(x, Traced):
+    if isinstance(x, TracedElement):
         return x.trace.fold("add", x.trace.literal(1.0, np.float64), 0.0)
     return np.float64(np.prod(x.shape[x.ndim - len(axes) :], dtype=np.float64)) if axes else np.float64(1)
 

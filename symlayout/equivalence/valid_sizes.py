@@ -27,7 +27,7 @@ def facts_of(*models: Mapping[str, Tensor]) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedSizes:
     """Sizes for which the output before is valid, and the output after is not.
 
     Attributes
@@ -50,7 +50,7 @@ class Refused:
         return Witness(dims, None, left.bind(_of(left, self.sizes)).extents, f"refused ({self.why})")
 
 
-def refused_after(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> Refused | None:
+def refused_after(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> RefusedSizes | None:
     """Return the first sizes for which the outputs *left* are valid and have elements, and one of *right* is not valid.
 
     None says that there are no such sizes, that none is among the first ones, or that an extent depends on data.
@@ -66,7 +66,7 @@ def refused_after(left: Mapping[str, Tensor], right: Mapping[str, Tensor]) -> Re
                 try:
                     t.bind(_of(t, values))
                 except ShapeError as error:
-                    return Refused(values, name, str(error).splitlines()[0])
+                    return RefusedSizes(values, name, str(error).splitlines()[0])
                 except InconclusiveError:
                     continue
     return None

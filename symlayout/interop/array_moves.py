@@ -79,7 +79,7 @@ class GatheringLibrary(ArrayLibrary, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class AxisSplit:
     """How an axis of the source becomes digits.
 
     Attributes
@@ -114,7 +114,7 @@ class Moves:
 
     leaf: str
     facts: Facts
-    splits: tuple[Split, ...]
+    splits: tuple[AxisSplit, ...]
     flipped: frozenset[str]
     order: tuple[tuple[str, Extent], ...]
     shape: tuple[Extent, ...]
@@ -150,7 +150,7 @@ def _padded(library: ArrayLibrary, x: Array, widths: list[tuple[Any, Any]], valu
     return x if all(type(n) is int and n == 0 for pair in widths for n in pair) else library.pad(x, widths, value)
 
 
-def _length(split: Split) -> Extent:
+def _length(split: AxisSplit) -> Extent:
     return split.digits[0][1] * split.digits[0][2] if split.digits else 1
 
 
@@ -190,7 +190,7 @@ def moves_of(t: Tensor, read: Read) -> Moves | None:
 
 def _split(
     e: Extent, n: Extent, names: list[str], extents: dict[str, Extent], facts: Facts, flipped: set[str]
-) -> Split | None:
+) -> AxisSplit | None:
     """Return how an axis of *n* elements that is read at *e* becomes the digits *names*; None if they overlap."""
     digits: list[tuple[str, Extent, Extent]] = []
     for name in names:
@@ -207,7 +207,7 @@ def _split(
         if not facts.nonnegative(outer - extent * step):
             return None
     length = digits[0][1] * digits[0][2] if digits else 1
-    return Split(facts.reduce(-e), facts.reduce(e + length - n), tuple(digits))
+    return AxisSplit(facts.reduce(-e), facts.reduce(e + length - n), tuple(digits))
 
 
 def _falling(digits: list[tuple[str, Extent, Extent]], facts: Facts) -> list[tuple[str, Extent, Extent]]:
@@ -237,7 +237,7 @@ def _order(box: Box, extents: dict[str, Extent], facts: Facts) -> tuple[tuple[st
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeTensor:
     """A tensor that is made in one piece: by *moves*, or, if there are none, as its reads say."""
 
     t: Tensor
@@ -260,7 +260,7 @@ class Joined:
     parts: tuple[Part, ...]
 
 
-Part = Whole | Filled | Joined
+Part = WholeTensor | Filled | Joined
 
 
 def assembled(
@@ -321,11 +321,11 @@ def _gathered(
     return result
 
 
-def whole(t: Tensor) -> Whole:
+def whole(t: Tensor) -> WholeTensor:
     """Return a tensor, with known extents or not, in one piece: by moves if there are any that hold for all sizes."""
     reads = t.index_map.reads
     moves = moves_of(t, reads[0]) if len(reads) == 1 and not reads[0].windows else None
-    return Whole(t, moves if moves is not None and (moves.fill is not None or not reads[0].guards) else None)
+    return WholeTensor(t, moves if moves is not None and (moves.fill is not None or not reads[0].guards) else None)
 
 
 def parts_of(t: Tensor, most: int = MOST_PARTS) -> Part:
@@ -340,7 +340,7 @@ def parts_of(t: Tensor, most: int = MOST_PARTS) -> Part:
         if reads[0].leaf is None and not reads[0].guards:
             return Filled(tuple(n for n in t.extents if isinstance(n, int)), reads[0].fill)
         if moves is not None and (moves.fill is not None or not reads[0].guards):
-            return Whole(t, moves)
+            return WholeTensor(t, moves)
     extents = [n if isinstance(n, int) else 0 for n in t.extents]
     for axis in reversed(range(t.rank)):  # XLA loops over the parts of the outermost cut; inside, it tests each element
         ends = _ends(t, reads, axis)
@@ -349,7 +349,7 @@ def parts_of(t: Tensor, most: int = MOST_PARTS) -> Part:
     if few := [axis for axis, n in enumerate(extents) if 1 < n <= most and _overlaps(reads, axis)]:
         axis = min(few, key=lambda k: extents[k])
         return _joined(t, axis, list(range(extents[axis] + 1)), most // extents[axis])
-    return Whole(t, None)
+    return WholeTensor(t, None)
 
 
 def _narrowed(read: Read, t: Tensor) -> Read | None:

@@ -13,7 +13,7 @@ import numpy as np
 import symlayout as sl
 from symlayout.algebra.table import Table
 from symlayout.errors import ArrayError
-from symlayout.interop.array_moves import Whole, assembled, parts_of
+from symlayout.interop.array_moves import WholeTensor, assembled, parts_of
 from symlayout.interop.shape_function import ShapeFunction, Size
 from symlayout.tensors.bind_dims import bind_shapes
 from symlayout.tensors.element_types import fill_element
@@ -109,7 +109,7 @@ def function(y: sl.Tensor, *, native: bool = True) -> Callable[..., Array]:
             by_key = dict(zip((leaf.key for leaf in leaves), arrays, strict=True))
             if known:
                 return bound_to(tuple(sizes.items()))(by_key)
-            return assembled(_Lax(), Whole(y, None), shape, sizes, by_key)
+            return assembled(_Lax(), WholeTensor(y, None), shape, sizes, by_key)
         return differentiable(_Sizes(tuple(sizes.items())), *arrays)
 
     return call_checked

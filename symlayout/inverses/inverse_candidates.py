@@ -18,7 +18,7 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.inverses.digit_sides import Face, Number, face
 from symlayout.inverses.partition_input import AxisRange, Region, cut
 from symlayout.maps.compose_chain import Read, normalise
-from symlayout.maps.digit_expressions import Expression, Quotient, Translated
+from symlayout.maps.digit_expressions import DigitQuotient, Expression, Translated
 from symlayout.ops.axes import ravel
 from symlayout.ops.reshape import linear
 from symlayout.tensors.apply_operation import apply
@@ -128,7 +128,7 @@ def digits(z: Operand, piece: Face, undetermined: Any) -> Declared:
     extents = [translated(d.extent) for d in piece.digits] + [1] * sum(n.gap for n in piece.numbers)
     missing = []
     for m in piece.missing:
-        missing.append((m.name, Quotient(m.rest, m.step, translated)))
+        missing.append((m.name, DigitQuotient(m.rest, m.step, translated)))
         if (fixed := missing[-1][1].fixed) is not None:
             translated.fixed[m.name] = 0 - fixed
     output = [Expression(e, translated) for e in piece.output]

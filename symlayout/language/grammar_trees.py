@@ -109,7 +109,7 @@ Tree = Int | Constant | Name | Unknown | Range | Negative | Power | Chain | Grou
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ParsedStep:
     """One operation to apply: its name, its arguments, and the text that it was parsed from.
 
     An indexing step has the name ``"[]"``, and its indices are the positional arguments.

@@ -45,11 +45,11 @@ from symlayout.language.grammar_trees import (
     Int,
     Name,
     Negative,
+    ParsedStep,
     Power,
     Range,
     Size,
     Slice,
-    Step,
     Tree,
     Unknown,
     evaluate,
@@ -106,7 +106,7 @@ def parse_shape(text: str) -> tuple[Tree, ...]:
     return tuple(entries)
 
 
-def parse_step(text: str) -> Step:
+def parse_step(text: str) -> ParsedStep:
     """Return the operation that *text* names, with its arguments.
 
     >>> parse_step("onnx:SpaceToDepth(blocksize=2)").keywords
@@ -123,7 +123,7 @@ def parse_step(text: str) -> Step:
         if not indices:
             raise reader.error("expected an index, found an empty []")
         reader.expect_end()
-        return Step("[]", tuple(indices), (), text)
+        return ParsedStep("[]", tuple(indices), (), text)
     name = reader.operation()
     positional: list[Tree] = []
     keywords: dict[str, Tree] = {}
@@ -142,7 +142,7 @@ def parse_step(text: str) -> Step:
                 reader.expect(")")
                 break
     reader.expect_end()
-    return Step(name, tuple(positional), tuple(keywords.items()), text)
+    return ParsedStep(name, tuple(positional), tuple(keywords.items()), text)
 
 
 def parse_relations(text: str) -> tuple[Comparison, ...]:

@@ -28,12 +28,12 @@ class Expression:
     def __init__(self, e: Extent, translated: Translated) -> None:
         facts = translated.facts
         terms: dict[tuple[str, ...], Extent] = {}
-        self.floors: dict[str, Quotient] = {}
+        self.floors: dict[str, DigitQuotient] = {}
         for monomial, c in terms_of(facts.reduce(e)).items():
             digits = [n for n in monomial if is_digital(n, facts)]
             for n in digits:
                 if n in facts.floors and n not in self.floors:
-                    self.floors[n] = Quotient(*facts.floors[n], translated)
+                    self.floors[n] = DigitQuotient(*facts.floors[n], translated)
                     if (fixed := self.floors[n].fixed) is not None:
                         translated.fixed[n] = fixed
             term = translated(collapse({tuple(n for n in monomial if n not in digits): c}))
@@ -54,7 +54,7 @@ class Expression:
         return total
 
 
-class Quotient:
+class DigitQuotient:
     """A floor of an expression, which may have no digit."""
 
     def __init__(self, numerator: Extent, denominator: Extent, translated: Translated) -> None:

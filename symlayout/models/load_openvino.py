@@ -19,7 +19,7 @@ from symlayout.models.evaluate_graph import Evaluation
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Unshaped, Value
 from symlayout.models.model_file import MAX_CONSTANT, MAX_RANK
-from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
+from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
 from symlayout.models.openvino_ir import IRGraph, Layer, Port
 from symlayout.models.shape_arithmetic import exact_target, is_shape_node, required, settled
 from symlayout.tensors.chain import Tensor
@@ -191,7 +191,7 @@ def _entries(layer: Layer, operands: Sequence[Tensor], extents: Sequence[int | N
             entries.append(n)
             continue
         same = [k for k, t in enumerate(operands) if t.rank == len(extents)] if layer.type in _SAME_SHAPE else []
-        entries.append(SameAs(same[0], axis) if same else Unknown())
+        entries.append(SameAs(same[0], axis) if same else UnknownExtent())
     return tuple(entries)
 
 

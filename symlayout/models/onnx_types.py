@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symlayout.models.model import Items, ModelNode, Unshaped, Value
-from symlayout.models.opaque import OutputType, SameAs, Unknown
+from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _output(kind: Any, places: Mapping[str, SameAs]) -> OutputType | None:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             entries.append(dim.dim_value)
         else:
-            entries.append(places.get(dim.dim_param, Unknown()) if dim.dim_param else Unknown())
+            entries.append(places.get(dim.dim_param, UnknownExtent()) if dim.dim_param else UnknownExtent())
     return OutputType(dtype, tuple(entries))
 
 
@@ -173,15 +173,15 @@ def _refined(
         return found
     size = tuple(SameAs(0, axis) for axis in range(first.rank))
     if node.op_type == "NonZero":
-        return [OutputType(o.dtype, (first.rank, Unknown(0, size))) if o else None for o in found]
+        return [OutputType(o.dtype, (first.rank, UnknownExtent(0, size))) if o else None for o in found]
     if node.op_type == "Compress" and not any(a.name == "axis" for a in node.source.attribute):
-        return [OutputType(o.dtype, (Unknown(0, size),)) if o else None for o in found]
+        return [OutputType(o.dtype, (UnknownExtent(0, size),)) if o else None for o in found]
     if node.op_type == "Unique" and not any(a.name == "axis" for a in node.source.attribute):
         return [
-            o if o is None else OutputType(o.dtype, size if k == 2 and first.rank == 1 else (Unknown(0, size),))
+            o if o is None else OutputType(o.dtype, size if k == 2 and first.rank == 1 else (UnknownExtent(0, size),))
             for k, o in enumerate(found)
         ]
     if node.op_type == "NonMaxSuppression" and first.rank == 3 and len(operands) > 1 and operands[1] is not None:
         most = (SameAs(1, 0), SameAs(1, 1), SameAs(0, 1))
-        return [OutputType(o.dtype, (Unknown(0, most), 3)) if o else None for o in found]
+        return [OutputType(o.dtype, (UnknownExtent(0, most), 3)) if o else None for o in found]
     return found

@@ -30,7 +30,7 @@ class SameAs:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownExtent:
     """An extent that depends on data.
 
     Attributes
@@ -45,7 +45,7 @@ class Unknown:
     most: tuple[Any, ...] | None = None
 
 
-Entry = Any  # int, an expression in dims, `SameAs` or `Unknown`
+Entry = Any  # int, an expression in dims, `SameAs` or `UnknownExtent`
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ResultShape:
     def _extent(self, operand: Operand, entry: Entry, axis: int = 0) -> Extent:
         if isinstance(entry, SameAs):
             return operand.shapes[entry.operand][entry.axis]
-        if not isinstance(entry, Unknown):
+        if not isinstance(entry, UnknownExtent):
             e = operand.extent(entry, "extent of the result")
             operand.require(e, "infeasible", "extent {} of axis {} of the result is negative", e, axis)
             return e
@@ -143,8 +143,8 @@ def _in_views(entry: Entry, place: Sequence[int]) -> Entry:
     """Return an entry with the numbers of operands counted without those that are left out."""
     if isinstance(entry, SameAs):
         return SameAs(place[entry.operand], entry.axis)
-    if isinstance(entry, Unknown) and entry.most is not None:
-        return Unknown(entry.least, tuple(_in_views(factor, place) for factor in entry.most))
+    if isinstance(entry, UnknownExtent) and entry.most is not None:
+        return UnknownExtent(entry.least, tuple(_in_views(factor, place) for factor in entry.most))
     return entry
 
 

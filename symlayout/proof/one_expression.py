@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from symlayout.algebra.polynomial import Extent
-from symlayout.proof.certificate.claim import Traced
+from symlayout.proof.certificate.claim import TracedCoordinate
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import UNDETERMINED, Case
 from symlayout.tensors.element_types import fill_text
@@ -88,11 +88,11 @@ def _form(node: Tensor, forms: Forms) -> Any:
 
 
 def _form_of_case(case: Case, node: Tensor) -> tuple[Any, ...]:
-    axes = [Traced(["axis", k]) for k in range(node.rank)]
+    axes = [TracedCoordinate(["axis", k]) for k in range(node.rank)]
     windows = [] if case.where is None else [(_expression(v), extent) for v, extent in case.where(*axes)]
     fill = None if case.fill is None else fill_text(case.fill.value, node.dtype)
     return case.source, windows, [_expression(c) for c in case.coords(*axes)], fill
 
 
 def _expression(value: Any) -> list[Any] | Extent:
-    return value.data if isinstance(value, Traced) else value
+    return value.data if isinstance(value, TracedCoordinate) else value

@@ -19,7 +19,7 @@ from symlayout.algebra.fact_store import DIGIT
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent
-from symlayout.compute.trace import Trace, Traced, UntraceableError
+from symlayout.compute.trace import BodyTrace, TracedElement, UntraceableError
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
 from symlayout.maps.split_digits import Box, refine
@@ -129,7 +129,7 @@ class Fusion:
     def _fuse(self, node: Tensor) -> None:
         """Note the type of a body's result, and whether the kernel computes it."""
         assert node.body is not None
-        trace = Trace()
+        trace = BodyTrace()
         try:
             operands = [trace.load(k, self.view_type(v), reduced=node.body.over) for k, v in enumerate(node.inputs)]
             made = call(trace, node, operands)
@@ -209,7 +209,7 @@ def _read_leaves(view: Tensor) -> list[Tensor]:
     return list(found.values())
 
 
-def call(trace: Trace, node: Tensor, operands: Sequence[Traced]) -> Traced:
+def call(trace: BodyTrace, node: Tensor, operands: Sequence[TracedElement]) -> TracedElement:
     """Return what the body of *node* computes of *operands*, in the type of *node*; see `evaluate_bodies`."""
     assert node.body is not None
     if node.body.function is None:
@@ -242,10 +242,10 @@ class _Evaluation:
     loads : the read of each load, its source, and the guards outside of it.
     """
 
-    trace: Trace
+    trace: BodyTrace
     stages: list[_Stage] = field(default_factory=list)
     loads: list[tuple[Read, int, tuple[Any, ...]]] = field(default_factory=list)
-    result: Traced | None = None
+    result: TracedElement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +402,7 @@ class _BodyLowering(Lowering):
         if len(reads) != 1:
             raise InconclusiveError("each part of the output is one part in other digits")
         read = view(reads[0])
-        done = _Evaluation(Trace())
+        done = _Evaluation(BodyTrace())
         done.stages.append(_Stage(self.t, coords, reads[0]))
         if read.leaf is not None:
             done.result = self._value(read, box.coords[self.t.rank :], done, (), shown)
@@ -410,7 +410,7 @@ class _BodyLowering(Lowering):
 
     def _value(
         self, read: Read, over: tuple[Extent, ...], done: _Evaluation, outer: tuple[Any, ...], shown: bool
-    ) -> Traced:
+    ) -> TracedElement:
         """Return the element that *read* reads, without its guards."""
         leaf = read.leaf
         assert leaf is not None
@@ -437,7 +437,7 @@ class _BodyLowering(Lowering):
 
     def _guarded(
         self, v: Tensor, read: Read, over: tuple[Extent, ...], done: _Evaluation, outer: tuple[Any, ...], shown: bool
-    ) -> Traced:
+    ) -> TracedElement:
         """Return the element of a view: what *read* reads, or the fill of the first of its guards that fails."""
         dtype = self.fusion.view_type(v)
         if read.leaf is None:
@@ -453,7 +453,7 @@ class _BodyLowering(Lowering):
             value = done.trace.step("where", dtype, (self._inside(read, window, done), value, filled))
         return value
 
-    def _inside(self, read: Read, window: Window, done: _Evaluation) -> Traced:
+    def _inside(self, read: Read, window: Window, done: _Evaluation) -> TracedElement:
         """Return whether a window holds: a load of a constant that is true, with the window as its guard."""
         self.asks = True
         done.loads.append((read, len(self.leaves) + len(self.held), ((window, False),)))
@@ -467,7 +467,7 @@ class _BodyLowering(Lowering):
         done: _Evaluation,
         outer: tuple[Any, ...],
         guards: tuple[Any, ...] = (),
-    ) -> Traced:
+    ) -> TracedElement:
         """Return a load; loads of one element at equal coordinates are one."""
         every = (*((window, 0) for window, _ in outer), *guards)
         offset = self._load_offset(read, source)
@@ -550,7 +550,7 @@ class _BodyLowering(Lowering):
         return (first, f"computes {', '.join(dict.fromkeys(bodies))}", *rest)
 
 
-def _formula(trace: Trace, result: Traced) -> Formula:
+def _formula(trace: BodyTrace, result: TracedElement) -> Formula:
     """Return the steps that *result* needs, renumbered."""
     wanted = {result.number}
     for k in reversed(range(len(trace.steps))):

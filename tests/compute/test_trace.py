@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from symlayout.compute import reductions, scalars
-from symlayout.compute.trace import Trace, UntraceableError, fold, larger, smaller
+from symlayout.compute.trace import BodyTrace, UntraceableError, fold, larger, smaller
 
 Array = np.ndarray[Any, Any]
 
 
 def traced(function: Callable[..., Any], *dtypes: str) -> list[tuple[str, str]]:
     """Return the functions and types of the steps of *function*, without its loads."""
-    trace = Trace()
+    trace = BodyTrace()
     trace.call(function, *(trace.load(k, dtype, reduced=False) for k, dtype in enumerate(dtypes)))
     return [(step.function, step.type) for step in trace.steps if step.function != "load"]
 
@@ -50,13 +50,13 @@ def test_a_step_that_is_done_twice_is_written_once() -> None:
     ids=["exp", "erf", "truth", "method", "array", "list", "reduce", "complex", "large", "nan"],
 )
 def test_what_has_no_steps_is_refused(function: Callable[..., Any], dtype: str) -> None:
-    trace = Trace()
+    trace = BodyTrace()
     with pytest.raises(UntraceableError):
         trace.call(function, *[trace.load(0, dtype, reduced=False)] * (2 if function is np.add else 1))
 
 
 def test_a_reduction_of_a_reduction_is_refused() -> None:
-    trace = Trace()
+    trace = BodyTrace()
     once = trace.call(reductions.total, trace.load(0, "float32", reduced=True), axes=(-1,))
     with pytest.raises(UntraceableError, match="a reduction of a reduction"):
         trace.call(reductions.total, once, axes=(-1,))

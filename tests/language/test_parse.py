@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symlayout.errors import FormatError
-from symlayout.language.grammar_trees import Step
+from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_relations, parse_shape, parse_step
 from tests.support.effort import examples
 from tests.support.steps import STEPS, counted
@@ -283,7 +283,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     for parse in (parse_shape, parse_step):
         with contextlib.suppress(FormatError):
             found = parse(text)
-            trees = found.positional if isinstance(found, Step) else found
+            trees = found.positional if isinstance(found, ParsedStep) else found
             values = dict.fromkeys(names_of(*trees), 3)
             assert len([evaluate(tree, values) for tree in trees]) == len(trees)
 

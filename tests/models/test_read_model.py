@@ -13,7 +13,7 @@ import symlayout as sl
 from symlayout.models.evaluate_graph import Evaluation
 from symlayout.models.model import Items, Model, Unshaped
 from symlayout.models.onnx_types import since_version
-from symlayout.models.opaque import OutputType, SameAs, Unknown, opaque
+from symlayout.models.opaque import OutputType, SameAs, UnknownExtent, opaque
 from tests.support.onnx_writer import INT64, model, node, tensor, value_info
 
 X = value_info("x", ("N", "C", "H", "W"))
@@ -145,7 +145,11 @@ def test_a_chain_costs_the_same_for_each_node(tmp_path: Path) -> None:
 
 def test_the_parts_of_an_opaque_operation() -> None:
     x = sl.tensor("N, C", name="x")
-    kinds = [OutputType(np.dtype("int64"), (SameAs(1, 1), Unknown(0, (SameAs(1, 0), 3)))), None, OutputType(None, None)]
+    kinds = [
+        OutputType(np.dtype("int64"), (SameAs(1, 1), UnknownExtent(0, (SameAs(1, 0), 3)))),
+        None,
+        OutputType(None, None),
+    ]
     y, nothing, z = opaque("mine:f", [None, x], (), kinds, stem="f", identity="1")
     assert isinstance(y, sl.Tensor)
     assert [str(n) for n in y.shape] == ["C", "f.1"]

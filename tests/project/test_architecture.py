@@ -178,3 +178,11 @@ def test_nothing_runs_what_it_reads(name: str) -> None:
     names |= {a.name for n in nodes_of(name) if isinstance(n, ast.ImportFrom) for a in n.names}
     assert names & RUNS_WHAT_IT_READS == set()
     assert {i.split(".")[0] for i in imports_of(name)} & LOADS_CODE == set()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_one_class_name_is_one_thing(package: str) -> None:
+    """A reader who meets a name knows which class it is; names with an underscore stay in their module."""
+    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in PACKAGES[package].rglob("*.py"))
+    names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []

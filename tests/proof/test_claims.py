@@ -14,7 +14,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.commands import subject
-from symlayout.language.grammar_trees import Step
+from symlayout.language.grammar_trees import ParsedStep
 from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
 from tests.support import claim as corpus
 from tests.support.brute import Invalid
@@ -46,7 +46,7 @@ def build(claim: Claim) -> tuple[sl.Tensor, sl.Tensor]:
     return _chain(claim.left, first, inputs, dims), _chain(claim.right, first, inputs, dims)
 
 
-def _steps(items: Sequence[Item], inputs: Mapping[str, str]) -> Iterator[Step]:
+def _steps(items: Sequence[Item], inputs: Mapping[str, str]) -> Iterator[ParsedStep]:
     for item in items:
         if isinstance(item, str):
             yield from () if item in inputs else (parse_step(item),)

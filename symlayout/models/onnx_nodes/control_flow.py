@@ -12,7 +12,7 @@ from symlayout.errors import FormatError
 from symlayout.language.sympy_bridge import at_least, symbol_of
 from symlayout.models import onnx_model
 from symlayout.models.model import Items, ModelNode, Unshaped, Value
-from symlayout.models.opaque import OutputType, SameAs, Unknown
+from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.input_tensor import tensor
 
@@ -51,7 +51,7 @@ def joined(graph: Nested, a: Value, b: Value) -> OutputType:
             entries.append(m)
         else:
             most = (max(hi, high),) if hi is not None and high is not None else None
-            entries.append(Unknown(max(min(lo or 0, low or 0), 0), most))
+            entries.append(UnknownExtent(max(min(lo or 0, low or 0), 0), most))
     return OutputType(dtype, tuple(entries))
 
 
@@ -80,7 +80,7 @@ def _loop(graph: Nested, node: ModelNode, inputs: list[Value | None]) -> Sequenc
     }, body, 1)  # fmt: skip
     trips = inputs[0]
     most = (trips.item(),) if isinstance(trips, np.ndarray) and trips.size == 1 and at_least(trips.item(), 0) else None
-    count = Unknown(0, most)
+    count = UnknownExtent(0, most)
     return graph.opaque(node, inputs, [*state, *(_stacked(graph, v, count) for v in results)])
 
 
@@ -136,7 +136,7 @@ def _kept(kind: tuple[Any, ...], before: tuple[Any, ...], after: tuple[Any, ...]
     """Return whether a pass keeps each extent that is not unknown already."""
     if after is None:
         return False
-    return all(isinstance(e, Unknown) or a == b for e, a, b in zip(kind, before, after, strict=True))
+    return all(isinstance(e, UnknownExtent) or a == b for e, a, b in zip(kind, before, after, strict=True))
 
 
 def _type(t: Tensor) -> OutputType:
@@ -148,7 +148,7 @@ def _widened(kind: OutputType, new: OutputType) -> OutputType:
     if new.shape is None or kind.shape is None:
         return OutputType(kind.dtype, None)
     pairs = zip(kind.shape, new.shape, strict=True)
-    return OutputType(kind.dtype, tuple(a if a == b else Unknown() for a, b in pairs))
+    return OutputType(kind.dtype, tuple(a if a == b else UnknownExtent() for a, b in pairs))
 
 
 def _leaf(kind: OutputType, name: str, node: ModelNode) -> Value:
@@ -156,7 +156,7 @@ def _leaf(kind: OutputType, name: str, node: ModelNode) -> Value:
         return Unshaped(tensor((), kind.dtype, name))
     unique = f"{name}.{next(onnx_model.COUNT)}"
     entries = [
-        symbol_of(Dim(f"{name}.{axis}", e.least, None, process=unique)) if isinstance(e, Unknown) else e
+        symbol_of(Dim(f"{name}.{axis}", e.least, None, process=unique)) if isinstance(e, UnknownExtent) else e
         for axis, e in enumerate(kind.shape)
     ]
     return tensor(entries, kind.dtype, name)
@@ -168,7 +168,9 @@ def _stacked(graph: Nested, value: Value, count: Any) -> OutputType:
         return OutputType(None, None)
     t = graph.tensor(value)
     inside = [any(d.process for d in _dims(e, t)) for e in t.extents]
-    return OutputType(t.dtype, (count, *(Unknown() if own else e for own, e in zip(inside, t.shape, strict=True))))
+    return OutputType(
+        t.dtype, (count, *(UnknownExtent() if own else e for own, e in zip(inside, t.shape, strict=True)))
+    )
 
 
 def _dims(e: Any, t: Tensor) -> list[Dim]:

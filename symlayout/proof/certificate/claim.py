@@ -78,10 +78,12 @@ class Claim:
         }
 
     def _case(self, case: Case, node: Tensor) -> dict[str, Any]:
-        axes = [Traced(["axis", k]) for k in range(node.rank)]
+        axes = [TracedCoordinate(["axis", k]) for k in range(node.rank)]
 
         def data(value: Any) -> Any:
-            return self._expression(value.data if isinstance(value, Traced) else ["extent", value], node.facts)
+            return self._expression(
+                value.data if isinstance(value, TracedCoordinate) else ["extent", value], node.facts
+            )
 
         where = [] if case.where is None else case.where(*axes)
         return {
@@ -119,7 +121,7 @@ class Claim:
         self.symbols[name] = form, a, b
 
 
-class Traced(Arithmetic):
+class TracedCoordinate(Arithmetic):
     """A coordinate that records the expression computed from it."""
 
     __slots__ = ("data",)
@@ -127,34 +129,34 @@ class Traced(Arithmetic):
     def __init__(self, data: list[Any]) -> None:
         self.data = data
 
-    def _with(self, operator: str, other: Any, *, swapped: bool = False) -> Traced:
-        operand = other.data if isinstance(other, Traced) else ["extent", other]
-        return Traced([operator, operand, self.data] if swapped else [operator, self.data, operand])
+    def _with(self, operator: str, other: Any, *, swapped: bool = False) -> TracedCoordinate:
+        operand = other.data if isinstance(other, TracedCoordinate) else ["extent", other]
+        return TracedCoordinate([operator, operand, self.data] if swapped else [operator, self.data, operand])
 
-    def __add__(self, other: Any) -> Traced:
+    def __add__(self, other: Any) -> TracedCoordinate:
         return self._with("+", other)
 
-    def __radd__(self, other: Any) -> Traced:
+    def __radd__(self, other: Any) -> TracedCoordinate:
         return self._with("+", other, swapped=True)
 
-    def __sub__(self, other: Any) -> Traced:
+    def __sub__(self, other: Any) -> TracedCoordinate:
         return self._with("-", other)
 
-    def __rsub__(self, other: Any) -> Traced:
+    def __rsub__(self, other: Any) -> TracedCoordinate:
         return self._with("-", other, swapped=True)
 
-    def __mul__(self, other: Any) -> Traced:
+    def __mul__(self, other: Any) -> TracedCoordinate:
         return self._with("*", other)
 
-    def __rmul__(self, other: Any) -> Traced:
+    def __rmul__(self, other: Any) -> TracedCoordinate:
         return self._with("*", other, swapped=True)
 
-    def __floordiv__(self, other: Any) -> Traced:
+    def __floordiv__(self, other: Any) -> TracedCoordinate:
         return self._with("//", other)
 
-    def __mod__(self, other: Any) -> Traced:
+    def __mod__(self, other: Any) -> TracedCoordinate:
         return self._with("%", other)
 
-    def entry_of(self, table: Any) -> Traced:
+    def entry_of(self, table: Any) -> TracedCoordinate:
         """Return the entry of a `Table` at this coordinate."""
-        return Traced(["entry", list(table.values), self.data])
+        return TracedCoordinate(["entry", list(table.values), self.data])
