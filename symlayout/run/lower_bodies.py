@@ -1,14 +1,13 @@
 """Lower computed values to a nest: movement, elementwise bodies and one reduction as one kernel.
 
-The bodies that the kernel computes are those whose functions have steps (`compute.trace`).  From the output on, each
-body is called with traced operands, at the coordinate that its reader reads.  What ends that walk is a source of the
-kernel: an input, a large constant, or a value that the interpreter computes.  The coordinates that the loads have in
-the digits of the output, and of the box that is reduced, are lowered as those of a chain are.
+`fuse_bodies` says which bodies the kernel computes, and what its sources are.  From the output on, each body is called
+with traced operands, at the coordinate that its reader reads.  The coordinates that the loads have in the digits of the
+output, and of the box that is reduced, are lowered as those of a chain are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -23,6 +22,7 @@ from symlayout.compute.trace import BodyTrace, TracedElement, UntraceableError
 from symlayout.errors import ArrayError, InconclusiveError, ShapeError
 from symlayout.maps.compose_chain import NOTHING, Read, Window, normalise
 from symlayout.maps.split_digits import Box, refine
+from symlayout.run.fuse_bodies import Fusion, Types, call_body
 from symlayout.run.lower import Lowering, View
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import fill_element
@@ -34,12 +34,7 @@ from symlayout_codegen.ir.queries import names
 MOST_HELD = 64
 """A constant of at most this many elements is part of the C; a larger one is a source."""
 
-MOST_STEPS = 256
-"""The most steps of a formula."""
-
 _MOST_REFINED = 16
-
-Types = Mapping[str, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,134 +88,6 @@ class _NotFusedError(Exception):
     def __init__(self, leaf: Tensor) -> None:
         super().__init__(leaf.name)
         self.leaf = leaf
-
-
-class Fusion:
-    """Which computed values are part of a kernel, and the element types of all values."""
-
-    def __init__(self, t: Tensor, types: Types) -> None:
-        self.t = t
-        self._given = types
-        self._types: dict[str, np.dtype[Any]] = {}
-        self._reduces: dict[str, bool] = {}
-        self._stopped: set[str] = set()
-        self.over: tuple[Extent, ...] = ()
-        self._find()
-
-    def _find(self) -> None:
-        """Find the bodies that have steps, those nearest to the inputs first."""
-        self.over = ()
-        self._reduces = {}
-        for node in self.t.graph():
-            if node.declared is not None or (node.key in self._types and node.key in self._stopped):
-                continue
-            if node.body is None:
-                dtype = node.values.dtype if node.values is not None else self._given.get(node.key, node.dtype)
-                if dtype is not None:
-                    self._types[node.key] = dtype
-            elif node.key not in self._stopped:
-                self._fuse(node)
-
-    def stop(self, leaf: Tensor) -> None:
-        """Take *leaf* as a source."""
-        self._stopped.add(leaf.key)
-        self._find()
-
-    def _fuse(self, node: Tensor) -> None:
-        """Note the type of a body's result, and whether the kernel computes it."""
-        assert node.body is not None
-        trace = BodyTrace()
-        try:
-            operands = [trace.load(k, self.view_type(v), reduced=node.body.over) for k, v in enumerate(node.inputs)]
-            made = call(trace, node, operands)
-            reduces = any(self._reduces.get(leaf.key, False) for v in node.inputs for leaf in _read_leaves(v))
-            fused = node.body.random is False and node.rank == node.batch and not trace.is_reduced(made)
-            if node.body.over:
-                over = {v.extents[node.batch :] for v in node.inputs}
-                fused &= len(over) == 1 and not reduces and (not self.over or over == {self.over})
-                if fused:
-                    (self.over,) = over
-            if fused:
-                self._types[node.key] = made.dtype
-                self._reduces[node.key] = reduces or node.body.over
-                return
-        except UntraceableError:
-            pass
-        self._stopped.add(node.key)
-        if node.dtype is not None:
-            self._types[node.key] = node.dtype
-
-    def view_type(self, view: Tensor) -> np.dtype[Any]:
-        """Return the element type of a view.
-
-        Raises
-        ------
-        UntraceableError
-            It is not known, or the view reads elements of several types.
-        """
-        leaves = view.leaves() if view.dtype is None else _read_leaves(view)
-        found = {self._types.get(leaf.key) for leaf in leaves}
-        dtype = view.dtype if not found else found.pop()
-        if dtype is None or found or (view.dtype is not None and view.dtype != dtype):
-            raise UntraceableError(f"the element type of {view.name}")
-        return dtype
-
-    def computes(self, leaf: Tensor) -> bool:
-        """Return whether the kernel computes *leaf*."""
-        return leaf.body is not None and leaf.key not in self._stopped
-
-    @property
-    def fuses(self) -> bool:
-        """Whether the kernel computes a value."""
-        return any(self.computes(leaf) for leaf in _read_leaves(self.t))
-
-    def sources(self) -> list[Tensor]:
-        """Return what the kernel reads: inputs first, in order of first use by the interpreter, then the others."""
-        found: dict[str, Tensor] = {}
-        todo = _read_leaves(self.t)[::-1]
-        while todo:
-            leaf = todo.pop()
-            if leaf.key in found:
-                continue
-            if self.computes(leaf):
-                todo += [each for v in reversed(leaf.inputs) for each in reversed(_read_leaves(v))]
-            else:
-                found[leaf.key] = leaf
-        order = [leaf.key for leaf in self.t.arguments()]
-        return sorted(found.values(), key=lambda leaf: order.index(leaf.key) if leaf.key in order else len(order))
-
-    def type_of(self, leaf: Tensor) -> np.dtype[Any]:
-        """Return the element type of a leaf."""
-        if leaf.key not in self._types:
-            raise InconclusiveError(f"the element type of {leaf.name} is known")
-        return self._types[leaf.key]
-
-
-def _read_leaves(view: Tensor) -> list[Tensor]:
-    """Return the leaves that *view* reads; others of its inputs only have their extents."""
-    found: dict[str, Tensor] = {}
-    todo = [view]
-    while todo:
-        node = todo.pop()
-        if node.declared is None:
-            found[node.key] = node
-        else:
-            todo += [node.inputs[case.source] for case in node.declared.cases]
-    return list(found.values())
-
-
-def call(trace: BodyTrace, node: Tensor, operands: Sequence[TracedElement]) -> TracedElement:
-    """Return what the body of *node* computes of *operands*, in the type of *node*; see `evaluate_bodies`."""
-    assert node.body is not None
-    if node.body.function is None:
-        raise UntraceableError(node.body.name)
-    named = dict(node.body.attributes)
-    if node.body.over:
-        named["axes"] = tuple(range(node.batch - node.inputs[0].rank, 0))
-    made = trace.call(node.body.function, *operands, **named)
-    if len(trace.steps) > MOST_STEPS:
-        raise UntraceableError(f"more than {MOST_STEPS} steps")
-    return made if node.dtype is None else made.astype(node.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +298,7 @@ class _BodyLowering(Lowering):
             done.stages.append(_Stage(v, coords, reads[0]))
             operands.append(self._guarded(v, reads[0], over, done, outer, shown))
         try:
-            return call(done.trace, leaf, operands)
+            return call_body(done.trace, leaf, operands)
         except UntraceableError as error:
             raise _NotFusedError(leaf) from error
 
