@@ -15,7 +15,8 @@ import symlayout as sl
 from symlayout.errors import FormatError, SymlayoutError, UnknownOpError
 from symlayout.frontends import registry
 from symlayout.language.grammar_trees import ParsedStep
-from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step, pointed
+from symlayout.language.parse import evaluate, names_of, parse_shape, parse_step
+from symlayout.language.read_tokens import pointed
 from symlayout.run.storage import WHOLE, Whole, nibbles
 
 MODELS = (".xml", ".onnx")

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from symlayout.errors import FormatError, shown
-from symlayout.language.parse import MAX_TEXT, pointed
+from symlayout.language.read_tokens import MAX_TEXT, pointed
 
 ELLIPSIS = "..."
 _TOKEN = re.compile(r"\s*(?:(?P<axis>\w+)|(?P<mark>\.\.\.|->|[()])|(?P<other>\S))")

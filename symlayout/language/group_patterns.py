@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symlayout.errors import FormatError, shown
-from symlayout.language.parse import MAX_TEXT, pointed
+from symlayout.language.read_tokens import MAX_TEXT, pointed
 
 STAR = "*"
 _TOKEN = re.compile(r"\s*(?:(?P<name>\*?[^\W\d]\w*)|(?P<open>\*?\()|(?P<close>\))|(?P<other>\S))", re.ASCII)

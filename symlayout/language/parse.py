@@ -33,9 +33,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from symlayout.errors import FormatError
 from symlayout.language.grammar_trees import (
     Chain,
     Comparison,
@@ -55,11 +53,10 @@ from symlayout.language.grammar_trees import (
     evaluate,
     names_of,
 )
+from symlayout.language.read_tokens import TokenReader
 
-__all__ = ["evaluate", "names_of", "parse_layout", "parse_relations", "parse_shape", "parse_step", "pointed"]
+__all__ = ["evaluate", "names_of", "parse_layout", "parse_relations", "parse_shape", "parse_step"]
 
-MAX_TEXT = 64 * 1024  # characters of a text
-MAX_NESTING = 64  # levels of brackets and signs
 MAX_DIGITS = 40  # decimal digits of an integer
 MAX_AXES = 64  # entries of a shape
 MAX_FACTORS = 64  # factors of a product
@@ -193,39 +190,6 @@ def parse_layout(text: str) -> tuple[Tree, Tree | None]:
     return shape, stride
 
 
-def pointed(text: str, at: int) -> str:
-    """Return two lines for an error message: the text around position *at*, and a caret under that position.
-
-    >>> print(pointed("flip(axes=0)", 5))
-      in: flip(axes=0)
-               ^
-    """
-    start, stop = max(0, at - 48), at + 24
-    excerpt = re.sub(r"[^ -~]", "?", text[start:stop])
-    before, after = "..." * (start > 0), "..." * (stop < len(text))
-    return f"  in: {before}{excerpt}{after}\n      {' ' * (len(before) + at - start)}^"
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """A token of the text: the name of its group in `_TOKEN`, its characters, and the position of the first one."""
-
-    kind: str
-    text: str
-    position: int
-
-
-_TOKEN = re.compile(
-    r"""[ \t\r\n]*(?:
-      (?P<real>[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)(?![A-Za-z0-9_]))
-    | (?P<int>[0-9]+(?![A-Za-z0-9_]))
-    | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-    | (?P<text>"[^"\\\r\n]*"|'[^'\\\r\n]*')
-    | (?P<sign>\.\.\.|\.\.|\*\*|//|>=|<=|==|!=|[-+*/%?,:=<>()\[\]])
-    | (?P<end>\Z)
-    )""",
-    re.VERBOSE,
-)
 _OPERATION = re.compile(r"(?:[A-Za-z_]\w*:)?[A-Za-z_][\w.]*(?:-[0-9]{1,9})?", re.ASCII)
 _STATIC = re.compile(rf"_([0-9]{{1,{MAX_DIGITS}}})")  # an integer as C++ prints it in a layout
 _OPERATORS = frozenset({"+", "-", "*", "/", "//", "%", "**"})
@@ -233,86 +197,13 @@ _NAME = "a name such as N"
 _DIM = "a number or a dim such as N"
 
 
-class _TextParser:
-    """The parser of one text: the current token, and the rules of the grammar as methods."""
+class _TextParser(TokenReader):
+    """The parser of one text: the rules of the grammar as methods."""
 
     def __init__(self, text: str, form: str) -> None:
-        self._text, self._form, self._depth = text, form, 0
+        super().__init__(text, form)
         self._names: set[str] = set()
         self._quotients = 0
-        if len(text) > MAX_TEXT:
-            raise FormatError(f"{form} has at most {MAX_TEXT} characters, not {len(text)}")
-        self.token = self._scan(0)
-
-    def _scan(self, position: int) -> _Token:
-        """Return the token that begins at or after *position*."""
-        found = _TOKEN.match(self._text, position)
-        if found is None:
-            while self._text[position] in " \t\r\n":
-                position += 1
-            self.token = _Token("bad", self._text[position], position)
-            hint = "a product is written 2*h" if self._text[position].isdigit() else ""
-            raise self.error(f"cannot read {self._text[position]!a}", hint)
-        kind = found.lastgroup or "end"
-        return _Token(kind, found[kind], found.start(kind))
-
-    def error(self, message: str, hint: str = "") -> FormatError:
-        """Return an error that shows the text around the current token, with a caret under it."""
-        at = self.token.position
-        lines = [
-            f"{message}, at column {at + 1} of {self._form}",
-            pointed(self._text, at),
-            *([f"  help: {hint}"] if hint else []),
-        ]
-        return FormatError("\n".join(lines))
-
-    def unexpected(self, expected: str, hint: str = "") -> FormatError:
-        """Return the error that says what is expected in place of the current token."""
-        text = self.token.text
-        shown = repr(text if len(text) <= 24 else text[:21] + "...")
-        found = "the end" if self.token.kind == "end" else shown
-        return self.error(f"expected {expected}, found {found}", hint)
-
-    def take(self) -> _Token:
-        """Return the current token and move to the next one."""
-        token = self.token
-        self.token = self._scan(token.position + len(token.text))
-        return token
-
-    def accept(self, sign: str) -> bool:
-        """Take the current token if it is *sign*; return whether it was."""
-        if self.token.kind != "sign" or self.token.text != sign:
-            return False
-        self.take()
-        return True
-
-    def expect(self, sign: str) -> None:
-        """Take the current token; raise `FormatError` if it is not *sign*."""
-        if not self.accept(sign):
-            raise self.unexpected(repr(sign))
-
-    def expect_end(self) -> None:
-        """Raise `FormatError` if any text is left."""
-        if self.token.kind != "end":
-            raise self.unexpected("',' or the end" if self._form == "a shape" else "the end")
-
-    def enclosing_bracket(self) -> str:
-        """Return the bracket at the end of the text, if it closes the bracket that is the current token; else ''."""
-        closing = {"(": ")", "[": "]"}.get(self.token.text, "")
-        if not closing or not self._text.rstrip(" \t\r\n").endswith(closing):
-            return ""
-        depth, tail = 0, self._text.rstrip(" \t\r\n")
-        for position in range(self.token.position, len(tail)):
-            depth += (tail[position] == self.token.text) - (tail[position] == closing)
-            if depth == 0:
-                return closing if position == len(tail) - 1 else ""
-        return ""
-
-    def enter(self) -> None:
-        """Enter one more level of brackets or signs."""
-        self._depth += 1
-        if self._depth > MAX_NESTING:
-            raise self.error(f"brackets and signs are nested more than {MAX_NESTING} deep")
 
     def items(self, close: str, item: Callable[[], Tree]) -> list[Tree]:
         """Read items separated by commas, each by *item*, up to the bracket *close*, and take that bracket."""
@@ -323,7 +214,7 @@ class _TextParser:
             if not self.accept(","):
                 self.expect(close)
                 break
-        self._depth -= 1
+        self.depth -= 1
         return found
 
     def nested(self) -> Tree:
@@ -355,7 +246,7 @@ class _TextParser:
         if self.accept(",") and self.token.text != ")":
             raise self.unexpected(f"{len(shape.items)} strides, as in the shape")
         self.expect(")")
-        self._depth -= 1
+        self.depth -= 1
         return Group(tuple(found), is_tuple=True)
 
     def _number(self) -> Tree:
@@ -372,27 +263,27 @@ class _TextParser:
             return False
         depth, position = 0, self.token.position
         while True:
-            token = self._scan(position)
+            token = self.scan(position)
             depth += (token.text == "(") - (token.text == ")")
             position = token.position + len(token.text)
             if token.kind == "end":
                 return True
             if depth == 0:
-                return self._scan(position).text not in _OPERATORS
+                return self.scan(position).text not in _OPERATORS
 
     def operation(self) -> str:
         """Return the name of an operation, with its framework and version."""
-        found = _OPERATION.match(self._text, self.token.position)
+        found = _OPERATION.match(self.text, self.token.position)
         if found is None:
             raise self.unexpected("the name of an operation", "for example transpose(0, 2, 3, 1)")
-        self.token = self._scan(found.end())
+        self.token = self.scan(found.end())
         return found[0]
 
     def keyword(self) -> str | None:
         """Take ``name =`` and return the name.  If the text goes on in any other way, take nothing and return None."""
         if self.token.kind != "name":
             return None
-        after = self._scan(self.token.position + len(self.token.text))
+        after = self.scan(self.token.position + len(self.token.text))
         if after.text != "=":
             return None
         key = self.take().text
@@ -489,7 +380,7 @@ class _TextParser:
             taken.append(self.take().text)
             self._quotients += taken[-1] in ("/", "//", "%")
             if self._quotients > MAX_QUOTIENTS:
-                raise self.error(f"{self._form} has at most {MAX_QUOTIENTS} divisions")
+                raise self.error(f"{self.form} has at most {MAX_QUOTIENTS} divisions")
             operands.append(operand())
         if not taken:
             return operands[0]
@@ -522,7 +413,7 @@ class _TextParser:
             self.take()
             operand = self.factor()
             self._check_number(operand)
-            self._depth -= 1
+            self.depth -= 1
             return Negative(operand)
         atom = self.atom()
         if self.token.text != "**":
@@ -535,7 +426,7 @@ class _TextParser:
 
     def atom(self) -> Tree:
         """Read a literal, a name, or an expression in parentheses."""
-        token, in_step = self.token, self._form == "a step"
+        token, in_step = self.token, self.form == "a step"
         if token.kind == "int":
             if len(token.text) > MAX_DIGITS:
                 raise self.error(f"an integer has at most {MAX_DIGITS} digits, not {len(token.text)}")
@@ -547,7 +438,7 @@ class _TextParser:
         if token.kind == "name" and token.text not in CONSTANTS and token.text != "None":
             self._names.add(token.text)
             if len(self._names) > MAX_NAMES:
-                raise self.error(f"{self._form} has at most {MAX_NAMES} different names")
+                raise self.error(f"{self.form} has at most {MAX_NAMES} different names")
             return Name(self.take().text)
         if self.accept("("):
             return self._parenthesis(in_step)
@@ -563,7 +454,7 @@ class _TextParser:
             inner = Group((inner, *self.items(")", self.value)), is_tuple=True)
         else:
             self.expect(")")
-        self._depth -= 1
+        self.depth -= 1
         return inner
 
 
