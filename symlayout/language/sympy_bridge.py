@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import operator
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra import floor_normal_form
@@ -208,12 +205,6 @@ def to_extent(value: Any, facts: Facts, what: str = "value") -> Extent:
     return _integer(value, what)
 
 
-def at_least(value: Any, low: int) -> bool:
-    """Return whether ``value >= low`` is proved for all values of its dims."""
-    facts = Facts()
-    return facts.nonnegative(to_extent(value, facts) - low)
-
-
 def _from_sympy(e: Any, facts: Facts, what: str) -> Extent:
     import sympy
 
@@ -338,127 +329,6 @@ def _floor(facts: Facts, n: Extent, d: Extent) -> Extent:
     if isinstance(n, Poly) and all(c < 0 for m, c in n.terms.items() if m):
         return -floor_normal_form.floor_div(facts, -n + d - 1, d)
     return floor_normal_form.floor_div(facts, n, d)
-
-
-def quotients(values: Iterable[Any]) -> set[Any]:
-    """Return the floors in the SymPy expressions among *values*."""
-    import sympy
-
-    return {part for e in values if hasattr(e, "atoms") for part in e.atoms(sympy.floor)}
-
-
-def exact_quotients(values: Iterable[Any], apart_from: Iterable[Any] = ()) -> list[Any]:
-    """Return *values* with each floor replaced by its argument, except the floors that occur in *apart_from*.
-
-    >>> H = dim("H")
-    >>> exact_quotients([2, H // 2, (H + 1) // 2], [(H + 1) // 2])
-    [2, H/2, floor(H/2 + 1/2)]
-    """
-    import sympy
-
-    kept = quotients(apart_from)
-
-    def exact(e: Any) -> Any:
-        if not hasattr(e, "replace"):
-            return e
-        return e.replace(lambda part: isinstance(part, sympy.floor) and part not in kept, lambda part: part.args[0])
-
-    return [exact(e) for e in values]
-
-
-def exact_ratio(a: Any, b: Any) -> Any:
-    """Return ``a / b`` as an int or a polynomial in dims and floors; None if it is none.
-
-    >>> H, W = dims("H W")
-    >>> exact_ratio(H * (W // 4 + 2) + H, H)
-    floor(W/4) + 3
-    """
-    facts = Facts()
-    (n, over_n), (d, over_d) = to_fraction(a, facts), to_fraction(b, facts)
-    quotient = exact_quotient(n * over_d, d * over_n)
-    return None if quotient is None else to_sympy(quotient, facts)
-
-
-def least(e: Any) -> int | None:
-    """Return a lower bound of an integer expression, read off its form and the bounds of its dims; None if unbounded.
-
-    >>> H = dim("H", min=3)
-    >>> least(2 * H + 1), least(H - 5), least(-H), least(H // 2)
-    (7, -2, None, 1)
-    """
-    if isinstance(e, int):
-        return e
-    if (record := getattr(e, "record", None)) is not None:
-        return record.min  # type: ignore[no-any-return]
-    bounds = [least(part) for part in e.args]
-    if e.is_Rational:
-        return int(e.p) // int(e.q)
-    known = [bound for bound in bounds if bound is not None]
-    if e.is_Add and len(known) == len(bounds):
-        return sum(known)
-    if e.is_Mul and all(bound >= 0 for bound in known) and len(known) == len(bounds):
-        return math.prod(known)
-    if (name := type(e).__name__) == "Max":
-        return max(known, default=None)
-    if name == "Min" and len(known) == len(bounds):
-        return min(known)
-    if name in ("floor", "ceiling"):
-        return _least_ratio(e.args[0])
-    return 0 if name == "Mod" else None
-
-
-def _least_ratio(e: Any) -> int | None:
-    """Return a lower bound of ``floor(e)``."""
-    numerator, denominator = fraction_of(e)
-    bound = least(numerator)
-    if bound is None:
-        return None
-    if denominator.is_Integer:
-        return bound // int(denominator)
-    return min(bound, 0) if (least(denominator) or 0) >= 1 or bound >= 0 else None
-
-
-def fraction_of(e: Any) -> tuple[Any, Any]:
-    """Return the numerator and the denominator of a rational number or expression, as SymPy expressions."""
-    import sympy
-
-    if isinstance(e, Fraction):
-        return sympy.Integer(e.numerator), sympy.Integer(e.denominator)
-    return e.together().as_numer_denom()  # type: ignore[no-any-return]
-
-
-def rounded_down(e: Any) -> Any:
-    """Return the floor of a rational number or expression, as an int if it is a constant.
-
-    >>> rounded_down(dim("H") / 2 + 3), rounded_down(Fraction(7, 2))
-    (floor(H/2) + 3, 3)
-    """
-    import sympy
-
-    if isinstance(e, Fraction):
-        return math.floor(e)
-    found = sympy.floor(e)
-    return int(found) if found.is_Integer else found
-
-
-def same_products(left: Iterable[Any], right: Iterable[Any]) -> bool:
-    """Return whether the products of two lists of expressions are equal when multiplied out.
-
-    >>> H, W = dims("H W")
-    >>> same_products([H + 2, W], [2, H / 2 + 1, W])
-    True
-    """
-    facts, sides = Facts(), []
-    counts = Counter(left), Counter(right)
-    for values in ((counts[0] - counts[1]).elements(), (counts[1] - counts[0]).elements()):  # common factors cancel
-        top: Extent = 1
-        bottom: Extent = 1
-        for e in values:
-            n, d = to_fraction(e, facts)
-            top, bottom = top * n, bottom * d
-        sides.append((top, bottom))
-    (a, over_a), (b, over_b) = sides
-    return bool(facts.reduce(a * over_b) == facts.reduce(b * over_a))
 
 
 def relations_of(value: Any) -> list[tuple[Any, str, Any]]:

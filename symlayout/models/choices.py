@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symlayout.language.sympy_bridge import exact_ratio
+from symlayout.language.sympy_arithmetic import exact_ratio
 
 
 @dataclass(frozen=True, slots=True)

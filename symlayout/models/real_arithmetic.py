@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import gcd
 from typing import Any
 
-from symlayout.language.sympy_bridge import fraction_of, rounded_down
+from symlayout.language.sympy_arithmetic import fraction_of, rounded_down
 
 MAX_ODD = 1 << 8  # the odd part of a factor whose products are exact
 MAX_DENOMINATOR = 1 << 10  # of a decimal constant

@@ -21,15 +21,8 @@ from symlayout import frontends
 from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shown
 from symlayout.frontends.slices import PAST_THE_END
-from symlayout.language.sympy_bridge import (
-    exact_quotients,
-    exact_ratio,
-    extreme,
-    least,
-    quotients,
-    same_products,
-    to_extent,
-)
+from symlayout.language.sympy_arithmetic import exact_quotients, exact_ratio, least, quotients, same_products
+from symlayout.language.sympy_bridge import extreme, to_extent
 from symlayout.maps.interpreter import interpret
 from symlayout.models import real_arithmetic
 from symlayout.models.apply_node import Constant, Value, apply_layer

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.language.sympy_bridge import exact_quotients, quotients, remainder_of, to_extent
+from symlayout.language.sympy_arithmetic import exact_quotients, quotients
+from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
 

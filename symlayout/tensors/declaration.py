@@ -19,7 +19,7 @@ from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import INT64_MAX, Facts
 from symlayout.algebra.polynomial import Extent, Poly, names_of, substitute
 from symlayout.errors import ShapeError, shown
-from symlayout.language import sympy_bridge
+from symlayout.language import sympy_arithmetic, sympy_bridge
 from symlayout.tensors.element_types import fill_value
 
 Coordinate = Any  # an int, an array, a normal form, or a SymPy expression
@@ -216,7 +216,7 @@ class Operand:
 
     def at_least(self, value: Any, low: int) -> bool:
         """Return whether an attribute is at least *low* for all values of its dims, whatever the operands require."""
-        return sympy_bridge.at_least(value, low)
+        return sympy_arithmetic.at_least(value, low)
 
     def translate(self, e: Extent, facts: Facts) -> Extent:
         """Return an extent of another system in the symbols of this system, with bound dims replaced."""

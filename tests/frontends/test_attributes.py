@@ -15,7 +15,7 @@ from symlayout.frontends.common import concat
 from symlayout.frontends.pads import padded
 from symlayout.frontends.rank import require_rank, require_tensors
 from symlayout.frontends.slices import slice_of, sliced
-from symlayout.language.sympy_bridge import at_least
+from symlayout.language.sympy_arithmetic import at_least
 
 H = sl.dim("H")
 READ: dict[str, tuple[Callable[[], Any], Any]] = {

@@ -8,7 +8,7 @@ from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
 from symlayout.frontends.rank import require_rank
 from symlayout.frontends.registry import register
-from symlayout.language.sympy_bridge import at_least
+from symlayout.language.sympy_arithmetic import at_least
 from symlayout.ops import space_batch, space_depth
 from symlayout.ops.split import split_sizes
 from symlayout.tensors.chain import Tensor

@@ -9,7 +9,8 @@ import numpy as np
 
 from symlayout.algebra.facts import Dim
 from symlayout.errors import FormatError
-from symlayout.language.sympy_bridge import at_least, symbol_of
+from symlayout.language.sympy_arithmetic import at_least
+from symlayout.language.sympy_bridge import symbol_of
 from symlayout.models import onnx_model
 from symlayout.models.model import Items, ModelNode, Unshaped, Value
 from symlayout.models.opaque import OutputType, SameAs, UnknownExtent
