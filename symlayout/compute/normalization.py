@@ -54,11 +54,6 @@ def _inverse_deviation(centred: Array, axes: Axes, epsilon: float) -> Array:
     return np.asarray(1 / np.sqrt(variance + variance.dtype.type(epsilon)))
 
 
-def mean_as_float32(x: Array, axes: Axes) -> Array:
-    """Return the mean, in float32 for narrower types."""
-    return np.asarray(wide(x).mean(axes))
-
-
 def inverse_deviation(x: Array, axes: Axes, epsilon: float) -> Array:
     """Return ``1 / sqrt(variance + epsilon)``, in float32 for narrower types."""
     v = wide(x)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.compute.trace import elements, larger, smaller
+from symlayout.compute.trace import elements
 
 Array = np.ndarray[Any, Any]
 _NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
@@ -220,16 +220,6 @@ def quantized_levels(x: Array, low: Array, high: Array, bottom: Array, top: Arra
     number = np.rint((x - low) / (high - low) * steps)
     inside = number / steps * (top - bottom) + bottom
     return np.where(x <= np.minimum(low, high), bottom, np.where(x > np.maximum(low, high), top, inside))
-
-
-def clip_below(x: Array, low: Array) -> Array:
-    """Return the larger of both."""
-    return larger(x, low)
-
-
-def clip_above(x: Array, high: Array) -> Array:
-    """Return the smaller of both."""
-    return smaller(x, high)
 
 
 def scaled(x: Array, factor: float) -> Array:

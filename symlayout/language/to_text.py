@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 
-from symlayout.algebra.facts import Facts
-from symlayout.algebra.polynomial import Extent
-from symlayout.language.readable import Apply, Factor, Sum, fold
+from symlayout.language.readable import Apply, Factor, Sum
 
 
 def spell(e: Sum) -> str:
@@ -99,11 +97,6 @@ def _divisor(e: Sum) -> str:
     simple = len(set(factors)) <= 1 and (c == 1 or (c > 0 and not factors)) and not others
     infix = any(isinstance(f, Apply) and f.form in ("//", "%", "/") for f in factors)
     return _spelled(e) if simple and not infix else f"({_spelled(e)})"
-
-
-def spell_coordinate(e: Extent, facts: Facts, names: Mapping[str, str]) -> str:
-    """Return a coordinate of the normal form as text; *names* has a name for each digit."""
-    return spell(fold(e, facts, names))
 
 
 def axis_names(rank: int, taken: Collection[str]) -> tuple[str, ...]:

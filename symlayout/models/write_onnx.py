@@ -85,7 +85,7 @@ def _add(made: ModelProto, model: Model) -> int:
         if name not in model.tensors:
             continue
         t = model.tensors[name]
-        number = _number(t)
+        number = element_number(t)
         if number is None:
             continue
         info = helper.make_tensor_value_info(name, number, [_extent(e) for e in t.shape])
@@ -113,7 +113,7 @@ def _extent(e: Any) -> int | str | None:
     return text if len(text) <= _LONGEST else None
 
 
-def _number(t: Tensor) -> int | None:
+def element_number(t: Tensor) -> int | None:
     """Return ONNX's number of the element type; None if there is none."""
     from onnx import helper
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from symlayout.errors import FormatError, SymlayoutError
 from symlayout.models.model import Model
+from symlayout.models.write_onnx import element_number
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
 from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
@@ -91,7 +92,7 @@ def _kernel(
     moved = rebased(value, {id(t): leaf for t, leaf in zip(read, leaves, strict=True)})
     if moved is None or not moved.leaves() or not {t.key for t in moved.leaves()} <= {leaf.key for leaf in leaves}:
         return None
-    numbers = [_number(t) for t in (*read, value)]
+    numbers = [element_number(t) for t in (*read, value)]
     if any(d.process for d in moved.facts.dims.values()):  # a number that the data tells
         return None
     if solve(moved, leaves) is None or not _MOVED_AS_BYTES.issuperset(numbers):
@@ -102,15 +103,6 @@ def _kernel(
     text = [function.opset_import[0].SerializeToString(), *(node.SerializeToString() for node in function.node)]
     digest = hashlib.sha256(repr((text, told)).encode()).hexdigest()[:16]
     return BoundKernel(f"move_{digest}", moved, tuple(leaves), types)
-
-
-def _number(t: Tensor) -> int | None:
-    from onnx import helper
-
-    try:
-        return None if t.dtype is None else int(helper.np_dtype_to_tensor_dtype(t.dtype))
-    except (KeyError, ValueError):  # a type of NumPy that ONNX has not
-        return None
 
 
 class _Functions:

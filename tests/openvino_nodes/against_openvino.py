@@ -19,8 +19,6 @@ import numpy as np
 import symlayout as sl
 from tests.onnx_nodes.random_nodes import INTEGERS, Array, Draw, count_outcomes, numbered
 
-OPAQUE = ("AdaptiveMaxPool",)  # operations of the cases that may have no value
-
 
 @dataclass
 class Case:
