@@ -13,6 +13,7 @@ import symlayout as sl
 from tests import onnx_nodes
 from tests.onnx_nodes import against_onnxruntime as peer
 from tests.onnx_nodes.__main__ import page
+from tests.onnx_nodes.draw_nodes import Case
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not onnx_nodes.is_installed(), reason="onnx, whose package has the tests, is missing")
@@ -41,7 +42,7 @@ def test_random_nodes_have_the_shapes_types_and_values_of_onnxruntime() -> None:
             assert found in ("", "no value") if case.op in peer.NO_VALUE else found == "", f"{number}: {case}: {found}"
 
 
-def outputs(tmp_path: Path, case: peer.Case) -> dict[str, sl.Tensor]:
+def outputs(tmp_path: Path, case: Case) -> dict[str, sl.Tensor]:
     path = tmp_path / "m.onnx"
     path.write_bytes(peer.model_of(case).SerializeToString())
     return dict(sl.read_model(path).outputs)
@@ -49,15 +50,15 @@ def outputs(tmp_path: Path, case: peer.Case) -> dict[str, sl.Tensor]:
 
 def test_all_outputs_of_a_node_in_a_model_are_declared(tmp_path: Path) -> None:
     x, w, r = (np.ones(shape, np.float32) for shape in ((2, 1, 3), (1, 8, 3), (1, 8, 2)))
-    made = outputs(tmp_path, peer.Case("LSTM", 14, [x, w, r], {"hidden_size": 2}, outputs=3))
+    made = outputs(tmp_path, Case("LSTM", 14, [x, w, r], {"hidden_size": 2}, outputs=3))
     assert all(node.body.function is not None for y in made.values() for node in y.graph() if node.body)
-    pooled = outputs(tmp_path, peer.Case("MaxPool", 12, [x], {"kernel_shape": [2]}, outputs=2))
+    pooled = outputs(tmp_path, Case("MaxPool", 12, [x], {"kernel_shape": [2]}, outputs=2))
     assert sl.interpret(pooled["y1"], x).tolist() == [[[0, 1]], [[3, 4]]]
 
 
 def test_an_equation_in_a_model_is_a_sum_of_products(tmp_path: Path) -> None:
     a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((3, 4), np.float32)
-    (y,) = outputs(tmp_path, peer.Case("Einsum", 12, [a, b], {"equation": "ij,jk->ik"})).values()
+    (y,) = outputs(tmp_path, Case("Einsum", 12, [a, b], {"equation": "ij,jk->ik"})).values()
     assert (sl.interpret(y, a, b) == a @ b).all()
 
 
