@@ -11,6 +11,8 @@ import numpy as np
 from symlayout.compute.elementwise import same_extents
 from symlayout.compute.reductions import wide
 from symlayout.ops.axes import expand_dims, moveaxis
+from symlayout.ops.flip import flip
+from symlayout.ops.pad import pad
 from symlayout.ops.slicing import getitem
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
@@ -92,14 +94,35 @@ def standardized(x: Array, axes: Axes) -> Array:
     return np.asarray((v - v.mean(axes, keepdims=True)) / (deviation + v.dtype.type(1e-9))).astype(x.dtype)
 
 
-def cumulated(x: Array, axes: Axes, product: bool = False, exclusive: bool = False, reverse: bool = False) -> Array:
+def cumulated(x: Array, axes: Axes, product: bool = False) -> Array:
     """Return the sums, or products, of the elements up to each one."""
-    v = np.flip(wide(x), -1) if reverse else wide(x)
-    made = (np.cumprod if product else np.cumsum)(v, -1, dtype=v.dtype)
+    v = wide(x)
+    return np.asarray((np.cumprod if product else np.cumsum)(v, -1, dtype=v.dtype)).astype(x.dtype)
+
+
+def cumulative(
+    x: Tensor, axis: int, *, product: bool = False, exclusive: bool = False, reverse: bool = False
+) -> Tensor:
+    """Return the sums, or products, of the elements along *axis* up to each one.
+
+    Parameters
+    ----------
+    exclusive : bool
+        Whether the element itself is left out.
+    reverse : bool
+        Whether the elements are those from each one on.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> cumulative(sl.tensor("N, C", name="x"), 1, exclusive=True).shape
+    (N, C)
+    """
+    made = along(flip(x, [axis]) if reverse else x, [axis], cumulated, (("product", product),))
     if exclusive:
-        start = np.full_like(made[..., :1], 1 if product else 0)
-        made = np.concatenate([start, made[..., :-1]], -1)[..., : v.shape[-1]]
-    return (np.flip(made, -1) if reverse else made).astype(x.dtype)
+        widths = [(1, -1) if k == axis else (0, 0) for k in range(x.rank)]
+        made = pad(made, widths, constant_values=int(product))
+    return flip(made, [axis]) if reverse else made
 
 
 def index_of_extreme(x: Array, axes: Axes, largest: bool, last: bool) -> Array:

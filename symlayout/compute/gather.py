@@ -94,11 +94,10 @@ def gather_nd(x: Operand, batch_dims: int) -> Computed:
     def data(*o: Any) -> list[Any]:
         return [*o[:batch_dims], *o[stop:], *o[len(outer) : stop]]
 
-    views = (
-        View(data, shape[batch_dims : batch_dims + count]),
-        View(lambda *o: [*o[: len(outer)], o[-1]], (count,), 1),
-    )
-    return Computed((*outer, *rest), views, _SELECTED)
+    spots = View(lambda *o: [*o[: len(outer)], o[-1]], (count,), 1)
+    if count == 1:  # a place on one axis is a number, as in other gathers
+        spots = View(lambda *o: [*o[: len(outer)], 0], (), 1)
+    return Computed((*outer, *rest), (View(data, shape[batch_dims : batch_dims + count]), spots), _SELECTED)
 
 
 def take(x: Tensor, index: Array, axis: int) -> Tensor | None:

@@ -152,7 +152,7 @@ def average_pool(x: Tensor, kernel: Sequence[Any], spatial: Spatial, *, count_pa
     padded = count_pads and not isinstance(spatial.pads, str)
     if padded:
         ones = pad(ones, [(0, 0), (0, 0), *spatial.pads], constant_values=1)
-    body = Body("mean_of_present", mean_of_present, over=True)
+    body = Body("mean_of_present", mean_of_present, over=True, commutative=True)
     return pooled_with(x, ones, tuple(kernel), spatial, body, Fill(0), padded, x.dtype)
 
 

@@ -31,6 +31,8 @@ def in_order(x: Array) -> Array:
 
 def total(x: Array, axes: Axes) -> Array:
     """Return the sum: floats are added in float64, in order, and rounded once."""
+    if x.dtype.kind == "O":  # an expression over the real numbers, where the order does not matter
+        return np.asarray(x.sum(axes))
     return elements(fold(np.add, in_order(x), axes, 0)).astype(x.dtype)
 
 
@@ -41,7 +43,7 @@ def product(x: Array, axes: Axes) -> Array:
 
 def mean(x: Array, axes: Axes) -> Array:
     """Return the mean: the sum in float64 over the number of terms, rounded once; that of integers is cut towards 0."""
-    if x.dtype.kind == "O":  # an expression over the real numbers, where the order does not matter
+    if x.dtype.kind == "O":
         return np.asarray(x.mean(axes))
     terms = in_order(x) if x.dtype.kind == "c" else x.astype(np.float64)
     return elements(fold(np.add, terms, axes, 0) / number_of_terms(x, axes)).astype(x.dtype)
@@ -59,6 +61,8 @@ def least(x: Array, axes: Axes) -> Array:
 
 def _extreme(ufunc: Any, x: Array, axes: Axes, *, least: bool) -> Array:
     start: Any
+    if x.dtype.kind == "O":
+        return np.asarray(x.max(axes) if least else x.min(axes))
     if x.dtype.kind == "b":
         start = not least
     elif x.dtype.kind in "iu":

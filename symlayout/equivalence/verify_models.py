@@ -532,7 +532,7 @@ def _model_witness(found: Witness, name: str, left: Tensor, right: Tensor) -> Mo
         for t in (left, right):
             for leaf in t.arguments():
                 bound = leaf.bind({n: v for n, v in values.items() if n in leaf.facts.dims})
-                inputs.setdefault(leaf.name, sample(bound))
+                inputs.setdefault(leaf.name, sample(bound, found.draw))
     return ModelWitness(found.dims, name, found.coord, _value(found.left), _value(found.right), inputs)
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from symlayout.algebra.facts import Facts
+from symlayout.proof.coefficients import Rounding
 from symlayout.proof.congruence import equal
-from symlayout.proof.real_forms import Atom, Atoms, Rounding, UnformedError
+from symlayout.proof.real_forms import Atom, Atoms, UnformedError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 

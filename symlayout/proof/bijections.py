@@ -129,19 +129,55 @@ def reindexed(x: Operand, places: _Places, batch: int) -> Declared:
     return Declared(tuple(domain), tuple(case(piece) for piece in places.pieces))
 
 
-def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts: Facts) -> list[Bijection]:
-    """Return the maps that the views of *a* and *b* suggest: of the box of *a* to that of *b*, or back.
+@dataclass(frozen=True, slots=True)
+class BoxReads:
+    """What the views of two values read at any coordinate of one batch, and of the box of each.
+
+    Attributes
+    ----------
+    facts : Facts
+        The system with the digits of all coordinates.
+    boxes : pair of list of Extent
+        The extents of both boxes.
+    names : pair of tuple of str
+        The digits of both boxes.
+    ends : pair of sequence of Extent
+        Any coordinate in both boxes.
+    reads : pair of list
+        What the views of both read, view by view.
+    """
+
+    facts: Facts
+    boxes: tuple[list[Extent], list[Extent]]
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    ends: tuple[Sequence[Extent], Sequence[Extent]]
+    reads: tuple[list[list[_Read]], list[list[_Read]]]
+
+    def guess(self, first: int) -> _Guess:
+        """Return what is to be solved for the place in one box, given the place in the other, which is *first*."""
+        second = 1 - first
+        return _Guess(self.facts, self.names[first], self.names[second], self.boxes[first], self.boxes[second])
+
+    def pairs(self, first: int) -> list[tuple[list[_Read], list[_Read]]]:
+        """Return what each view of both reads; that of the box *first* comes first."""
+        return list(zip(self.reads[first], self.reads[1 - first], strict=True))
+
+    def equations(self) -> list[Extent]:
+        """Return polynomials that are 0 where the first reads of all views are of one element."""
+        return [e for v, w in self.pairs(0) if v and w for e in self.guess(0).equations(v[0], w[0])]
+
+
+def box_reads(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts: Facts) -> BoxReads | None:
+    """Return what the views of *a* and *b* read; None if a box is empty or large, or a coordinate has no normal form.
 
     *facts* are those of both, without coordinates.  Axis ``order[k]`` of the batch of *a* is axis k of that of *b*.
     """
-    whole, batch = facts, a.batch
-    onto = a.body is not None and a.body.idempotent
-    facts = facts.fork()
+    batch, facts = a.batch, facts.fork()
     facts.splits = None
     try:
         boxes = [[facts.reduce(e) for e in t.inputs[0].extents[batch:]] for t in (a, b)]
         if not all(0 < len(box) <= _MOST_AXES for box in boxes):
-            return []
+            return None
         outer = [facts.reduce(e) for e in a.inputs[0].extents[:batch]]
         facts.meet([*outer, *boxes[0], *boxes[1]])
         digits = axis_digits(tuple(outer + boxes[0] + boxes[1]), facts)
@@ -150,19 +186,31 @@ def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts:
         starts = [*at, *ends[0]], [*(at[k] for k in order), *ends[1]]
         inputs = (a.inputs[::-1] if swapped else a.inputs), b.inputs
         reads = [[_reads(view, start, facts) for view in views] for views, start in zip(inputs, starts, strict=True)]
-    except SymlayoutError:  # a box is empty, or a coordinate has no normal form
-        return []
-    guesses: list[list[tuple[_Places, Tensor]]] = []
+    except SymlayoutError:
+        return None
     numbers = range(batch, middle), range(middle, middle + len(boxes[1]))
-    for back in (False, True):
-        first, second = (1, 0) if back else (0, 1)
-        names = [tuple(digit_name(k) for k in numbers[side]) for side in (first, second)]
-        guess = _Guess(facts, names[0], names[1], boxes[first], boxes[second])
-        extents = (a if back else b).inputs[0].extents[batch:]
-        box = Tensor("box", a.dtype, tuple(whole.reduce(e) for e in extents), whole, key=f"box {second}")
-        found = guess.pieces(list(zip(reads[first], reads[second], strict=True)))
-        some = [pieces for pieces in found if len(pieces) > 1 or pieces[0].coords != tuple(ends[first])]
-        guesses.append([(_Places(facts, tuple(boxes[first]), names[0], tuple(pieces)), box) for pieces in some])
+    names = tuple(map(digit_name, numbers[0])), tuple(map(digit_name, numbers[1]))
+    return BoxReads(facts, (boxes[0], boxes[1]), names, ends, (reads[0], reads[1]))
+
+
+def bijections(a: Tensor, b: Tensor, order: Sequence[int], swapped: bool, facts: Facts) -> list[Bijection]:
+    """Return the maps that the views of *a* and *b* suggest: of the box of *a* to that of *b*, or back.
+
+    *facts* are those of both, without coordinates.  Axis ``order[k]`` of the batch of *a* is axis k of that of *b*.
+    """
+    both = box_reads(a, b, order, swapped, facts)
+    if both is None:
+        return []
+    onto = a.body is not None and a.body.idempotent
+    guesses: list[list[tuple[_Places, Tensor]]] = []
+    for first in (0, 1):
+        extents = (b if first == 0 else a).inputs[0].extents[a.batch :]
+        box = Tensor("box", a.dtype, tuple(facts.reduce(e) for e in extents), facts, key=f"box {1 - first}")
+        own = tuple(both.ends[first]) if both.boxes[0] == both.boxes[1] else None  # what is compared without a guess
+        found = both.guess(first).pieces(both.pairs(first))
+        some = [pieces for pieces in found if len(pieces) > 1 or pieces[0].coords != own]
+        places = [_Places(both.facts, tuple(both.boxes[first]), both.names[first], tuple(pieces)) for pieces in some]
+        guesses.append([(each, box) for each in places])
     return [
         Bijection(places, box, bool(back), onto, tuple(guesses[1 - back]))
         for back in (0, 1)
@@ -209,8 +257,8 @@ class _Guess:
 
     def pieces(self, views: Sequence[tuple[list[_Read], list[_Read]]]) -> Iterator[list[_Piece]]:
         """Yield the pieces of maps that the reads of the views suggest: first a map without cases."""
-        whole = [self._equations(v[0], w[0]) for v, w in views if len(v) == len(w) == 1]
-        first = [self._equations(v[0], w[0]) for v, w in views if v and w]
+        whole = [self.equations(v[0], w[0]) for v, w in views if len(v) == len(w) == 1]
+        first = [self.equations(v[0], w[0]) for v, w in views if v and w]
         certain = [e for equations in whole for e in equations]
         coords = self._solved([*certain, *(e for equations in first for e in equations)])
         if coords is not None:
@@ -225,7 +273,7 @@ class _Guess:
 
     def _piece(self, read: _Read, other: _Read, certain: Sequence[Extent]) -> _Piece | None:
         """Return the coordinates where *read* and *other* both apply; None if they read no element in common."""
-        equations = self._equations(read, other)
+        equations = self.equations(read, other)
         coords = self._solved([*certain, *equations]) if equations else None
         if coords is None:
             return None
@@ -234,7 +282,7 @@ class _Guess:
         windows = (*read.windows, *there)
         return _Piece(windows, coords) if all(self._is_known(value) for value, _ in windows) else None
 
-    def _equations(self, read: _Read, other: _Read) -> list[Extent]:
+    def equations(self, read: _Read, other: _Read) -> list[Extent]:
         """Return polynomials that are 0 where both read one element."""
         found: list[Extent] = []
         for (x, one), (y, two) in zip(read.leaves, other.leaves, strict=False):

@@ -14,18 +14,32 @@ from typing import Any, TypeVar
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import Coordinate, axis_digits, digit_name, extent_of
-from symlayout.algebra.polynomial import Extent
+from symlayout.algebra.polynomial import Extent, product
 from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
-from symlayout.proof.compare_forms import FORMULA, can_match, is_fused, laws_of
-from symlayout.proof.congruence import Congruence, Pair, Way, equal, matching, may_turn, order_of, reversing, ways
+from symlayout.proof.compare_forms import FORMULA, REASSOCIATE, can_match, is_fused, laws_of
+from symlayout.proof.congruence import (
+    Congruence,
+    Pair,
+    Way,
+    any_order,
+    equal,
+    matching,
+    may_turn,
+    order_of,
+    reversing,
+    ways,
+)
+from symlayout.proof.fills.covered_terms import Views, are_of_one_value, may_be_covered
 from symlayout.proof.one_expression import Pairs, leaves_of_one_expression, parts_of_one_expression
+from symlayout.proof.pull_functions import fills_of
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.element_types import same_fill
 
 _DEEPEST = 4  # bodies that are read through, one in another, at coordinates of their own
+_DEEPEST_FORMULA = 1  # the same, where the formulas of values of other shapes are compared
 _PART_SHARE = 40  # what part of the goals is visited before the parts of views are compared
 
 R = TypeVar("R")
@@ -100,14 +114,25 @@ class Decision(ReadDecision):
     def _laws(
         self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
     ) -> frozenset[str] | None:
-        """Return the laws under which *a* at *at* has the formula of *b* at *bt*; None if that is not shown."""
+        """Return the laws under which *a* at *at* has the formula of *b* at *bt*; None if that is not shown.
+
+        Values of one shape are compared everywhere.  Values of other shapes, such as those of two halves and of the
+        whole, are compared at this place.
+        """
         order = order_of(at, bt, facts)
-        if order is None:
+        if order is not None and _are_of_one_shape(a, b, order, facts):
+            key = id(a), id(b), order
+            if key not in self.congruence.formulas:
+                raise Pending(a, b, order, self, by_formula=True)
+            return self.congruence.formulas[key]
+        same = a.rank == b.rank and _are_of_one_shape(a, b, range(a.rank), facts)
+        if same or self.depth > _DEEPEST_FORMULA:
             return None
-        key = id(a), id(b), order
-        if key not in self.congruence.formulas:
-            raise Pending(a, b, order, self, by_formula=True)
-        return self.congruence.formulas[key]
+        reads = SideRead(a, tuple(at), None, ()), SideRead(b, tuple(bt), None, ())
+        try:
+            return laws_of(self, reads, facts.fork(), granted=bool(self.congruence.laws))
+        except InconclusiveError:  # the goals are spent
+            return None
 
     def _compare_functions(
         self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
@@ -132,9 +157,7 @@ class Decision(ReadDecision):
         if why is None:
             # Values that differ somewhere are seldom equal at one place of both: that is looked into once.  Values of
             # other extents are parts of each other.
-            of_one_shape = order is not None and all(
-                equal(facts.reduce(a.extents[j]), facts.reduce(b.extents[k]), facts) for k, j in enumerate(order)
-            )
+            of_one_shape = order is not None and _are_of_one_shape(a, b, order, facts)
             if self.depth >= (1 if of_one_shape else _DEEPEST):
                 raise Stuck(f"{a.name} and {b.name} compute the same", (*at, *bt))
             why = self._compare_operands(a, b, at[: a.batch], bt[: b.batch], facts)
@@ -211,10 +234,15 @@ class Decision(ReadDecision):
                 raise
             return frozenset()
 
-    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> SideRead | None:
-        """Return what *view* reads at *coords*; None if that depends on the coordinate."""
+    def element(
+        self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts, *, inside: bool = False
+    ) -> SideRead | None:
+        """Return what *view* reads at *coords*; None if that depends on the coordinate.
+
+        If *inside*, facts are added: that no fill is read there.
+        """
         try:
-            return self.read(view, coords, facts, side=side)
+            return self.read(view, coords, facts, side=side, inside=inside)
         except (OpenSign, Stuck):
             return None
 
@@ -264,13 +292,60 @@ class Decision(ReadDecision):
                         raise Stuck(f"{a.name} may take its terms in another order (law {way.law})", (*at, *bt))
                     self.congruence.used |= {way.law} - {""}
                     return Pair(a, b, way, swapped)
+        if self._have_the_same_terms(a, b, at, bt, facts):
+            return Pair(a, b, Way(()), False)
         raise first or Stuck(f"{a.name} and {b.name} read boxes of one size", (*at, *bt))
+
+    def _have_the_same_terms(
+        self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts
+    ) -> bool:
+        """Return whether folds have the same terms, but for those that change nothing; a sum of floats needs a law."""
+        known = self.congruence
+        order = order_of(at, bt, facts)
+        if order is None or not may_be_covered(a, b, facts):
+            return False
+        law = set() if any_order(a) else {REASSOCIATE}
+        if not are_of_one_value(self, a, b, at, bt, order, known.facts, facts):
+            return False
+        if not law <= known.laws:
+            known.wanted |= law
+            return False
+        known.used |= law
+        known.direct = True  # certificates have no such pairs
+        return True
+
+    def is_term(self, views: Views, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> bool:
+        """Return whether the second of each two views reads what the first does, if no first one reads a fill."""
+        reads = [self.element(v, 0, at, facts.fork()) for v, _ in views]
+        if any(read is not None and read.leaf is None for read in reads):
+            return True
+        for k, (v, w) in enumerate(views):
+            here = facts.fork()
+            try:
+                for j, (other, _) in enumerate(views):
+                    if j != k:
+                        self.read(other, at, here, side=0, inside=True)
+                self._of_views(v, w, at, bt).decide(here, (), (), 0)
+            except ShapeError as error:
+                if error.kind != "infeasible":
+                    raise
+            except (OpenSign, Stuck, InconclusiveError):
+                return False
+        return True
+
+    def box_digits(self, extents: Sequence[Extent], facts: Facts) -> list[Extent]:
+        """Return any coordinate in a box."""
+        facts.meet(list(extents))
+        digits = self.congruence.digits
+        return [0 if e == 1 else facts.add_digit(digit_name(next(digits)), facts.reduce(e)) for e in extents]
 
     def _matching(
         self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], swapped: bool, facts: Facts
     ) -> Iterator[Way]:
         order = order_of(at, bt, facts)
-        if order is not None:
+        sizes = [product([facts.reduce(e) for e in t.inputs[0].extents[t.batch :]]) for t in (a, b)]
+        onto = a.body is not None and a.body.idempotent and not any(map(fills_of, (*a.inputs, *b.inputs)))
+        if order is not None and (onto or equal(sizes[0], sizes[1], facts)):
             yield from matching(a, b, order, swapped, self.congruence.facts)
 
     def _compare_views(
@@ -298,9 +373,7 @@ class Decision(ReadDecision):
             for x, y in zip(expected, boxes[1], strict=True):
                 if not equal(x, y, facts):
                     raise Stuck(f"{facts.spell(x)} == {facts.spell(y)}, extents that are read over", (x, y))
-            facts.meet(boxes[0])
-            digits = self.congruence.digits
-            box = [0 if e == 1 else facts.add_digit(digit_name(next(digits)), facts.reduce(e)) for e in boxes[0]]
+            box = self.box_digits(boxes[0], facts)
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise
@@ -401,3 +474,8 @@ def _are_one_place(why: Pair, places: tuple[Sequence[Extent], Sequence[Extent]],
 
 def _reads_computed(views: tuple[Tensor, Tensor]) -> bool:
     return any(leaf.values is None for view in views for leaf in view.leaves())
+
+
+def _are_of_one_shape(a: Tensor, b: Tensor, order: Sequence[int], facts: Facts) -> bool:
+    """Return whether axis ``order[k]`` of *a* has the extent of axis k of *b*."""
+    return all(equal(facts.reduce(a.extents[j]), facts.reduce(b.extents[k]), facts) for k, j in enumerate(order))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,9 +21,12 @@ from symlayout.algebra.floor_normal_form import digit_name
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
+from symlayout.proof.coefficients import Coefficient, Rounding, scalar
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
-from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Key, Rounding, UnformedError, scalar
+from symlayout.proof.fills.fills_of_operands import everywhere
+from symlayout.proof.pull_functions import fills_of, moved, moved_values
+from symlayout.proof.real_forms import Atom, Atoms, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
 from symlayout.tensors.element_types import element_type
@@ -41,8 +45,13 @@ class Judge(Protocol):
 
     limit: int
 
-    def element(self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts) -> SideRead | None:
-        """Return what *view* reads at *coords*; None if that depends on the coordinate."""
+    def element(
+        self, view: Tensor, side: int, coords: Sequence[Extent], facts: Facts, *, inside: bool = False
+    ) -> SideRead | None:
+        """Return what *view* reads at *coords*; None if that depends on the coordinate.
+
+        If *inside*, facts are added: that no fill is read there.
+        """
 
     def same_elements(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
         """Return whether two reads are proved to be equal."""
@@ -311,8 +320,12 @@ class _Reader:
             for number, exponent in powers:
                 atom = self.atoms.found[number]
                 made = None
-                if not written and exponent == 1 and atom.kind == "read":
-                    made = self._sum(atom.content[1], atom.content[0], deep)
+                if not written and exponent == 1 and atom.kind in ("read", "sum", "mean"):
+                    one, other = atom.content
+                    made = self._sum(other, one, deep) if atom.kind == "read" else _sum_of_terms(one, other)
+                    if atom.kind == "mean" and made is not None:
+                        number = prod(e if isinstance(e, int) else 0 for _, e in other)
+                        made = made / number if number else None
                     written = made is not None
                 factor *= made or Form(self.atoms, {(((number, exponent),), ()): scalar(1)})
             total += factor
@@ -327,10 +340,10 @@ class _Reader:
         for view in node.inputs:
             coords = (*read.coords, *(digit for digit, _ in box))
             found = self.judge.element(view, side, coords, self.facts)
-            if found is None or (found.leaf is not None and found.leaf.values is None and not deep):
-                product *= self.atoms.form(Atom("view", (side, view, coords)))
-            else:
-                product *= self.element(found, side)
+            whole = found is None or (found.leaf is not None and found.leaf.values is None and not deep)
+            made = self._padded(view, side, coords) if found is None and deep else None
+            atom = Atom("view", (side, view, coords))
+            product *= made or (self.atoms.form(atom) if whole else self.element(found, side))
         over = tuple(sorted(str(digit) for digit, _ in box if digit != 0))
         terms: dict[Key, Coefficient] = {}
         for (powers, inner), value in product.terms.items():
@@ -338,6 +351,49 @@ class _Reader:
                 return None
             terms[powers, over] = value
         return Form(self.atoms, terms)
+
+    def _padded(self, view: Tensor, side: int, coords: Sequence[Extent]) -> Form | None:
+        """Return the form of a function's value that is padded with 0; None if the pads are not those of operands.
+
+        A product is 0 where one factor is: that factor is padded, and the others are read as if there were no pads.
+        Other functions, such as a sum, are 0 where all operands are.
+        """
+        leaves = moved_values(view)
+        if len(leaves) != 1 or not _is_float(leaves[0]) or view.dtype != leaves[0].dtype or self.depth > _DEEPEST:
+            return None
+        (leaf,) = leaves
+        if any(not isinstance(fill.value, int | float | np.floating) or fill.value != 0 for fill in fills_of(view)):
+            return None
+        self._spend()
+        constants = [everywhere([operand]) for operand in leaf.inputs]
+        free = [k for k, c in enumerate(constants) if c is None]
+        for padded in (*([k] for k in free), free):
+            if _is_zero(leaf, padded, constants):
+                operands = self._operands_of_padded(view, leaf, padded, side, coords)
+                if operands is not None:
+                    assert leaf.body is not None
+                    made: Any = leaf.body.function and leaf.body.function(*operands, **dict(leaf.body.attributes))
+                    return Form(made.atoms, made.terms) if isinstance(made, Form) else None
+        return None
+
+    def _operands_of_padded(
+        self, view: Tensor, leaf: Tensor, padded: Sequence[int], side: int, coords: Sequence[Extent]
+    ) -> list[Form] | None:
+        """Return the forms of operands of *leaf*, as *view* moves it: those *padded* as it says, the others without."""
+        found: list[Form] = []
+        for k, operand in enumerate(leaf.inputs):
+            there = moved(view, {leaf.key: operand}, leaf.batch)
+            facts = self.facts.fork()
+            read = self.judge.element(there, side, coords, facts, inside=k not in padded)
+            if read is not None and all(names_of(e) <= self.facts.low.keys() for e in read.coords):
+                found.append(self.element(read, side))
+            elif k in padded:
+                self.kept.append(there)
+                made = self._padded(there, side, coords)
+                found.append(made or self.atoms.form(Atom("view", (side, there, tuple(coords)))))
+            else:
+                return None
+        return found
 
     # ------------------------------------------------------------------ what was found
 
@@ -375,6 +431,31 @@ class _Reader:
         if self.atoms.divided:
             found.add(RECIPROCAL)
         return frozenset(found or {REASSOCIATE})
+
+
+def _sum_of_terms(inner: Form, box: Sequence[tuple[str, Extent]]) -> Form | None:
+    """Return the sum of a form over a box as the sums of its terms; None if one of these is a sum already."""
+    over = tuple(sorted(digit for digit, extent in box if extent != 1))
+    if any(other for _, other in inner.terms):
+        return None
+    return Form(inner.atoms, {(powers, over): value for (powers, _), value in inner.terms.items()})
+
+
+def _is_zero(value: Tensor, padded: Sequence[int], constants: Sequence[Any]) -> bool:
+    """Return whether a function of single elements is 0 if the operands *padded* are, whatever the others are."""
+    body = value.body
+    if body is None or body.over or body.random or body.function is None:
+        return False
+    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
+    operands = [
+        atoms.number(0) if k in padded else atoms.form(Atom("read", (k,))) if c is None else atoms.number(float(c))
+        for k, c in enumerate(constants)
+    ]
+    try:
+        made = body.function(*operands, **dict(body.attributes))
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return isinstance(made, Form) and all(not value.array.any() for value in made.terms.values())
 
 
 def _is_float(t: Tensor) -> bool:

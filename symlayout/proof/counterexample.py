@@ -27,6 +27,8 @@ from symlayout.tensors.element_types import same_fill
 Array = np.ndarray[Any, Any]
 
 _DRAWS = 4  # of elements, where there is one size only: maxima of two draws are often equal
+_SMALL = 100  # the first draw of small elements, beside which a small summand counts, such as that of a variance
+_EVERY = 4  # how many sizes there are to one for which small elements are drawn, too
 _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
@@ -47,9 +49,12 @@ class Witness:
         The output coordinate; None if the shapes differ.
     left, right : object
         The element that each side reads at *coord*: ``(input name, coordinate)`` or ``("fill", value)``.  A computed
-        element is ``("value", value)``, for inputs that are small integers.  If *coord* is None, the two shapes.
+        element is ``("value", value)``, for inputs that are small integers, or 256ths of them.  If *coord* is None, the
+        two shapes.
     is_plain : bool
         Whether the sides differ by more than rounding in another order ever explains.
+    draw : int
+        Which elements were drawn for the inputs, if values were computed (see `sample`).
 
     Examples
     --------
@@ -64,6 +69,7 @@ class Witness:
     left: Any
     right: Any
     is_plain: bool = field(default=True, compare=False, repr=False)
+    draw: int = field(default=0, compare=False, repr=False)
 
     def __str__(self) -> str:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in self.dims.items())
@@ -154,7 +160,8 @@ class WitnessSearch:
         self._spent += size // _ELEMENTS
         if left.computes or right.computes:
             self._spent += sum(_work(t) for t in (left, right)) // _ELEMENTS
-            draws = range(1 if dims else _DRAWS)  # other sizes are another draw
+            draws = list(range(1 if dims else _DRAWS))  # other sizes are another draw
+            draws += [_SMALL] * (not dims or self._searched % _EVERY == _EVERY - 1)
             return next(filter(None, (self._computed_apart(left, right, dims, k) for k in draws)), None), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
@@ -180,7 +187,8 @@ class WitnessSearch:
         apart = difference_of(a, b, again)
         if apart is None or apart.coord is None:
             return None
-        return Witness(dims, apart.coord, ("value", apart.left), ("value", apart.right), is_plain=apart.is_plain)
+        values = ("value", apart.left), ("value", apart.right)
+        return Witness(dims, apart.coord, *values, is_plain=apart.is_plain, draw=draw)
 
     def _codes(self, t: Tensor, keys: list[str], fills: list[Any]) -> np.ndarray[Any, Any]:
         """Return a code for each output element: an input's number and a coordinate, or -1 and a fill's number."""
@@ -291,12 +299,17 @@ def _work(t: Tensor) -> int:
 
 
 def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
-    """Return elements for an input: small integers, so that sums and products of them are exact."""
+    """Return elements for an input: small integers, so that sums and products of them are exact.
+
+    Floats of a draw from `_SMALL` on are these integers divided by 256.
+    """
     seed = [*np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32), *[draw] * (draw > 0)]
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
     dtype = np.dtype(np.float64) if leaf.dtype is None else leaf.dtype
     if dtype.kind == "b":
         return drawn > 0
+    if draw >= _SMALL and dtype.kind in "fc":
+        return (drawn / 256).astype(dtype)
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
 
 

@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from symlayout.algebra.facts import Facts
+from symlayout.compute.reductions import mean
 from symlayout.ops.axes import expand_dims, squeeze
 from symlayout.ops.concatenate import concatenate
 from symlayout.ops.reshape import reshape
 from symlayout.proof.compare_forms import REASSOCIATE
 from symlayout.proof.congruence import equal
+from symlayout.proof.fills.copies_of_terms import is_neutral
+from symlayout.proof.fills.monotone_functions import has_a_term, with_fills_of_function, with_function_inside
 from symlayout.proof.pull_functions import moved
 from symlayout.tensors.apply_operation import Application
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
+from symlayout.tensors.element_types import element_type
 
 
 @dataclass(slots=True)
@@ -38,12 +40,19 @@ class Merging:
         The laws that were needed.
     turned : bool
         Whether the terms of the second of two joined folds come first.
+    decides : bool
+        Whether fills of maxima may be changed, for which it is proved that each box has another term.
+    merged, open, decided : int
+        How often something was merged, how often that is to be proved, and how often it was.
     """
 
     laws: frozenset[str]
     used: set[str] = field(default_factory=set)
     turned: bool = False
+    decides: bool = True
     merged: int = 0
+    open: int = 0
+    decided: int = 0
 
     def of(self, t: Tensor) -> Tensor:
         """Return *t* with its folds merged: *t* itself if there is nothing to merge."""
@@ -56,10 +65,23 @@ class Merging:
         return made[id(t)]
 
     def _merged(self, node: Tensor) -> Tensor:
-        while (found := self._of_fold(node) or self._of_join(node)) is not None:
+        rules = self._of_fold, self._of_mean, self._of_join, self._of_function
+        while (found := next(filter(None, (rule(node) for rule in rules)), None)) is not None:
             self.merged += 1
             node = found
         return _without_units(node)
+
+    def _of_function(self, node: Tensor) -> Tensor | None:
+        """Return a function of a maximum as a maximum of the function, whose fills it makes; None for other values."""
+        if (made := with_function_inside(node, _source)) is not None:
+            return made
+        if (made := with_fills_of_function(node)) is None:
+            return None
+        self.open += 1
+        if not self.decides or not has_a_term(node.inputs[0], node.batch):
+            return None
+        self.decided += 1
+        return made
 
     # ------------------------------------------------------------------ the rules
 
@@ -71,12 +93,23 @@ class Merging:
         box = [node.facts.reduce(e) for e in view.extents[node.batch :]]
         if all(e == 1 for e in box) and _is_exact(node):
             return reshape(view, node.shape) if box else view
-        inner = _source(view)
+        inner = _source(view, node.body)
         if inner is None or not self._may_merge(node, inner):
             return None
         assert inner.body is not None
         views = [moved(view, {inner.key: v}, inner.batch) for v in inner.inputs]
         return compute(inner.body, views, batch=node.batch, dtype=node.dtype)
+
+    def _of_mean(self, node: Tensor) -> Tensor | None:
+        """Return a mean of means, all of as many elements, as one mean; None if *node* is none, or a law is missing."""
+        if node.body is None or node.body.function is not mean or REASSOCIATE not in self.laws or not _is_real(node):
+            return None
+        inner = _source(node.inputs[0])
+        if inner is None or inner.body != node.body or inner.rank != inner.batch or inner.dtype != node.dtype:
+            return None
+        self.used.add(REASSOCIATE)
+        view = moved(node.inputs[0], {inner.key: inner.inputs[0]}, inner.batch)
+        return compute(node.body, [view], batch=node.batch, dtype=node.dtype)
 
     def _of_join(self, node: Tensor) -> Tensor | None:
         """Return the join of two folds, or of a fold and an element, as one fold; None if *node* is no join."""
@@ -121,27 +154,6 @@ class Merging:
         return True
 
 
-class Copies(NamedTuple):
-    """What a fold makes of any number of equal terms, and whether it also makes that of no term."""
-
-    value: Any
-    of_none: bool
-
-
-def fold_of_copies(body: Body, term: Any) -> Copies | None:
-    """Return what a fold makes of one or more copies of *term*; None if that depends on their number.
-
-    If two copies make what one makes, so does each further one.
-    """
-    if body.function is None or body.joins is None:
-        return None
-    given = dict(body.attributes)
-    with np.errstate(all="ignore"):
-        one, none = (np.asarray(body.function(np.full(n, term), axes=(-1,), **given)) for n in (1, 0))
-        two = np.asarray(body.joins(one, one)).astype(one.dtype)
-    return Copies(one, none.tobytes() == one.tobytes()) if two.tobytes() == one.tobytes() else None
-
-
 def _without_units(node: Tensor) -> Tensor:
     """Return a fold as one whose batch has no axis of extent 1, with these axes added after; others as they are."""
     units = [k for k in range(node.batch) if node.facts.reduce(node.extents[k]) == 1]
@@ -164,16 +176,26 @@ def _is_plain(node: Tensor) -> bool:
     )
 
 
+def _is_real(node: Tensor) -> bool:
+    """Return whether the elements of a value are floats."""
+    return node.dtype is not None and element_type(node.dtype).kind == "f"
+
+
 def _is_exact(node: Tensor) -> bool:
     """Return whether the fold of parts has the bits of the fold of all terms."""
     assert node.body is not None
     return node.dtype is not None and (node.body.exact or node.dtype.kind in "iub")
 
 
-def _source(view: Tensor) -> Tensor | None:
-    """Return the computed value that a view reads everywhere through maps without fills; None if it reads no such."""
+def _source(view: Tensor, fold: Body | None = None) -> Tensor | None:
+    """Return the computed value that a view reads everywhere; None if it reads no such.
+
+    It may read fills, too, if these are what *fold* makes of no term, and of any number of them.
+    """
+    dtype = view.dtype
     while view.declared is not None:
-        if len(view.inputs) != 1 or any(case.fill is not None for case in view.declared.cases):
+        fills = [case.fill for case in view.declared.cases if case.fill is not None]
+        if len(view.inputs) != 1 or any(not is_neutral(fill, fold, dtype) for fill in fills):
             return None
         if not isinstance(view.again, Application):
             return None
@@ -201,11 +223,40 @@ def _flat(view: Tensor, batch: int) -> Tensor:
     return reshape(view, (*view.shape[:batch], prod(view.shape[batch:])))
 
 
-def merged(sides: Sequence[Tensor], laws: frozenset[str], *, turned: bool) -> tuple[list[Tensor], set[str], int]:
-    """Return both sides with their folds merged, the laws that this needs, and the number of merged folds.
+class Merged(NamedTuple):
+    """Both sides of a claim with their folds merged.
 
-    If *turned*, the terms of joined folds change places on the second side.
+    Attributes
+    ----------
+    sides : tuple of Tensor
+        The sides.
+    laws : frozenset of str
+        The laws that this needs.
+    turned : bool
+        Whether the terms of joined folds change places on the second side.
+    count, open, decided : int
+        How often something was merged, how often something is to be proved for it, and how often it was.
     """
-    left, right = Merging(laws), Merging(laws, turned=turned)
-    found = [left.of(sides[0]), right.of(sides[1])]
-    return found, left.used | right.used, left.merged + right.merged
+
+    sides: tuple[Tensor, Tensor]
+    laws: frozenset[str]
+    turned: bool
+    count: int
+    open: int
+    decided: int
+
+
+def merged(sides: Sequence[Tensor], laws: frozenset[str], *, turned: bool, decides: bool = True) -> Merged:
+    """Return both sides with their folds merged, as the granted *laws* allow.
+
+    Parameters
+    ----------
+    turned : bool
+        Whether the terms of joined folds change places on the second side.
+    decides : bool
+        Whether something may be proved for it.
+    """
+    left, right = Merging(laws, decides=decides), Merging(laws, turned=turned, decides=decides)
+    found = left.of(sides[0]), right.of(sides[1])
+    counts = (left.merged + right.merged, left.open + right.open, left.decided + right.decided)
+    return Merged(found, frozenset(left.used | right.used), turned, *counts)

@@ -24,7 +24,7 @@ from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import agree
-from symlayout.proof.folds import merged
+from symlayout.proof.folds import Merged, merged
 from symlayout.proof.natural_assumptions import assumed
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
@@ -110,10 +110,11 @@ class Proof:
         laws: tuple[str, ...] = (),
         known: Congruence | None = None,
         tree: Tree | None = None,
-        merged: tuple[Tensor, ...] = (),
+        merged: Merged | None = None,
         without_added_zeros: bool = False,
+        bare: tuple[Tensor, Tensor] | None = None,
     ) -> None:
-        self._compared = merged or (left, right)
+        self._merged, self._compared = merged, (bare or (left, right)) if merged is None else merged.sides
         self._sides, self._facts = (left, right), facts
         self.verdict, self.witness, self.obligation, self.searched = verdict, witness, obligation, searched
         self.laws, self._known, self._tree = laws, known, tree
@@ -141,7 +142,11 @@ class Proof:
             left, right = self._compared
             sides = {"": left}, {"": right}
             known, laws = self._known, self.laws
-            return certificate_of_computed(*sides, known.facts, known, laws, brief=False, without_added_zeros=bare)
+            if self._merged is not None and self._merged.decided:
+                raise InconclusiveError("the proof has a certificate: it shows that each window has an element")
+            return certificate_of_computed(
+                *sides, known.facts, known, laws, brief=False, without_added_zeros=bare, merged=self._merged
+            )
         if bare:
             raise InconclusiveError("the proof has a certificate: it enumerates sizes under a law")
         from symlayout.proof.certificate.write import certify
@@ -155,9 +160,9 @@ class Proof:
 
     def under(self, laws: tuple[str, ...], rewritten: Proof) -> Proof:
         """Return the proof of this claim under *laws*: that of its sides as these laws rewrite them."""
-        known, tree, compared = rewritten._known, rewritten._tree, rewritten._compared
-        head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, compared)
-        return Proof(*head, without_added_zeros=True)
+        known, tree, sides, merged = rewritten._known, rewritten._tree, rewritten._sides, rewritten._merged
+        head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, merged)
+        return Proof(*head, without_added_zeros=True, bare=sides)
 
     @cached_property
     def same_requires(self) -> bool:
@@ -352,13 +357,14 @@ def certificate_of_computed(
     *,
     brief: bool = True,
     without_added_zeros: bool = False,
+    merged: Merged | None = None,
 ) -> dict[str, Any]:
     """Return the certificate of a proof, whose pairs are *known*, that tensors of the same names are equal.
 
     *brief* leaves out the certificates of outputs that are one expression on both sides.  If the proof compares values
     at some coordinates only, the certificate is about the tensors with their functions outermost, whose values are
     compared as a whole.  *without_added_zeros* says that the tensors are those of the claim without added
-    zeros (`symlayout.proof.added_zeros`).
+    zeros (`symlayout.proof.added_zeros`), and *merged* how they were merged.
 
     Raises
     ------
@@ -368,6 +374,8 @@ def certificate_of_computed(
     from symlayout.proof.certificate.computed import certify_computed, with_functions_outermost
 
     rewritten = {"without_added_zeros": True} if without_added_zeros else {}
+    if merged is not None:
+        rewritten["merged_turned" if merged.turned else "merged"] = True
     if not known.direct:
         return certify_computed(left, right, facts, known, laws, rewritten=rewritten, brief=brief)
     sides = [with_functions_outermost(side) for side in (left, right)]
@@ -381,18 +389,21 @@ def certificate_of_computed(
 
 def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congruence) -> Proof | None:
     """Return the proof of two sides whose folds are merged; None without one, or where it is not needed."""
-    for turned in (False, True):
-        try:
-            sides, used, count = merged((left, right), first.laws, turned=turned)
-        except ShapeError:  # more terms than int64 counts
+    try:
+        plain = merged((left, right), first.laws, turned=False, decides=False)
+        if not plain.count + plain.open or not isinstance(_attempt(left, right, facts, first, finite=False), str):
             return None
-        if not count or (not turned and not isinstance(_attempt(left, right, facts, first, finite=False), str)):
-            return None
-        if (found := _attempt_rewritten(sides, facts, first)) is not None:
-            known, tree = found
-            known.used |= used
-            laws = tuple(sorted(known.used))
-            return Proof(left, right, facts, Verdict.PROVED, laws=laws, known=known, tree=tree, merged=tuple(sides))
+        for turned in (False, True):
+            here = merged((left, right), first.laws, turned=turned)
+            if not here.count:
+                return None
+            if (found := _attempt_rewritten(here.sides, facts, first)) is not None:
+                known, tree = found
+                known.used |= here.laws
+                laws = tuple(sorted(known.used))
+                return Proof(left, right, facts, Verdict.PROVED, laws=laws, known=known, tree=tree, merged=here)
+    except ShapeError:  # more terms than int64 counts
+        return None
     return None
 
 

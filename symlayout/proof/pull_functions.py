@@ -2,7 +2,9 @@
 
 ``flip(relu(x))`` becomes ``relu(flip(x))``, and the second half of ``concatenate([exp(x), exp(y)])`` the exponential of
 that half of ``concatenate([x, y])``.  It holds for every function of single elements or of boxes that are read as a
-whole, as long as the movement has no fills: each element of the result is computed, of what the views read there.
+whole: each element of the result is computed, of what the views read there.  Movement with fills, such as a pad, is
+passed by functions of single elements that make these fills of others (`symlayout.proof.fills.fills_of_operands`).
+An element that is chosen at run time of a function's values is the function of chosen operands.
 Both sides of a claim then have their functions outermost, and are compared whole value by whole value.
 """
 
@@ -12,10 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from symlayout.compute.gather import selected
+from symlayout.errors import ShapeError
+from symlayout.ops.broadcast import broadcast_to
+from symlayout.ops.reshape import reshape
+from symlayout.ops.slicing import getitem
+from symlayout.proof.fills.fills_of_operands import Fills, Refilled, everywhere, fills_of_operands
 from symlayout.tensors.apply_operation import Application, apply
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.computation import compute
-from symlayout.tensors.declaration import Case, Declared, Operand
+from symlayout.tensors.declaration import Case, Declared, Fill, Operand
 
 MOST_VALUES = 200  # that are made; a chain in which more would be is left as it is
 
@@ -57,8 +65,34 @@ class _Pull:
         key = tuple(map(id, ts))
         if key not in self._made:
             self._kept.append(ts)
-            self._made[key] = self._outermost(ts) if all(map(_moves_values, ts)) else self._within(ts)
+            if all(map(_moves_values, ts)) and not any(map(fills_of, ts)):
+                self._made[key] = self._outermost(ts)
+            else:
+                made = self._out_of_fills(ts[0]) if len(ts) == 1 else None
+                self._made[key] = self._within(ts) if made is None else [made]
+            if len(ts) == 1 and (chosen := self._out_of_choice(self._made[key][0])) is not None:
+                self._made[key] = [chosen]
         return self._made[key]
+
+    def _out_of_fills(self, t: Tensor) -> Tensor | None:
+        """Return *t*, whose movement has fills, with its function outermost; None if that does not make these fills."""
+        if not _moves_values(t):
+            return None
+        leaves = _read(t)
+        body = leaves[0].body
+        assert body is not None
+        operands = [[x.inputs[k] for x in leaves] for k in range(len(leaves[0].inputs))]
+        found = fills_of_operands(body, operands, fills_of(t), t.dtype)
+        if found is None:
+            return None
+        views = []
+        for views_of_one, fills in zip(operands, found, strict=True):
+            view = constant_of_shape(views_of_one, t)
+            if view is None:
+                sources = {x.key: v for x, v in zip(leaves, views_of_one, strict=True)}
+                (view,) = self.out_of((moved(t, sources, leaves[0].batch, fills),))
+            views.append(view)
+        return self._computed(leaves[0], views, t.rank)
 
     def _outermost(self, ts: tuple[Tensor, ...]) -> list[Tensor]:
         leaves = [_read(t) for t in ts]
@@ -81,6 +115,22 @@ class _Pull:
         columns = [self.out_of(column) for column in zip(*(t.inputs for t in ts), strict=True)]
         return [self._again(t, [column[j] for column in columns]) for j, t in enumerate(ts)]
 
+    def _out_of_choice(self, t: Tensor) -> Tensor | None:
+        """Return an element that is chosen of a function's values as the function of chosen operands; else None."""
+        if t.body is None or t.body.function is not selected or t.rank != t.batch:
+            return None
+        value, *places = t.inputs
+        body = value.body
+        if body is None or body.over or body.random or value.rank != value.batch or value.dtype != t.dtype:
+            return None
+        operands: list[Tensor] = []
+        for view in value.inputs:
+            constant = constant_of_shape([view], t)
+            operands.append(
+                compute(t.body, [view, *places], batch=t.batch, dtype=view.dtype) if constant is None else constant
+            )
+        return self._computed(value, operands, t.batch)
+
     def _again(self, t: Tensor, inputs: Sequence[Tensor]) -> Tensor:
         if t.body is not None:
             return self._computed(t, inputs, t.batch)
@@ -99,8 +149,16 @@ class _Pull:
         return made
 
 
+def moved_values(t: Tensor) -> list[Tensor]:
+    """Return the values of one function of single elements that the movement *t* reads; none if it reads others."""
+    if t.declared is None or not _moves_values(t):
+        return []
+    leaves = _read(t)
+    return leaves if leaves[0].body is not None and not leaves[0].body.over else []
+
+
 def _moves_values(t: Tensor) -> bool:
-    """Return whether *t* moves values of one function, all axes of which are batch axes, and has no fill."""
+    """Return whether *t* moves values of one function, all axes of which are batch axes, and nothing else."""
     leaves = _read(t)
     if not leaves or leaves[0].body is None or (leaves[0].body.over and not _read_one_box(t, leaves)):
         return False
@@ -113,17 +171,31 @@ def _moves_values(t: Tensor) -> bool:
         and x.dtype == first.dtype
         and len(x.inputs) == len(first.inputs)
         for x in leaves
-    ) and all(
-        isinstance(node.again, Application) and all(case.fill is None for case in node.declared.cases)
-        for node in t.nodes()
-        if node.declared is not None
-    )
+    ) and all(isinstance(node.again, Application) for node in t.nodes() if node.declared is not None)
 
 
 def _read_one_box(t: Tensor, leaves: Sequence[Tensor]) -> bool:
     """Return whether the functions at the leaves of *t* read boxes of equal extents, and there are no other leaves."""
     boxes = [[[t.facts.reduce(e) for e in view.extents[x.batch :]] for view in x.inputs] for x in leaves]
     return len(leaves) == len(t.leaves()) and all(box == boxes[0] for box in boxes)
+
+
+def fills_of(t: Tensor) -> list[Fill]:
+    """Return the fills of the movement *t*."""
+    cases = (case for node in t.nodes() if node.declared is not None for case in node.declared.cases)
+    return [case.fill for case in cases if case.fill is not None]
+
+
+def constant_of_shape(views: Sequence[Tensor], t: Tensor) -> Tensor | None:
+    """Return the element that all *views* read everywhere in the shape of *t*; None if there is no such element."""
+    if everywhere(views) is None:
+        return None
+    (leaf,) = _read(views[0])[:1]
+    try:
+        one = leaf if not leaf.rank else reshape(getitem(leaf, (slice(0, 1),) * leaf.rank), ())
+        return broadcast_to(one, t.shape)
+    except ShapeError:  # the shape of *t* is not one that an attribute can have
+        return None
 
 
 def _read(t: Tensor) -> list[Tensor]:
@@ -135,10 +207,13 @@ def _read(t: Tensor) -> list[Tensor]:
     return [leaf for leaf in t.leaves() if id(leaf) in reached]
 
 
-def moved(t: Tensor, views: Mapping[str, Tensor], batch: int) -> Tensor:
-    """Return *views*, by the keys of the leaves of *t*, moved as *t* moves them; their axes from *batch* on stay."""
+def moved(t: Tensor, views: Mapping[str, Tensor], batch: int, fills: Fills | None = None) -> Tensor:
+    """Return *views*, by the keys of the leaves of *t*, moved as *t* moves them; their axes from *batch* on stay.
+
+    *fills* has the fill that replaces each fill of *t*, if others are to be read.
+    """
     extra = next(iter(views.values())).rank - batch
-    if not extra:
+    if not extra and fills is None:
         return t.replace(views)
     made: dict[int, Tensor] = {}
     for node in t.nodes():
@@ -147,10 +222,18 @@ def moved(t: Tensor, views: Mapping[str, Tensor], batch: int) -> Tensor:
             continue
         again = node.again
         assert isinstance(again, Application)
-        lifted = _Lifted(again.declaration, extra)
+        declaration = _Lifted(again.declaration, extra) if extra else again.declaration
+        if fills is not None and any(case.fill is not None for case in node.declared.cases):
+            declaration = Refilled(declaration, t.dtype, fills)
         inputs = tuple(made[id(x)] for x in node.inputs)
-        made[id(node)] = apply(lifted, inputs, again.args, again.kwargs, again.values, own=again.own)
+        made[id(node)] = apply(declaration, inputs, again.args, again.kwargs, again.values, own=again.own)
     return made[id(t)]
+
+
+def refilled(t: Tensor, fills: Fills) -> Tensor:
+    """Return the movement *t* with other fills, by the texts of its own."""
+    leaf = t.leaves()[0]
+    return moved(t, {leaf.key: leaf}, leaf.rank, fills)
 
 
 @dataclass(frozen=True, slots=True)

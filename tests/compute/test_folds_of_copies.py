@@ -10,7 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.compute.reductions import JOINS, greatest, product, total
-from symlayout.proof.folds import fold_of_copies
+from symlayout.proof.fills.copies_of_terms import fold_of_copies
 
 N, C, P, Q, W = sl.dims("N C P Q W", min=1)
 Z = sl.dim("Z")

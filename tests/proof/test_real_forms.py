@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from symlayout.compute import scalars
-from symlayout.proof.real_forms import Atom, Atoms, Coefficient, Form, Rounding, UnformedError
+from symlayout.proof.coefficients import Coefficient, Rounding
+from symlayout.proof.real_forms import Atom, Atoms, Form, UnformedError
 
 
 @pytest.fixture

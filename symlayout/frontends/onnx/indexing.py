@@ -59,12 +59,8 @@ _SCAN = {"axis": "Negative ones count from the end."}
 
 def _cumulated(name: str, x: Tensor, axis: Any, exclusive: Any, reverse: Any) -> Tensor:
     (along,) = attributes.axes("axis", known("axis", axis).reshape(-1), require_rank(name, x, 1))
-    given: list[tuple[str, Any]] = [
-        ("product", name == "CumProd"),
-        ("exclusive", attributes.flag("exclusive", exclusive)),
-        ("reverse", attributes.flag("reverse", reverse)),
-    ]
-    return along_axis.along(x, [along], along_axis.cumulated, tuple(given))
+    flags = {"exclusive": attributes.flag("exclusive", exclusive), "reverse": attributes.flag("reverse", reverse)}
+    return along_axis.cumulative(x, along, product=name == "CumProd", **flags)
 
 
 @operator("CumSum", example=("N, C", "axis=1", "(N, C)"), kinds="bad_axis, attr_dtype", about=_SCAN)

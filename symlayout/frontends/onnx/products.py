@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symlayout.compute import contractions, scalars
+from symlayout.compute import contractions, reductions, scalars
 from symlayout.compute.elementwise import common_dtype, elementwise
 from symlayout.errors import ShapeError, shown
 from symlayout.frontends import attributes
@@ -85,7 +85,18 @@ def _einsum(equation: str, xs: Sequence[Tensor]) -> Tensor:
         raise ShapeError(f"equation {shown(equation)} has a result that no input has", "bad_format")
     if not all(len(set(each)) == len(each) for each in labels) and any(x.rank == 0 for x in xs):
         raise ShapeError(f"equation {shown(equation)} repeats an index", "bad_format")
+    if len(xs) == 1 and len(set(labels[0])) == len(labels[0]):
+        return _einsum_of_one(xs[0], labels[0], output)
     return contractions.einsum(*xs, tuple(map(tuple, labels)), tuple(output))
+
+
+def _einsum_of_one(x: Tensor, labels: Sequence[str], output: Sequence[str]) -> Tensor:
+    """Return a transpose, or a sum over the axes that the result lacks."""
+    over = [k for k, label in enumerate(labels) if label not in output]
+    if over:
+        x = reductions.reduced(x, over, reductions.total, keepdims=False)
+    kept = [label for label in labels if label in output]
+    return transpose(x, [kept.index(label) for label in output])
 
 
 def _labels(term: str, rank: int, equation: str) -> list[str]:

@@ -85,8 +85,9 @@ def attention(
         v = concatenate([past_value, v], 2)
     keys, values = k, v
     heads, kv_heads = q.shape[1], k.shape[1]
-    if heads != kv_heads and isinstance(heads, int) and isinstance(kv_heads, int) and heads % kv_heads == 0:
-        keys, values = (repeat(x, heads // kv_heads, 1) for x in (k, v))
+    each = part(heads, kv_heads)  # heads of queries that share one of the keys
+    if heads != kv_heads and (isinstance(each, int) or getattr(each, "is_integer", False)):
+        keys, values = (repeat(x, each, 1) for x in (k, v))
     raw = contractions.matmul(_scaled(q, scale), swapaxes(_scaled(keys, scale), -1, -2))
     if softcap > 0:
         limit = as_tensor("Attention", "softcap", float(softcap), raw)
@@ -115,9 +116,11 @@ def _heads(x: Tensor, count: int) -> Tensor:
     return swapaxes(reshape(x, (*x.shape[:2], count, part(x.shape[2], count))), 1, 2)
 
 
-def part(n: Any, count: int) -> Any:
+def part(n: Any, count: Any) -> Any:
     """Return an extent divided by a number that divides it."""
-    return n // count if isinstance(n, int) and n % count == 0 else n / count
+    if isinstance(n, int) and isinstance(count, int):
+        return n // count if n % count == 0 else n / count
+    return n / count
 
 
 def _scaled(x: Tensor, scale: float | None) -> Tensor:

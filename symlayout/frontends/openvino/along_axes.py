@@ -174,12 +174,8 @@ def grn(data: Tensor, bias: float) -> Tensor:
 def cum_sum(data: Tensor, axis: Any, exclusive: Any = False, reverse: Any = False) -> Tensor:
     """Return the sums of the elements up to each one along *axis*."""
     (along,) = attributes.axes("axis", known("axis", axis).reshape(-1) if hasattr(axis, "shape") else axis, data.rank)
-    given: list[tuple[str, Any]] = [
-        ("product", False),
-        ("exclusive", attributes.flag("exclusive", exclusive)),
-        ("reverse", attributes.flag("reverse", reverse)),
-    ]
-    return along_axis.along(data, [along], along_axis.cumulated, tuple(given))
+    flags = {"exclusive": attributes.flag("exclusive", exclusive), "reverse": attributes.flag("reverse", reverse)}
+    return along_axis.cumulative(data, along, **flags)
 
 
 @operator(

@@ -14,7 +14,7 @@ from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.errors import ShapeError
 from symlayout.proof.cases.read_element import OpenSign, SideRead
 from symlayout.proof.compare_constants import uniform
-from symlayout.proof.folds import fold_of_copies
+from symlayout.proof.fills.copies_of_terms import fold_of_copies
 from symlayout.tensors.chain import Tensor
 
 

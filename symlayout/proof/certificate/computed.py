@@ -31,6 +31,7 @@ from symlayout.proof.certificate.claim import Claim
 from symlayout.proof.certificate.write import certify
 from symlayout.proof.compare_forms import SIGNED_ZERO
 from symlayout.proof.congruence import Congruence, Pair, Way, any_order, matching, may_turn
+from symlayout.proof.folds import merged
 from symlayout.proof.pull_functions import moved, pulled
 from symlayout.tensors.chain import Tensor
 
@@ -50,7 +51,8 @@ def certify_computed(
     """Return the certificate that each tensor of *left* equals that of *right* of the same name.
 
     *rewritten* says what they are of the tensors of the claim, in this order: ``"without_added_zeros"``, what that
-    function makes of them, and ``"outermost"``, what `with_functions_outermost` makes of these.  Unless *brief*,
+    function makes of them, ``"merged"`` or ``"merged_turned"``, what `symlayout.proof.folds.merged` makes of these, and
+    ``"outermost"``, what `with_functions_outermost` makes of these.  Unless *brief*,
     the tensors themselves get a certificate of movement even where both sides are one expression, and views where only
     the inputs that are read are the same.
 
@@ -102,6 +104,15 @@ def with_functions_outermost(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]
     return {name: pulled([t])[0][0] for name, t in tensors.items()}
 
 
+def _with_folds_merged(
+    left: Mapping[str, Tensor], right: Mapping[str, Tensor], laws: Sequence[str], *, turned: bool
+) -> tuple[dict[str, Tensor], dict[str, Tensor], set[str]]:
+    """Return the tensors of both sides with their folds merged, as *laws* allow, and the laws that this needs."""
+    made = {name: merged((t, right[name]), frozenset(laws), turned=turned, decides=False) for name, t in left.items()}
+    sides = [{name: m.sides[side] for name, m in made.items()} for side in (0, 1)]
+    return sides[0], sides[1], {law for m in made.values() for law in m.laws}
+
+
 def _laws(pairs: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted({pair["law"] for pair in pairs} - {""})
 
@@ -118,6 +129,10 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
         bare = certificate.get("without_added_zeros", False)
         if bare:
             left, right = without_added_zeros(left), without_added_zeros(right)
+        used: set[str] = set()
+        turned = certificate.get("merged_turned", False)
+        if turned or certificate.get("merged"):
+            left, right, used = _with_folds_merged(left, right, certificate["laws"], turned=turned)
         if certificate.get("outermost"):
             left, right = with_functions_outermost(left), with_functions_outermost(right)
         nodes = _nodes(left.values()), _nodes(right.values())
@@ -142,7 +157,7 @@ def refusal_of_computed(certificate: Any, left: Mapping[str, Tensor], right: Map
                     if reason := _other(claims.movement(*two), shown):
                         return f"pair {number}: {reason}"
             claims.add(number, why, order)
-        if certificate["laws"] != sorted({*_laws(certificate["pairs"]), *([SIGNED_ZERO] if bare else [])}):
+        if certificate["laws"] != sorted({*_laws(certificate["pairs"]), *used, *([SIGNED_ZERO] if bare else [])}):
             return "the laws are not those that the pairs need"
         if certificate["outputs"].keys() != left.keys():
             return "the outputs are not those of the models"
