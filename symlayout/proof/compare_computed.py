@@ -82,10 +82,17 @@ class Decision(ReadDecision):
 
     def compare_with_fill(self, read: SideRead, side: int, fill: Any, facts: Facts) -> None:
         """Prove that what *side* reads is a constant, equal to the *fill* of the other side; `Stuck` if that fails."""
-        value = ConstantReads(partial(self.read, side=side), self.congruence.digits).element(read, facts)
-        if value is None or not same_fill(fill, value.item(), self.dtype):
-            raise Stuck("one side reads a fill only where the other does", read.coords)
-        self.congruence.direct = True
+        known, reading = self.congruence, partial(self.read, side=side)
+        for law in (set(), {REASSOCIATE}):
+            value = ConstantReads(reading, known.digits, of_reals=bool(law)).element(read, facts)
+            if value is not None and same_fill(fill, value.item(), self.dtype):
+                if not law <= known.laws:
+                    known.wanted |= law
+                    break
+                known.used |= law
+                known.direct = True
+                return
+        raise Stuck("one side reads a fill only where the other does", read.coords)
 
     def compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
         """Prove that *a* at *at* equals *b* at *bt*: both are one function of equal operands, or have one formula."""

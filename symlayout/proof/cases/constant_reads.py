@@ -28,10 +28,13 @@ class ConstantReads:
         Returns what a tensor reads at a coordinate, where facts hold.
     digits : iterator of int
         Numbers for the digits of boxes; none is taken twice.
+    of_reals : bool
+        Whether a sum of products with a factor 0 is 0 for floats, too, of which some are infinite.
     """
 
     read: Callable[[Tensor, Sequence[Extent], Facts], SideRead]
     digits: Iterator[int]
+    of_reals: bool = False
 
     def element(self, read: SideRead, facts: Facts) -> Any:
         """Return the element that is read, as an array, if it does not depend on the inputs; else None."""
@@ -59,16 +62,39 @@ class ConstantReads:
         If two such terms make what one makes, so do all numbers of them but 0.
         """
         body = node.body
-        if body is None or body.joins is None or body.sums_products or node.rank != node.batch or len(node.inputs) > 1:
+        if body is None or body.joins is None or node.rank != node.batch:
             return None
-        (view,), outer, facts = node.inputs, facts, facts.fork()
-        facts.splits = None  # a question about a part of a digit is not one of the whole claim
+        if body.sums_products:
+            return self._product(node, coords, facts)
+        if len(node.inputs) > 1:
+            return None
+        (view,) = node.inputs
+        term = self._term(view, node.batch, coords, facts)
+        found = (
+            None if term is None or view.dtype is None else fold_of_copies(body, np.asarray(term).astype(view.dtype))
+        )
         extents = [facts.reduce(e) for e in view.extents[node.batch :]]
+        if found is None or not (found.of_none or all(facts.positive(e) for e in extents)):
+            return None
+        return found.value
+
+    def _product(self, node: Tensor, coords: Sequence[Extent], facts: Facts) -> Any:
+        """Return 0 if one factor of all products is 0; None if none is, or infinite factors may make it NaN."""
+        if node.dtype is None or (node.dtype.kind not in "iu" and not self.of_reals):
+            return None
+        terms = (self._term(view, node.batch, coords, facts) for view in node.inputs)
+        return np.zeros((), node.dtype) if any(term is not None and term == 0 for term in terms) else None
+
+    def _term(self, view: Tensor, batch: int, coords: Sequence[Extent], facts: Facts) -> Any:
+        """Return the element that *view* reads everywhere in its box, if it does not depend on the inputs; else None."""
+        facts = facts.fork()
+        facts.splits = None  # a question about a part of a digit is not one of the whole claim
+        extents = [facts.reduce(e) for e in view.extents[batch:]]
         try:
             facts.meet(extents)
             names = [digit_name(next(self.digits)) for _ in extents]
             box = [0 if e == 1 else facts.add_digit(name, e) for name, e in zip(names, extents, strict=True)]
-            term = self.element(self.read(view, (*coords, *box), facts), facts)
+            return self.element(self.read(view, (*coords, *box), facts), facts)
         except ShapeError as error:
             if error.kind != "infeasible":
                 raise
@@ -77,9 +103,3 @@ class ConstantReads:
             if any(digits_of(n, facts) & set(names) for n in names_of(question.value)):  # some terms may differ
                 return None
             raise
-        found = (
-            None if term is None or view.dtype is None else fold_of_copies(body, np.asarray(term).astype(view.dtype))
-        )
-        if found is None or not (found.of_none or all(outer.positive(e) for e in extents)):
-            return None
-        return found.value

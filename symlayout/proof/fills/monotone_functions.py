@@ -102,7 +102,13 @@ def _dequantized(value: Tensor, place: int, given: list[Any]) -> int:
     return int(np.sign(given[1])) * int(0 < abs(given[1]) < np.inf) * _of_floats(value, place, given)
 
 
+def _cast(value: Tensor, place: int, given: list[Any]) -> int:
+    source = value.inputs[place].dtype
+    return int(source is not None and source.kind in "fiu") * _of_floats(value, place, given)
+
+
 _RULES: dict[Any, _Rule] = {
+    quantization.cast: _cast,
     scalars.relu: _of_floats,
     scalars.leaky_relu: _leaky,
     larger: _always,
