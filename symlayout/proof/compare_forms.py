@@ -324,8 +324,8 @@ class _Reader:
                     one, other = atom.content
                     made = self._sum(other, one, deep) if atom.kind == "read" else _sum_of_terms(one, other)
                     if atom.kind == "mean" and made is not None:
-                        number = prod(e if isinstance(e, int) else 0 for _, e in other)
-                        made = made / number if number else None
+                        size = prod(e if isinstance(e, int) else 0 for _, e in other)
+                        made = made / size if size else None
                     written = made is not None
                 factor *= made or Form(self.atoms, {(((number, exponent),), ()): scalar(1)})
             total += factor

@@ -86,7 +86,7 @@ class ConstantReads:
         return np.zeros((), node.dtype) if any(term is not None and term == 0 for term in terms) else None
 
     def _term(self, view: Tensor, batch: int, coords: Sequence[Extent], facts: Facts) -> Any:
-        """Return the element that *view* reads everywhere in its box, if it does not depend on the inputs; else None."""
+        """Return the element that *view* reads everywhere in its box, if no input determines it; None if it varies."""
         facts = facts.fork()
         facts.splits = None  # a question about a part of a digit is not one of the whole claim
         extents = [facts.reduce(e) for e in view.extents[batch:]]
