@@ -340,10 +340,12 @@ class _Reader:
         for view in node.inputs:
             coords = (*read.coords, *(digit for digit, _ in box))
             found = self.judge.element(view, side, coords, self.facts)
-            whole = found is None or (found.leaf is not None and found.leaf.values is None and not deep)
-            made = self._padded(view, side, coords) if found is None and deep else None
-            atom = Atom("view", (side, view, coords))
-            product *= made or (self.atoms.form(atom) if whole else self.element(found, side))
+            form = None
+            if found is None:
+                form = self._padded(view, side, coords) if deep else None
+            elif deep or found.leaf is None or found.leaf.values is not None:
+                form = self.element(found, side)
+            product *= self.atoms.form(Atom("view", (side, view, coords))) if form is None else form
         over = tuple(sorted(str(digit) for digit, _ in box if digit != 0))
         terms: dict[Key, Coefficient] = {}
         for (powers, inner), value in product.terms.items():

@@ -234,14 +234,14 @@ class Merged(NamedTuple):
         The laws that this needs.
     turned : bool
         Whether the terms of joined folds change places on the second side.
-    count, open, decided : int
+    merged, open, decided : int
         How often something was merged, how often something is to be proved for it, and how often it was.
     """
 
     sides: tuple[Tensor, Tensor]
     laws: frozenset[str]
     turned: bool
-    count: int
+    merged: int
     open: int
     decided: int
 

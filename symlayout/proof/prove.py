@@ -391,11 +391,11 @@ def _proved_by_merging(left: Tensor, right: Tensor, facts: Facts, first: Congrue
     """Return the proof of two sides whose folds are merged; None without one, or where it is not needed."""
     try:
         plain = merged((left, right), first.laws, turned=False, decides=False)
-        if not plain.count + plain.open or not isinstance(_attempt(left, right, facts, first, finite=False), str):
+        if not plain.merged + plain.open or not isinstance(_attempt(left, right, facts, first, finite=False), str):
             return None
         for turned in (False, True):
             here = merged((left, right), first.laws, turned=turned)
-            if not here.count:
+            if not here.merged:
                 return None
             if (found := _attempt_rewritten(here.sides, facts, first)) is not None:
                 known, tree = found

@@ -124,8 +124,8 @@ def test_a_claim_with_one_thing_wrong_is_refuted(name: str, mode: str) -> None:
 @pytest.mark.parametrize("name", [name for name in CLAIMS if name not in EXACT])
 def test_float_sums_are_not_merged_without_the_law(name: str) -> None:
     sides = CLAIMS[name](MODES["symbolic"], False)
-    assert merged(sides, frozenset(), turned=False).count == 0
-    assert merged(sides, frozenset(LAW), turned=False).count > 0
+    assert merged(sides, frozenset(), turned=False).merged == 0
+    assert merged(sides, frozenset(LAW), turned=False).merged > 0
 
 
 def test_a_sum_of_squares_of_sums_is_not_merged() -> None:

@@ -98,6 +98,7 @@ def _fills_of(
     body: Body, operands: Sequence[Sequence[Tensor]], constants: Sequence[Any], fill: Any, dtype: Any
 ) -> list[Any] | None:
     """Return an element for each operand of which the function makes *fill*; all but constants are one number."""
+    assert body.function is not None
     for tried in (fill, *_TRIED):
         try:
             with np.errstate(all="ignore"):
@@ -105,10 +106,8 @@ def _fills_of(
                     np.full((), tried, views[0].dtype) if c is None else np.asarray(c)
                     for views, c in zip(operands, constants, strict=True)
                 ]
-                if any(
-                    c is None and not same_fill(v.item(), tried, v.dtype)
-                    for v, c in zip(values, constants, strict=True)
-                ):
+                free = [v for v, c in zip(values, constants, strict=True) if c is None]
+                if not all(same_fill(v.item(), tried, v.dtype) for v in free):  # a type that lacks the number
                     continue
                 made = np.asarray(body.function(*values, **dict(body.attributes)))
         except (TypeError, ValueError, OverflowError, SymlayoutError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,21 @@ def test_a_factor_before_a_padded_convolution_moves_into_the_weights_under_a_law
     if not wrong:
         assert proof.laws == ("fold-batchnorm",)
         assert sl.prove_equal(left, right).verdict is sl.Verdict.UNKNOWN
+
+
+def test_models_with_such_a_factor_are_verified() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal((5, 4, 3)).astype(np.float32)
+    y = sl.tensor((N, 4, H), "float32", name="y")
+    gelu = op.mul(y, op.add(op.erf(op.div(y, number(np.sqrt(2)))), number(1.0)))
+
+    def model(out: sl.Tensor) -> SimpleNamespace:
+        return SimpleNamespace(inputs={"y": y}, outputs={"out": out}, tensors={"y": y, "out": out})
+
+    before = model(op.conv(op.mul(gelu, number(0.5)), number(weights), pads=(1, 1)))
+    for factor, verdict in ((0.5, sl.Verdict.PROVED), (0.25, sl.Verdict.REFUTED)):
+        after = model(op.conv(gelu, number(weights * np.float32(factor)), pads=(1, 1)))
+        assert sl.verify(before, after, laws=("reassociate", "reciprocal", "fold-batchnorm")).verdict is verdict
 
 
 def test_a_fill_that_a_factor_does_not_keep_is_no_factor_of_the_pad() -> None:
