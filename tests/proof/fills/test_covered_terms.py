@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.proof.fills.covered_terms import may_be_covered
+from symlayout.tensors.apply_operation import joint_facts
 from tests.compute.values import differ
 
 N, C, H, W, M = sl.dims("N C H W M", min=1)
@@ -115,3 +117,21 @@ def test_a_term_that_a_sum_has_twice_counts_twice() -> None:
     )
     least = sl.pad(sl.concatenate([v, v], 1), [(0, 0), (1, 0)], constant_values=-np.inf)
     assert sl.prove_equal(op.reduce_max(least, axes=[1]), op.reduce_max(v, axes=[1])).verdict is sl.Verdict.PROVED
+
+
+def test_only_folds_over_other_boxes_whose_fills_change_nothing_are_compared_by_their_terms() -> None:
+    v = sl.tensor((N, H), "float32", name="v")
+
+    def padded(value: float, reduce: Any = op.reduce_sum, more: int = 3) -> sl.Tensor:
+        return reduce(sl.pad(v, [(0, 0), (2, more)], constant_values=value), axes=[1], keepdims=0)  # type: ignore[no-any-return]
+
+    cases = (
+        (padded(0.0), padded(0.0, more=1), True),
+        (padded(0.0), padded(0.0), False),  # one box
+        (padded(1.0), padded(0.0, more=1), False),
+        (padded(-0.0), padded(0.0, more=1), False),
+        (padded(0.0, op.reduce_mean), padded(0.0, op.reduce_mean, 1), False),  # which counts its terms
+        (padded(0.0), padded(0.0, op.reduce_max, 1), False),
+    )
+    for a, b, may in cases:
+        assert may_be_covered(a, b, joint_facts((a, b))) is may

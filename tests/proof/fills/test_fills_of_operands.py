@@ -12,8 +12,11 @@ import pytest
 import symlayout as sl
 from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.fills.copies_of_terms import neutral
+from symlayout.proof.fills.fills_of_operands import everywhere, fills_of_operands
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.declaration import Fill
+from symlayout.tensors.element_types import fill_text
 
 N, C, H = sl.dims("N C H", min=1)
 op: Any = sl.onnx
@@ -79,7 +82,7 @@ def test_a_fill_that_the_function_does_not_make_is_not_passed(name: str) -> None
 def test_an_undetermined_fill_stays() -> None:
     t = sl.pad(op.relu(x), WIDTHS, constant_values=np.nan)
     (new,), _ = pulled([t])
-    array = np.float32([[[1, -1]]])
+    array = np.array([[[1, -1]]], np.float32)
     assert np.array_equal(sl.interpret(new, array), sl.interpret(t, array), equal_nan=True)
 
 
@@ -136,3 +139,16 @@ def test_what_changes_nothing_in_a_fold() -> None:
     assert neutral(total.body, total.dtype) == 0
     mean = op.reduce_mean(sl.tensor("N, C", "float32", name="t"), axes=[1], keepdims=0)
     assert neutral(mean.body, mean.dtype) is None
+
+
+def test_each_operand_gets_a_fill_and_constants_keep_theirs() -> None:
+    y = op.mul(x, number(3.0))
+    assert y.body is not None
+    assert everywhere([y.inputs[1]]) == 3
+    assert everywhere([y.inputs[0]]) is None
+    assert everywhere([sl.constant(np.array([3, 4], np.float32))]) is None
+    found = fills_of_operands(y.body, [[view] for view in y.inputs], [Fill(0.0)], y.dtype)
+    text = fill_text(0.0, y.dtype)
+    assert found is not None
+    assert [fills[text].value for fills in found] == [0, 3]
+    assert fills_of_operands(y.body, [[view] for view in y.inputs], [Fill(1.0)], y.dtype) is None
