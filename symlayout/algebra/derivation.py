@@ -29,8 +29,16 @@ Factor = Union[Extent, Derivation]  # noqa: UP007 - Derivation is not defined ab
 
 
 class Division(NamedTuple):
-    """A proof of ``quotient = floor(e/k)``: *below* of ``e - k*q >= 0``, and *above* of ``k*q + k - 1 - e >= 0``."""
+    """A proof of ``quotient = floor(e/k)``: *below* of ``e - k*q >= 0``, and *above* of ``k*q + k - 1 - e >= 0``.
+
+    None stands for the goal itself, where it is a fact: of a symbol for a floor, these two are the definition.
+    """
 
     quotient: Extent
-    below: Factor
-    above: Factor
+    below: Factor | None = None
+    above: Factor | None = None
+
+    def ends(self, e: Extent, k: Extent) -> tuple[Factor, Factor]:
+        """Return the two proofs, of ``quotient = floor(e/k)``."""
+        q, below, above = self
+        return e - k * q if below is None else below, k * q + k - 1 - e if above is None else above

@@ -47,6 +47,9 @@ class Dim:
     multiple_of: int = 1
     process: str = ""  # set where the user gave no name: such names are unique only within one process
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # few dims share a name, and tables of dims are read for each extent of each shape
+
     def allows(self, value: int) -> bool:
         """Return whether the dim may have this value."""
         above = self.min is None or value >= self.min
@@ -285,7 +288,7 @@ class System:
 
     def to_user(self, e: Extent) -> tuple[Extent, Extent]:
         """Return ``(n, d)`` in the user's dims with ``e == n/d``, reduced by the factors that `lowest_terms` finds."""
-        if isinstance(e, int) or e.names.isdisjoint(self.quotients):
+        if isinstance(e, int) or not self.quotients or e.names.isdisjoint(self.quotients):
             return e, 1
         used = [name for name in e.names if name in self.quotients]
         degree = {name: max(monomial.count(name) for monomial in e.terms) for name in used}

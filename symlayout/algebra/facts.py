@@ -9,6 +9,7 @@ of one monomial.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import gcd
 from typing import Any
 
 from symlayout.algebra.fact_store import DIGIT, INT64_MAX, Definition, Dim, Requirement, describe_dim
@@ -17,7 +18,6 @@ from symlayout.algebra.polynomial import (
     Extent,
     Poly,
     collapse,
-    content,
     exact_quotient,
     names_of,
     substitute,
@@ -55,7 +55,7 @@ class Facts(Divisions):
             ``dim_conflict`` if another dim has this name, ``infeasible`` if its bounds are empty.
         """
         if (other := self.dims.get(dim.name)) is not None:
-            if other != dim:
+            if other is not dim and other != dim:
                 raise ShapeError(
                     f"two dims are named {dim.name}: {describe_dim(other)} and {describe_dim(dim)}\n"
                     "  help: make the dim once and use it everywhere, or rename one",
@@ -118,21 +118,22 @@ class Facts(Divisions):
         ShapeError
             *kind* if *e* is a negative number; ``infeasible`` if the facts exclude ``e >= 0``.
         """
+        if not self.nonnegative(e):
+            self.require_unproved(e, kind, where, rule=rule)
+
+    def require_unproved(self, e: Extent, kind: str, where: str = "", *, rule: str | Callable[[], str] = "") -> None:
+        """Make ``e >= 0`` a requirement, as `require_nonnegative` does; the caller knows that it is not proved."""
         e = self.reduce(e)
         if isinstance(e, int):
-            if e < 0:
-                raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is negative'}", kind)
-            return
-        if self.nonnegative(e):
-            return
+            raise ShapeError(f"{at(where)}{_said(rule) or f'{e} is negative'}", kind)
         top, bottom = self.to_user(e)
-        if (most := self.interval(e)[1]) is not None and most < 0:
+        if (most := self.greatest(e)) is not None and most < 0:
             raise ShapeError(
                 f"{at(where)}{_said(rule) or f'{text(top)} >= 0'} fails for all sizes\n  known: {self.describe(e)}",
                 "infeasible",
             )
         self.requirements.append(Requirement(kind, "nonnegative", _tightest(top), bottom, where, (e, 1)))
-        self.assume_nonnegative(e, where)
+        self._take(e, where)
 
     def require_zero(self, e: Extent, kind: str, where: str = "", *, rule: str | Callable[[], str] = "") -> None:
         """Make ``e == 0`` a requirement, unless it is proved.
@@ -233,12 +234,15 @@ class Facts(Divisions):
         e = self.reduce(e)
         if isinstance(e, int) and e < 0:
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
-        if not isinstance(e, Poly) or e in self.known:
-            return
+        if isinstance(e, Poly) and not (self.known and e in self.known):
+            self._take(e, where)
+
+    def _take(self, e: Poly, where: str) -> None:
+        """Add the fact ``e >= 0``, which is reduced and not known, and draw conclusions from it."""
         self.learn(e, where)
         self.tighten(where)
-        if len(e.names) == 1:
-            (name,) = e.names
+        if len(names := e.names) == 1:
+            (name,) = names
             if e.terms == {(name,): 1, (): -1}:
                 self._assume_positive(name, where)
 
@@ -362,12 +366,17 @@ class Facts(Divisions):
         """Return whether this system has the dims and requirements of *other* already, so that merging adds nothing."""
         if self is other:
             return True
-        dims = self.dims
-        if any((own := dims.get(name)) is not dim and own != dim for name, dim in other.dims.items()):
+        for name, dim in other.dims.items():
+            own = self.dims.get(name)
+            if own is not dim and (own is None or own != dim):
+                return False
+        return self._states(other)
+
+    def _states(self, other: Facts) -> bool:
+        """Return whether this system has the symbols and requirements of *other* already; it has the dims."""
+        if other.definitions and not other.definitions.keys() <= self.definitions.keys():
             return False
-        if not (
-            other.definitions.keys() <= self.definitions.keys() and other.quotients.keys() <= self.quotients.keys()
-        ):
+        if other.quotients and not other.quotients.keys() <= self.quotients.keys():
             return False
         return not other.requirements or not self._unstated(other)
 
@@ -387,7 +396,7 @@ class Facts(Divisions):
         """
         for dim in other.dims.values():
             self.declare(dim)
-        if self.includes(other):
+        if self._states(other):
             return
         news = self._unstated(other)
         meaning: dict[str, Extent] = {}
@@ -452,11 +461,11 @@ class Facts(Divisions):
 
 def _tightest(e: Extent) -> Extent:
     """Return the primitive form of ``e >= 0`` over the integers: ``2*D - 3`` becomes ``D - 2``."""
-    terms = dict(terms_of(e))
-    constant = terms.pop((), 0)
-    common = content(terms)
+    common = gcd(*[c for m, c in terms_of(e).items() if m])
     if common == 1:
         return e
+    terms = dict(terms_of(e))
+    constant = terms.pop((), 0)
     if common > 1:
         terms = {m: c // common for m, c in terms.items()}
         constant //= common

@@ -44,7 +44,7 @@ def floor_div(facts: Facts, e: Extent, k: Extent) -> Extent:
         ``k >= 1`` is not proved.
     """
     e, k = facts.reduce(e), facts.reduce(k)
-    if not facts.positive(k):
+    if not (k >= 1 if isinstance(k, int) else facts.positive(k)):
         raise InconclusiveError(f"{facts.spell(k)} >= 1", [facts.describe(k)])
     quotient = facts.quotient_of(e, k)
     return _floor(facts, e, k).quotient if quotient is None else quotient
@@ -84,11 +84,14 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
     # k = g*m where g divides a term: floor(rest/(g*m)) = floor(floor(rest/g)/m)
     if (factors := _factors(facts, rest, k)) is not None:
         return _by_factors(facts, whole, rest, *factors)
-    varies = any(is_digital(name, facts) for name in names_of(rest))  # loops have no maxima of digits
     # floor(max(a, b)/k) = max(floor(a/k), floor(b/k)), but not for a maximum of k, which comes into rest again
-    if not varies and facts.either(e) is not None and (pair := next(facts.either_of(rest, 1, k), None)) is not None:
-        q = facts.maximum(*(_floor(facts, e, k).quotient for e in pair))
-        return Division(whole + q, rest - k * q, k * q + k - 1 - rest)
+    if (
+        not names_of(e).isdisjoint(facts.definitions)
+        and facts.either(e) is not None
+        and not any(is_digital(name, facts) for name in names_of(rest))  # loops have no maxima of digits
+        and (pair := next(facts.either_of(rest, 1, k), None)) is not None
+    ):
+        return Division(whole + facts.maximum(*(_floor(facts, e, k).quotient for e in pair)))
     names = sorted(_variables(facts, rest))
     if len(names) == 1 and (split := coefficient_of(rest, names[0]) if isinstance(rest, Poly) else None):
         c, constant = split
@@ -101,18 +104,19 @@ def _floor_by_rule(facts: Facts, e: Extent, k: Extent) -> Division:
         return Division(whole - negated.quotient, negated.above, negated.below)
     if not names and isinstance(rest, int) and isinstance(k, int):
         return Division(whole + rest // k, rest % k, k - 1 - rest % k)
-    q = facts.add_floor(rest, k)
-    return Division(whole + q, rest - k * q, k * q + k - 1 - rest)
+    return Division(whole + facts.add_floor(rest, k))
 
 
 def _by_factors(facts: Facts, whole: Extent, rest: Extent, g: Extent, m: Extent) -> Division:
     """Return ``whole + floor(rest/(g*m))``, which is ``whole + floor(floor(rest/g)/m)``."""
     part = _floor(facts, rest, g)
     last = _floor(facts, part.quotient, m)
+    part_below, part_above = part.ends(rest, g)
+    last_below, last_above = last.ends(part.quotient, m)
     q, k = last.quotient, g * m
     size: Factor = g if isinstance(g, int) else Derivation(g, ((1, facts.derive(g - 1) or g - 1), (1, 1)))
-    below = Derivation(rest - k * q, ((1, part.below), (size, last.below)))  # (rest - g*p) + g*(p - m*q)
-    above = Derivation(k * q + k - 1 - rest, ((1, part.above), (size, last.above)))
+    below = Derivation(rest - k * q, ((1, part_below), (size, last_below)))  # (rest - g*p) + g*(p - m*q)
+    above = Derivation(k * q + k - 1 - rest, ((1, part_above), (size, last_above)))
     return Division(whole + q, below, above)
 
 
@@ -120,7 +124,9 @@ def _of_floor(facts: Facts, whole: Extent, name: str, c: Extent, k: Extent) -> D
     """Return ``whole + floor((f + c)/k)`` of a floor ``f = floor(n/d)``: ``floor((n + c*d)/(d*k))``."""
     n, d = facts.floors[name]
     f = symbol(name)
-    q, below, above = _floor(facts, facts.reduce(n + c * d), facts.reduce(d * k))
+    top, bottom = facts.reduce(n + c * d), facts.reduce(d * k)
+    found = _floor(facts, top, bottom)
+    q, (below, above) = found.quotient, found.ends(top, bottom)
     return Division(  # d*(f + c - k*q) + d - 1 = (d*f + d - 1 - n) + (n + c*d - d*k*q)
         whole + q,
         Derivation(f + c - k * q, ((1, d * f + d - 1 - n), (1, below)), d),
@@ -130,15 +136,16 @@ def _of_floor(facts: Facts, whole: Extent, name: str, c: Extent, k: Extent) -> D
 
 def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
     """Yield guesses of ``floor(rest / k)``: its one value at all samples, a floor of the same dims, or from a fact."""
-    seen = facts.floors_at_samples(rest, k)
-    if len(seen) != 1:
-        yield from () if seen else (0, 1, -1)
-    else:
-        yield from seen
+    if not (isinstance(k, int) and facts.moves_freely(rest)):
+        seen = facts.floors_at_samples(rest, k)
+        if len(seen) != 1:
+            yield from () if seen else (0, 1, -1)
+        else:
+            yield from seen
     if isinstance(rest, Poly):
         for name, (n, d) in facts.floors.items():
-            moved = rest - n
-            if d == k and isinstance(k, int) and isinstance(moved, int) and moved and not is_digital(name, facts):
+            moved = rest - n if d == k else 0
+            if isinstance(k, int) and isinstance(moved, int) and moved and not is_digital(name, facts):
                 yield from (symbol(name) + moved // k, symbol(name) + moved // k + 1)
         for fact in facts.known:
             if any(name in facts.bounded for name in fact.names & rest.names):
@@ -150,9 +157,15 @@ def _candidates(facts: Facts, rest: Extent, k: Extent) -> Iterator[Extent]:
 def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
     """Return ``(whole, rest)`` with ``e = k*whole + rest``; each term of *e* is divided by itself."""
     if isinstance(k, int):
-        wholes = {m: c // k if c >= 0 or not m else -(-c // k) for m, c in terms_of(e).items()}
-        rests = {m: c - wholes[m] * k for m, c in terms_of(e).items()}
-        return collapse({m: c for m, c in wholes.items() if c}), collapse({m: c for m, c in rests.items() if c})
+        wholes: dict[Monomial, int] = {}
+        rests: dict[Monomial, int] = {}
+        for m, c in terms_of(e).items():
+            times = c // k if c >= 0 or not m else -(-c // k)
+            if times:
+                wholes[m] = times
+            if remainder := c - times * k:
+                rests[m] = remainder
+        return collapse(wholes), collapse(rests)
     if len(k.terms) == 1:
         ((factor, unit),) = k.terms.items()
         taken: dict[Monomial, int] = {}
@@ -185,6 +198,8 @@ def _divide_terms(e: Extent, k: Extent) -> tuple[Extent, Extent]:
 
 def is_digital(name: str, facts: Facts) -> bool:
     """Return whether a symbol is a digit, a floor of digits, or the entry of a table at a place that digits give."""
+    if name not in facts.floors and name not in facts.entries:
+        return name[0] == DIGIT
     return any(n[0] == DIGIT for n in _parts(name, facts, with_divisors=False))
 
 
@@ -212,6 +227,8 @@ def _parts(name: str, facts: Facts, *, with_divisors: bool) -> Iterator[str]:
 
 def _variables(facts: Facts, e: Extent) -> set[str]:
     """Return the digits, floors and entries of tables in *e*: the symbols that vary between elements."""
+    if not facts.bounded:
+        return set()
     return {name for name in names_of(e) if name[0] == DIGIT or name in facts.floors or name in facts.entries}
 
 

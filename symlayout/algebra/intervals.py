@@ -61,7 +61,7 @@ class Intervals(System):
             return e
         total = 0
         for monomial, coefficient in e.terms.items():
-            if coefficient < 0:
+            if coefficient < 0 and (monomial or not self._follows_from_ends(e)):
                 return self.interval(e)[0]
             for name in monomial:
                 low = self.low.get(name)
@@ -70,6 +70,18 @@ class Intervals(System):
                 coefficient *= low
             total += coefficient
         return total
+
+    def greatest(self, e: Poly) -> int | None:
+        """Return an upper bound of *e*, or None."""
+        if self._follows_from_ends(e):
+            for monomial, coefficient in e.terms.items():
+                if coefficient > 0 and len(monomial) == 1 and self.high.get(monomial[0]) is None:
+                    return None
+        return self.interval(e)[1]
+
+    def _follows_from_ends(self, e: Poly) -> bool:
+        """Return whether `interval` takes the bounds of *e* from those of its symbols alone."""
+        return not self._best and (not self.definitions or e.names.isdisjoint(self.definitions))
 
     def sum_interval(self, e: Poly) -> Interval:
         """Return the bounds of *e*: the sums of the bounds of its terms.
@@ -120,7 +132,7 @@ class Intervals(System):
         """
         if isinstance(e, int) and e < 0:
             raise ShapeError(f"{at(where)}no sizes are left: {e} >= 0 is false", "infeasible")
-        if not isinstance(e, Poly) or e in self.known or self.holds_at_lows(e):
+        if not isinstance(e, Poly) or (self.known and e in self.known) or self.holds_at_lows(e):
             return
         if (name := self._bounded_by(e)) is not None:
             if self._move_bound(name, e.terms[(name,)], e.terms.get((), 0), e, where):
@@ -139,14 +151,14 @@ class Intervals(System):
 
     def refutes(self, e: Poly) -> bool:
         """Return whether the bounds of its symbols exclude ``e >= 0``; those of digits stay as they are."""
-        most = self.interval(e)[1]
+        most = self.greatest(e)
         return most is not None and most < 0
 
     def _bounded_by(self, fact: Poly) -> str | None:
         """Return the symbol that *fact* bounds by a number, if *fact* says nothing else; else None."""
-        if len(fact.names) > 1:
+        if len(fact.terms) > 2 or len(names := fact.names) > 1:
             return None
-        (name,) = fact.names
+        (name,) = names
         if (name,) not in fact.terms or len(fact.terms) > 1 + (() in fact.terms):
             return None
         return None if name not in self.low or name in self.floors or name[0] == DIGIT else name

@@ -6,7 +6,7 @@ makes the goal least, and subtracts multiples of known facts.  A proof is a `Der
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import islice, product
 from math import gcd
 from typing import NamedTuple
@@ -80,7 +80,7 @@ class Inequalities(Samples):
 
     def _derive_reduced(self, e: Extent) -> Derivation | None:
         """Return a proof of ``e >= 0`` for a reduced *e* that is not evident, or None if the search finds none."""
-        if isinstance(e, int):
+        if isinstance(e, int) or (not self.known and self._fails_at_bounds(e)):
             return None
         try:
             known: Derivation | None = self._proofs[e]
@@ -100,14 +100,34 @@ class Inequalities(Samples):
             for name in monomial:
                 if name in self.definitions or name in self.bounded:
                     return False
-        for fact in self.known:
-            if not fact.names.isdisjoint(e.names) and not self._is_definition(fact):
-                return False
+        if self.known and not self._no_fact_mentions(e.names):
+            return False
         for rule in self.rules:
             if not e.names.isdisjoint(rule.monomial):
                 return False
-        least = self.interval(e)[0]
+        least = self.least(e)
         return least is None or least < 0
+
+    def moves_freely(self, e: Extent) -> bool:
+        """Return whether *e* takes all values ``c*n + rest`` for large *n*: then a quotient of it is no constant.
+
+        That is so if *e* mentions a symbol once that is not bounded above, and that nothing else restricts.
+        """
+        if isinstance(e, int):
+            return False
+        for monomial in e.terms:
+            if len(monomial) != 1 or self.high.get(name := monomial[0], 0) is not None:
+                continue
+            if name in self.definitions or name in self.floors or sum([name in m for m in e.terms]) > 1:
+                continue
+            equations = (*[rule.equation for rule in self.rules], *self.equations)
+            if self._no_fact_mentions({name}) and all([name not in names_of(each) for each in equations]):
+                return True
+        return False
+
+    def _no_fact_mentions(self, names: Set[str]) -> bool:
+        """Return whether no known fact but the definition of a maximum mentions one of *names*."""
+        return all(fact.names.isdisjoint(names) or self._is_definition(fact) for fact in self.known)
 
     def _is_definition(self, fact: Poly) -> bool:
         """Return whether *fact* is ``max(0, s) >= s``: it does not restrict the symbols of *s*."""

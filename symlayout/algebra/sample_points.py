@@ -52,6 +52,10 @@ class Samples(Intervals):
         divisors = [evaluate(denominator, sample) for sample in points]
         return {evaluate(numerator, p) // d for p, d in zip(points, divisors, strict=True) if d > 0}
 
+    def find_samples(self) -> None:
+        """Search for samples now, so that the forks of this system need not search for them again."""
+        self._points()
+
     def _points(self) -> list[dict[str, int]]:
         """Return the samples; the first call searches for them."""
         if self._samples is None:

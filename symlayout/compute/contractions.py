@@ -161,10 +161,11 @@ class Spatial:
                     count = x.floor_div(n + added - reach + s - 1, s) + 1
                 found.append(AxisWindows(n, size, s, d, begin, added - begin, count))
                 continue
-            begin, end = (0, 0) if self.pads == "VALID" else (x.extent(e, "pads") for e in self.pads[k])
-            room = n + begin + end - reach
+            begin, end = (0, 0) if self.pads == "VALID" else [x.extent(e, "pads") for e in self.pads[k]]
+            padded = n + (begin + end)
+            room = padded - reach
             rule = "a window of {} does not fit {} elements on spatial axis {}"
-            x.require(room, "infeasible", rule, reach, n + begin + end, k)
+            x.require(room, "infeasible", rule, reach, padded, k)
             count = x.floor_div(room, s) + 1
             if self.ceil and s != 1:
                 count = x.floor_div(room + s - 1, s) + 1
@@ -174,7 +175,7 @@ class Spatial:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AxisWindows:
     """Windows along one axis: of *size* elements, *count* of them."""
 

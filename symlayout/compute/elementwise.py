@@ -8,9 +8,9 @@ from typing import Any
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ArrayError
 from symlayout.ops.broadcast import joint_extents
-from symlayout.tensors.apply_operation import Application, core_joint_operation, joined, mapped
-from symlayout.tensors.chain import Applicable, Tensor
-from symlayout.tensors.computation import compute
+from symlayout.tensors.apply_operation import Application, core_joint_operation, joined, mapped, operand_of
+from symlayout.tensors.chain import Applicable, Tensor, check_tensors
+from symlayout.tensors.computation import Computation, value_of
 from symlayout.tensors.declaration import Body, Case, Declared, Operand
 
 
@@ -53,9 +53,16 @@ def _read(domain: tuple[Extent, ...], own: Sequence[Extent], number: int) -> Dec
 
 def aligned(xs: Sequence[Tensor]) -> list[Tensor]:
     """Return tensors broadcast together; those that have one shape already are returned unchanged."""
+    return list(xs if _have_one_shape(xs) else _broadcast(xs)[1])
+
+
+def _have_one_shape(xs: Sequence[Tensor]) -> bool:
     first = xs[0].extents
-    if all([x.extents == first for x in xs[1:]]):
-        return list(xs)
+    return all([x.extents == first for x in xs[1:]])
+
+
+def _broadcast(xs: Sequence[Tensor]) -> tuple[Operand, tuple[Tensor, ...], tuple[Extent, ...], int]:
+    """Return tensors broadcast together, with their operand, their joint extents, and the least number of elements."""
     inputs, operand = joined(broadcast_jointly.__name__, tuple(xs), ())
     domain = tuple(joint_extents(operand, operand.shapes))
     known = operand.facts.reduce_all(domain)
@@ -64,7 +71,7 @@ def aligned(xs: Sequence[Tensor]) -> list[Tensor]:
     for k, own in enumerate(operand.shapes):
         again = Application(broadcast_jointly.__wrapped__, (k,), {}, {}, own=True)  # type: ignore[attr-defined]
         views.append(mapped(operand, _read(domain, own, k), inputs, again, known, count))
-    return views
+    return operand, tuple(views), known, count
 
 
 def elementwise(body: Body, *xs: Tensor, dtype: Any = None) -> Tensor:
@@ -78,8 +85,12 @@ def elementwise(body: Body, *xs: Tensor, dtype: Any = None) -> Tensor:
     for x in xs:
         if isinstance(x, Applicable):
             return x.applied_to_several("_elementwise", xs, (body,), {"dtype": dtype})  # type: ignore[no-any-return]
-    views = aligned(xs)
-    return compute(body, views, batch=views[0].rank, dtype=dtype)
+    check_tensors(body.name, *xs)
+    if _have_one_shape(xs):
+        operand = operand_of(body.name, xs)
+        return value_of(operand, xs, operand.shapes[0], Computation(body, xs[0].rank, (), dtype, {}))
+    operand, views, extents, count = _broadcast(xs)
+    return value_of(operand, views, (), Computation(body, len(extents), (), dtype, {}), extents, count)
 
 
 def common_dtype(name: str, xs: Sequence[Tensor]) -> Any:

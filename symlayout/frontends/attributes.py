@@ -53,7 +53,7 @@ def vector(name: str, value: Any, length: int | None = None) -> list[Any]:
         an element is not an integer.
     """
     most = MAX_VALUES if length is None else length
-    if type(value) in (list, tuple) and (length or 0) <= len(value) <= most and all(map(_is_short, value)):
+    if type(value) in (list, tuple) and (length or 0) <= len(value) <= most and _are_short(value):
         return list(value)
     value = _plain(name, value)
     if value is None and length is not None:
@@ -143,7 +143,9 @@ def constant(name: str, value: Any) -> int:
 
 def flag(name: str, value: Any) -> bool:
     """Return a truth value, which may be written as 0 or 1; ``attr_dtype`` for anything else."""
-    value = _plain(name, value) if not isinstance(value, bool) else value
+    if type(value) in (bool, int) and value in (0, 1):
+        return bool(value)
+    value = _plain(name, value)
     if value not in (0, 1) or isinstance(value, float):
         raise ShapeError(f"{name} is {shown(value)}, neither true nor false", "attr_dtype")
     return bool(value)
@@ -217,6 +219,11 @@ def _plain(name: str, value: Any) -> Any:
 def _is_short(value: Any) -> bool:
     """Return whether *value* is a Python int that `whole` accepts, as most are."""
     return type(value) is int and -INT64_MAX <= value <= INT64_MAX
+
+
+def _are_short(values: Sequence[Any]) -> bool:
+    """Return whether `_is_short` holds for all of *values*."""
+    return all([type(value) is int and -INT64_MAX <= value <= INT64_MAX for value in values])
 
 
 def _is_list(value: Any) -> bool:

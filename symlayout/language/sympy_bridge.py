@@ -368,8 +368,11 @@ def to_sympy(e: Extent, facts: Facts) -> Any:
     """Return *e* in the user's dims, as an int or a SymPy expression."""
     if isinstance(e, int):
         return e
-    if e.names <= facts.dims.keys():  # no floor, quotient or maximum to fold
-        return _of_dims(e, tuple([facts.dims[name] for name in e.names]))
+    names, dims = e.names, facts.dims
+    if names <= dims.keys():  # no floor, quotient or maximum to fold
+        if len(names) == 1 == len(e.terms) and e.terms.get(tuple(names)) == 1:  # a dim
+            return symbol_of(*[dims[name] for name in names])
+        return _of_dims(e, tuple([dims[name] for name in names]))
     return written(fold_fixed(e, facts), lambda name: symbol_of(facts.dims[name]))
 
 

@@ -62,6 +62,7 @@ def output_box(t: Tensor) -> Box:
     facts = t.facts.fork()
     coords = tuple(output_digits(t, facts))
     extents = {digit_name(k): facts.reduce(e) for k, e in enumerate(t.extents) if coords[k] != 0}
+    facts.find_samples()
     return Box(facts, coords, extents)
 
 

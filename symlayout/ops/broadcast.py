@@ -96,10 +96,12 @@ def broadcast_with(x: Operand, shape: Any) -> Declared:
 
 def joint_extents(x: Operand, shapes: Sequence[Sequence[Extent]]) -> list[Extent]:
     """Return the extents of several shapes broadcast together; `ShapeError` ``size_mismatch`` if they do not fit."""
-    domain: list[Extent] = [1] * max(len(shape) for shape in shapes)
+    domain: list[Extent] = [1] * max(map(len, shapes))
     for shape in shapes:
         new = len(domain) - len(shape)
-        domain[new:] = [_joint(x, new + k, n, e) for k, (n, e) in enumerate(zip(shape, domain[new:], strict=True))]
+        for axis, n in enumerate(shape, start=new):
+            if n is not domain[axis]:
+                domain[axis] = _joint(x, axis, n, domain[axis])
     return domain
 
 

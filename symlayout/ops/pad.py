@@ -96,7 +96,10 @@ def pad(
     if apart and (mode != "constant" or is_list(constant_values)):
         raise ShapeError(f"{x.where}: interior is for mode constant with a single fill", "bad_mode")
     held = [_spread(x, k, gap) for k, gap in enumerate(gaps)]
-    domain = [before + n + after for n, (before, after) in zip(held, widths, strict=True)]
+    domain = [
+        n + (before + after) if type(before) is int else before + n + after
+        for n, (before, after) in zip(held, widths, strict=True)
+    ]
     if repeats:
         parts_of = _parts_once if bounded and mode in _SPARE else _parts
         axes = [parts_of(x, k, mode, before, after) for k, (before, after) in enumerate(widths)]

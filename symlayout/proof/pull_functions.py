@@ -11,7 +11,7 @@ Both sides of a claim then have their functions outermost, and are compared whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from symlayout.compute.gather import selected
@@ -256,8 +256,7 @@ class _Lifted:
 
 def _lifted(case: Case, n: int) -> Case:
     where = case.where
-    return replace(
-        case,
+    return case._replace(
         coords=lambda *o: [*case.coords(*o[:-n]), *o[-n:]],
         where=None if where is None else lambda *o: where(*o[:-n]),
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import renew
 from symlayout.algebra.polynomial import Extent, integer_or_extent, substitute
 from symlayout.errors import ArrayError, FormatError, ShapeError, SymlayoutError, shown
@@ -161,9 +159,8 @@ def _checked(declared: Any, operand: Operand, ranks: Sequence[int]) -> Declared:
             return found
 
         windows = case.where
-        return replace(
-            case, coords=coords, where=None if windows is None else lambda *o: _called(operand.where, windows, o)
-        )
+        where = None if windows is None else lambda *o: _called(operand.where, windows, o)
+        return case._replace(coords=coords, where=where)
 
     return Declared(tuple(map(integer_or_extent, declared.domain)), tuple(map(checked, declared.cases)))
 
@@ -188,13 +185,16 @@ def joined(
     """Return tensors with what is assumed, and the `Operand` with their shapes and the facts of all of them."""
     if (assumed := ASSUMED.get()) is not None and not values:
         inputs = (assumed(inputs[0], (*attributes, *(x.shape for x in inputs[1:]))), *inputs[1:])
-    facts = joint_facts(inputs)
-    shapes = tuple([x.extents if x.facts is facts else facts.reduce_all(x.extents) for x in inputs])
-    return inputs, Operand(shapes, facts, name, values)
+    return inputs, operand_of(name, inputs, values)
 
 
-def joint_facts(xs: Sequence[Tensor]) -> Facts:
-    """Return the facts of all tensors as one system: that of one tensor, if it has the others' facts already."""
+def operand_of(name: str, xs: Sequence[Tensor], values: Mapping[str, Extent] | None = None) -> Operand:
+    """Return the `Operand` of tensors: their shapes, and the facts of all of them as one system.
+
+    That is the system of one of the tensors, if it has the others' facts already.
+    """
+    if len(xs) == 1:
+        return Operand((xs[0].extents,), xs[0].facts, name, values)
     facts, own, solved = xs[0].facts, False, 0
     for x in xs[1:]:
         if facts.includes(x.facts):
@@ -207,7 +207,8 @@ def joint_facts(xs: Sequence[Tensor]) -> Facts:
         facts.merge(x.facts)
     if own and facts.floors and len(facts.solved) > solved:
         renew(facts)
-    return facts
+    shapes = tuple([x.extents if x.facts is facts else facts.reduce_all(x.extents) for x in xs])
+    return Operand(shapes, facts, name, values, owned=own)
 
 
 def mapped(
@@ -222,17 +223,18 @@ def mapped(
 
     Its first extents may be *known*: these are in the symbols that remain, and have at least *count* elements.
     """
-    facts, rest = operand.facts, declared.domain[len(known) :]
-    operand.check_countable(rest, count)
-    read = inputs if len(inputs) == 1 else [inputs[k] for k in sorted({c.source for c in declared.cases})]
-    dtype = _common_dtype(read, operand.where)
-    _check_fills(declared, dtype)
-    extents = (*known, *facts.reduce_all(rest))
-    return Tensor(operand.where, dtype, extents, facts, declared, inputs, again, own=again.own)
+    facts = operand.facts
+    if rest := declared.domain[len(known) :]:
+        operand.check_countable(rest, count)
+        known = (*known, *facts.reduce_all(rest))
+    dtype = _common_dtype(declared.cases, inputs, operand.where)
+    for case in declared.cases:
+        if case.fill is not None and case.fill.value is not UNDETERMINED:
+            check_fill(case.fill.value, dtype)
+    return Tensor(operand.where, dtype, known, facts, declared, inputs, again, own=again.own)
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(NamedTuple):
     """A declaration with the attributes that it was applied to; a call applies it again, to other inputs."""
 
     declaration: Callable[..., Declared]
@@ -252,15 +254,14 @@ class Application:
         return operation, self.args, dict(self.kwargs), dict(self.values), self.own
 
 
-def _check_fills(declared: Declared, dtype: np.dtype[Any] | None) -> None:
-    """Raise if a fill is not an element, or if *dtype* cannot hold it."""
-    for case in declared.cases:
-        if case.fill is not None and case.fill.value is not UNDETERMINED:
-            check_fill(case.fill.value, dtype)
-
-
-def _common_dtype(inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:
-    dtypes = [x.dtype for x in inputs if x.dtype is not None]
+def _common_dtype(cases: Sequence[Case], inputs: Sequence[Tensor], name: str) -> np.dtype[Any] | None:
+    """Return the element type of the inputs that the cases of a map read; `ArrayError` if they have several."""
+    if len(inputs) == 1:
+        return inputs[0].dtype
+    if len(cases) == 1:
+        return inputs[cases[0].source].dtype
+    read = [inputs[k].dtype for k in sorted({case.source for case in cases})]
+    dtypes = [dtype for dtype in read if dtype is not None]
     for dtype in dtypes[1:]:
         if dtype != dtypes[0]:
             raise ArrayError(f"{name}: the inputs have dtypes {dtypes[0]} and {dtype}")

@@ -153,7 +153,8 @@ class Tensor:
         (3, 2*h)
         """
         if "shape" not in self._cache:
-            self._cache["shape"] = tuple(sympy_bridge.to_sympy(e, self.facts) for e in self.extents)
+            facts = self.facts
+            self._cache["shape"] = tuple([sympy_bridge.to_sympy(e, facts) for e in self.extents])
         shape: tuple[Any, ...] = self._cache["shape"]
         return shape
 

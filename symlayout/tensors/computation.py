@@ -22,15 +22,15 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
 from symlayout.errors import ShapeError
-from symlayout.tensors.apply_operation import Application, joined, joint_facts, mapped
+from symlayout.tensors.apply_operation import Application, joined, mapped, operand_of
 from symlayout.tensors.chain import Tensor, check_tensors
 from symlayout.tensors.declaration import Body, Case, Coords, Declared, Fill, Operand
 from symlayout.tensors.element_types import as_array, element_type
@@ -89,9 +89,8 @@ def _computed(
         if v.rank < batch or (v.rank > batch and not body.over):
             expected = f"{batch}" if not body.over else f"{batch} or more"
             raise ShapeError(f"{body.name}: {v!r} has rank {v.rank}, expected {expected}", "rank")
-    facts = joint_facts(views)
-    shapes = tuple([v.extents if v.facts is facts else facts.reduce_all(v.extents) for v in views])
-    operand = Operand(shapes, facts, body.name, values)
+    operand = operand_of(body.name, views, values)
+    shapes = operand.shapes
     for k, shape in enumerate(shapes[1:], start=1):
         for axis, (e, n) in enumerate(zip(shape[:batch], shapes[0], strict=False)):
             if e is not n and e != n:
@@ -104,18 +103,29 @@ def _computed(
         made = [operand.extent(e, "extent of the result") for e in result]
         for axis, e in enumerate(made):
             operand.require(e, "infeasible", "extent {} of axis {} of the result is negative", e, batch + axis)
-    return _made(operand, views, (*shapes[0][:batch], *made), _Computation(body, batch, result, dtype, values))
+    return value_of(operand, views, (*shapes[0][:batch], *made), Computation(body, batch, result, dtype, values))
 
 
-def _made(operand: Operand, views: tuple[Tensor, ...], extents: Sequence[Extent], again: _Computation) -> Tensor:
-    """Return the value that a body computes of *views*, whose facts *operand* has."""
-    operand.check_countable(extents)
-    facts = operand.facts
+def value_of(
+    operand: Operand,
+    views: tuple[Tensor, ...],
+    extents: Sequence[Extent],
+    again: Computation,
+    known: tuple[Extent, ...] = (),
+    count: int = 1,
+) -> Tensor:
+    """Return the value that a body computes of *views*, whose facts *operand* has.
+
+    Before its *extents*, some may be *known*: in the symbols that remain, with at least *count* elements.
+    """
+    if extents:
+        operand.check_countable(extents, count)
+        known = (*known, *operand.facts.reduce_all(extents))
     return Tensor(
         again.body.name,
         views[0].dtype if again.dtype is None or again.dtype is views[0].dtype else element_type(again.dtype),
-        facts.reduce_all(extents),
-        facts,
+        known,
+        operand.facts,
         inputs=views,
         again=again,
         key=f"{again.body.name}.{next(_NUMBER)}",
@@ -124,8 +134,7 @@ def _made(operand: Operand, views: tuple[Tensor, ...], extents: Sequence[Extent]
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Computation:
+class Computation(NamedTuple):
     """A body with its batch and result; a call computes the value again from other views."""
 
     body: Body
@@ -135,9 +144,11 @@ class _Computation:
     values: Mapping[str, Extent]
 
     def __call__(self, bound: tuple[Tensor, ...], values: Mapping[str, Extent]) -> Tensor:
+        """Return the value of the views *bound*, with the dims of *values* replaced."""
         return _computed(bound, self.body, self.batch, self.result, self.dtype, {**self.values, **values})
 
     def record(self) -> tuple[Any, ...]:
+        """Return data from which another process makes it again."""
         return _computed, (self.body, self.batch, self.result, self.dtype), {}, dict(self.values), None
 
 
@@ -147,9 +158,9 @@ def with_extents_of(t: Tensor, other: Tensor, inputs: tuple[Tensor, ...]) -> Ten
     The caller knows that both read equal views.
     """
     made, named = t.again, other.again
-    assert isinstance(made, _Computation)
-    assert isinstance(named, _Computation)
-    return replace(made, result=named.result)(inputs, {})
+    assert isinstance(made, Computation)
+    assert isinstance(named, Computation)
+    return made._replace(result=named.result)(inputs, {})
 
 
 def constant(array: Any, name: str = "constant") -> Tensor:
@@ -184,8 +195,7 @@ def constant(array: Any, name: str = "constant") -> Tensor:
 # ---------------------------------------------------------------------- declarations in coordinates
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The elements that a body reads of one operand: an input at ``coords(*batch, *over)``.
 
     Attributes
@@ -211,8 +221,7 @@ class View:
     fill: Fill | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(NamedTuple):
     """The value that the declaration of a computing operation returns.
 
     Attributes
@@ -284,9 +293,12 @@ def computation(declaration: Callable[..., Computed]) -> Callable[..., Tensor]:
     """
 
     def applied(*xs: Any, **attributes: Any) -> Tensor:
-        count = next((k for k, x in enumerate(xs) if not isinstance(x, Tensor)), len(xs))
-        check_tensors(declaration.__name__, *xs[: max(count, 1)])
-        tensors, args = xs[:count], xs[count:]
+        given = 0
+        while given < len(xs) and isinstance(xs[given], Tensor):
+            given += 1
+        if given == 0:
+            check_tensors(declaration.__name__, *xs[:1])
+        tensors, args = xs[:given], xs[given:]
         inputs, operand = joined(declaration.__name__, tensors, (args, attributes))
         declared = declaration(operand, *args, **attributes)
         _require_batch(operand, declared.batch)
@@ -297,15 +309,15 @@ def computation(declaration: Callable[..., Computed]) -> Callable[..., Tensor]:
             again = Application(_ViewOf(applied, k), args, attributes, {}, own=False)
             views.append(mapped(operand, _map_of(declared, view), inputs, again, batch, count))
         result: Result = functools.partial(_result, applied, args, attributes) if declared.result else ()
-        remake = _Computation(declared.body, len(batch), result, declared.dtype, {})
-        return _made(operand, tuple(views), (*batch, *declared.result), remake)
+        remake = Computation(declared.body, len(batch), result, declared.dtype, {})
+        return value_of(operand, tuple(views), declared.result, remake, batch, count)
 
     functools.update_wrapper(applied, declaration)
     applied.__signature__ = inspect.signature(declaration)  # type: ignore[attr-defined]
     return applied
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _ViewOf:
     """The declaration of one view of a computing operation."""
 

@@ -13,11 +13,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import INT64_MAX, Facts
-from symlayout.algebra.polynomial import Extent, Poly, names_of, substitute
+from symlayout.algebra.polynomial import Extent, Poly, exact_quotient, names_of, substitute
 from symlayout.errors import ShapeError, shown
 from symlayout.language import sympy_arithmetic, sympy_bridge
 from symlayout.tensors.element_types import fill_value
@@ -55,8 +55,7 @@ class Fill:
             object.__setattr__(self, "value", fill_value(self.value))
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A part of the domain, and the coordinates that it reads.
 
     An output coordinate belongs to the case if ``0 <= value < extent`` for each pair ``where(*coordinate)`` returns.
@@ -70,8 +69,7 @@ class Case:
     fill: Fill | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(NamedTuple):
     """An index map: the extents of its domain, and disjoint cases that cover the domain."""
 
     domain: tuple[Extent, ...]
@@ -88,8 +86,7 @@ def index_map(domain: Sequence[Extent], coords: Coords, *, fill: Fill | None = N
     return Declared(tuple(domain), (Case(coords, fill=fill),))
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A named function of vectors, which an operation computes at each batch coordinate.
 
     Two bodies are the same function if name, Python function and attributes are equal.
@@ -158,11 +155,13 @@ class Operand:
     ----------
     shapes : tuple of tuple of Extent
         The extents of each input: ints or polynomials.
+    facts : Facts
+        The facts of the inputs, with the requirements that were added so far.
     where : str
         The name of the operation, for messages.
     """
 
-    __slots__ = ("_facts", "_owned", "_values", "shapes", "where")
+    __slots__ = ("_owned", "_values", "facts", "shapes", "where")
 
     def __init__(
         self,
@@ -170,11 +169,13 @@ class Operand:
         facts: Facts,
         where: str,
         values: Mapping[str, Extent] | None = None,
+        *,
+        owned: bool = False,
     ) -> None:
         self.shapes = shapes
         self.where = where
-        self._facts = facts
-        self._owned = False
+        self.facts = facts
+        self._owned = owned  # whether no tensor has these facts, so that they may be added to
         self._values = values or {}
 
     @property
@@ -187,15 +188,10 @@ class Operand:
         """The number of axes of the first input."""
         return len(self.shapes[0])
 
-    @property
-    def facts(self) -> Facts:
-        """The facts of the inputs, with the requirements that were added so far."""
-        return self._facts
-
     def _own(self) -> Facts:
         if not self._owned:
-            self._facts, self._owned = self._facts.fork(), True
-        return self._facts
+            self.facts, self._owned = self.facts.fork(), True
+        return self.facts
 
     def extent(self, value: Any, what: str = "value") -> Extent:
         """Return an attribute (an int, a dim, an expression) as an extent.
@@ -206,9 +202,9 @@ class Operand:
             ``attr_dtype`` if *value* is none of these, ``dim_conflict`` if a known dim has other bounds.
         """
         if type(value) is int:
-            return sympy_bridge.whole(value, what)
+            return value if -INT64_MAX <= value <= INT64_MAX else sympy_bridge.whole(value, what)
         if not hasattr(value, "free_symbols"):
-            return sympy_bridge.to_extent(value, self._facts, what)
+            return sympy_bridge.to_extent(value, self.facts, what)
         if not self._values:
             return sympy_bridge.to_extent(value, self._own(), what)
         apart = Facts()
@@ -282,6 +278,10 @@ class Operand:
                 return numerator
             if type(numerator) is int and denominator > 0 and numerator % denominator == 0:
                 return numerator // denominator
+        if not self.facts.floors:
+            exact = exact_quotient(self.facts.reduce(numerator), self.facts.reduce(denominator))
+            if exact is not None:
+                return exact
         facts = self._own()
         quotient = facts.divide(numerator, denominator, kind, self.where)
         if facts.floors:
@@ -292,8 +292,11 @@ class Operand:
         """Return ``floor(numerator / denominator)`` for a denominator that is >= 1."""
         if type(denominator) is int and denominator == 1:
             return numerator
-        if type(numerator) is int and type(denominator) is int:
-            return numerator // denominator
+        if type(denominator) is int:
+            if type(numerator) is int:
+                return numerator // denominator
+            if denominator > 0 and (exact := exact_quotient(self.facts.reduce(numerator), denominator)) is not None:
+                return exact
         return floor_normal_form.floor_div(self._own(), numerator, denominator)
 
     def maximum(self, a: Extent, b: Extent) -> Extent:
@@ -309,9 +312,8 @@ class Operand:
 
         The message is *rule* with each ``{}`` replaced by one of *parts*; extents appear in the user's dims.
         """
-        if e >= 0 if type(e) is int else not self._owned and self._facts.nonnegative(e):
-            return
-        self._own().require_nonnegative(e, kind, self.where, rule=partial(self._message, rule, parts))
+        if not (e >= 0 if type(e) is int else self.facts.nonnegative(e)):
+            self._own().require_unproved(e, kind, self.where, rule=partial(self._message, rule, parts))
 
     def require_equal(self, left: Extent, right: Extent, kind: str, rule: str = "", *parts: Any) -> None:
         """Require ``left == right``, as `require` does for inequalities."""
@@ -324,7 +326,7 @@ class Operand:
 
     def assume(self, e: Extent) -> None:
         """Add the fact ``e >= 0``, which holds for every value; no requirement records it."""
-        if not self._facts.nonnegative(e):
+        if not self.facts.nonnegative(e):
             self._own().assume_nonnegative(e, self.where)
 
     def _message(self, rule: str, parts: tuple[Any, ...]) -> str:
@@ -332,19 +334,19 @@ class Operand:
 
     def spell(self, e: Extent) -> str:
         """Return an extent as text in the user's dims."""
-        return self._facts.spell(e)
+        return self.facts.spell(e)
 
     def countable(self, e: Extent, what: str) -> Extent:
         """Return *e*, a count; raise ``overflow`` if it exceeds int64 for all sizes."""
-        if (self._facts.least(e) or 0) > INT64_MAX:
+        if (self.facts.least(e) or 0) > INT64_MAX:
             raise ShapeError(f"{self.where}: {what} {self.spell(e)} exceeds int64", "overflow")
         return e
 
     def check_countable(self, domain: Sequence[Extent], count: int = 1) -> int:
         """Return *count* times the least number of elements of *domain*; raise ``overflow`` if that exceeds int64."""
-        least_of = self._facts.least
+        least_of = self.facts.least
         for e in domain:
-            least = least_of(e)
+            least = e if type(e) is int else least_of(e)
             if least is None or least <= 0:
                 count = 0
             elif least > INT64_MAX:

@@ -34,7 +34,9 @@ def test_a_quotient_comes_with_the_reasons_for_both_its_bounds() -> None:
             e = 6 * some(rnd, list(facts.low)) + 3 * symbol(rnd.choice(list(facts.low)))
             floor_normal_form.floor_div(facts, e, k)
             inside = [with_floors(facts, facts.values(p)) for p in inside]
-        for e, divisor, (q, below, above) in NOTED:
+        for e, divisor, division in NOTED:
+            below, above = division.ends(e, divisor)
+            q = division.quotient
             for goal, why in ((e - divisor * q, below), (divisor * q + divisor - 1 - e, above)):
                 shown = why.goal if isinstance(why, Derivation) else why
                 assert facts.reduce(shown - goal) == 0

@@ -9,7 +9,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.certificate.computed import refusal_of_computed
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 from tests.compute.claims import CLAIMS, Claim, Sides
 from tests.compute.values import differ, drawn, evaluated
 
@@ -50,8 +50,8 @@ def test_boxes_that_are_joined_on_either_side_have_a_certificate(name: str, turn
     certificate = sl.prove_equal(left, right).certificate
     assert certificate is not None
     sides = {"": left}, {"": right}
-    facts = joint_facts((left, right))
+    facts = operand_of("joint", (left, right)).facts
     assert refusal_of_computed(certificate, *sides, facts) == ""
     wrong = claim.false[0]()[1]
     if [str(n) for n in wrong.shape] == [str(n) for n in right.shape]:
-        assert refusal_of_computed(certificate, {"": left}, {"": wrong}, joint_facts((left, wrong)))
+        assert refusal_of_computed(certificate, {"": left}, {"": wrong}, operand_of("joint", (left, wrong)).facts)

@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.proof.bijections import bijections
 from symlayout.proof.certificate.computed import refusal_of_computed, sealed
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 
 N, C, H, W, G, K, M = sl.dims("N C H W G K M", min=1)
 LAWS = ("reassociate",)
@@ -239,7 +239,7 @@ def test_terms_of_parts_that_are_joined_in_another_way_are_others(claim: Callabl
 
 def test_a_guess_names_the_place_of_each_term() -> None:
     sides = [op.reduce_sum(t, axes=[1], keepdims=0) for t in (sl.roll(vector, 1, 1), vector)]
-    found, back = bijections(sides[0], sides[1], (0,), False, joint_facts(sides))
+    found, back = bijections(sides[0], sides[1], (0,), False, operand_of("joint", sides).facts)
     assert (found.back, back.back) == (False, True)
     assert sl.prove_equal(back.tensor, sl.roll(back.box, -1, 0)).verdict is sl.Verdict.PROVED
     assert sl.prove_equal(found.tensor, sl.roll(found.box, 1, 0)).verdict is sl.Verdict.PROVED
@@ -264,7 +264,7 @@ def test_a_forged_bijection_is_refused(forge: Callable[[Any], None]) -> None:
     left, right = _flattened()
     certificate = sl.prove_equal(left, right, laws=LAWS).certificate
     assert certificate is not None
-    sides = {"": left}, {"": right}, joint_facts((left, right))
+    sides = {"": left}, {"": right}, operand_of("joint", (left, right)).facts
     assert refusal_of_computed(certificate, *sides) == ""
     forged = copy.deepcopy(certificate)
     forge(next(pair for pair in forged["pairs"] if "bijection" in pair))

@@ -12,7 +12,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.certificate.computed import refusal_of_computed, sealed
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 
 N, C, H, W, K = sl.dims("N C H W K")
 LAWS = ("reassociate",)
@@ -114,7 +114,7 @@ def test_a_forged_box_is_refused(forge: Callable[[Any], None]) -> None:
     assert certificate is not None
     (pair,) = certificate["pairs"]
     assert pair["box"][3] == [0]
-    sides = {"": left}, {"": right}, joint_facts((left, right))
+    sides = {"": left}, {"": right}, operand_of("joint", (left, right)).facts
     assert refusal_of_computed(certificate, *sides) == ""
     forged = copy.deepcopy(certificate)
     forge(forged["pairs"][0])

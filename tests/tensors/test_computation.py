@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.declare import Fill, Operand
 from symlayout.maps.evaluate_bodies import evaluated
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 from symlayout.tensors.computation import Computed, View, computation, constant
 from tests.tensors.depthwise import depthwise, sum_of_products
 
@@ -173,12 +173,12 @@ def test_a_declaration_runs_once_however_many_operands_its_body_reads() -> None:
 
 def test_tensors_share_the_facts_of_the_one_that_has_all_of_them() -> None:
     x, scale, other = sl.tensor("N, C", name="x"), sl.tensor("C", name="s"), sl.tensor("D, C", name="y")
-    assert joint_facts([x, scale]) is x.facts
-    assert joint_facts([scale, x]) is x.facts
-    assert joint_facts([scale, x, scale]) is x.facts
-    both = joint_facts([x, other])
+    assert operand_of("joint", [x, scale]).facts is x.facts
+    assert operand_of("joint", [scale, x]).facts is x.facts
+    assert operand_of("joint", [scale, x, scale]).facts is x.facts
+    both = operand_of("joint", [x, other]).facts
     assert both is not x.facts
     assert both.includes(x.facts)
     assert both.includes(other.facts)
-    assert joint_facts([scale, other, x]).includes(both)
+    assert operand_of("joint", [scale, other, x]).facts.includes(both)
     assert not x.facts.includes(other.facts)

@@ -8,7 +8,9 @@ input (axes, a shape, repeats) takes what attributes take.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
+import sys
 from collections.abc import Callable, Mapping
 from keyword import iskeyword
 from typing import Any, ParamSpec, TypeVar
@@ -180,7 +182,7 @@ def _converting(
         kind = str(p.annotation)
         if p.kind is inspect.Parameter.VAR_POSITIONAL:
             rest = p.name
-        else:
+        elif p.kind is not inspect.Parameter.KEYWORD_ONLY:
             order.append(p.name)
         if kind in ("Tensor", "Tensor | None"):
             tensors[p.name] = p.default is None
@@ -200,9 +202,18 @@ def _converting(
             return as_tensor(name, parameter, value, like)
         return value
 
+    passed = len(list(itertools.takewhile(tensors.__contains__, order)))  # so many parameters take tensors as they are
+    passed = sys.maxsize if rest in tensors and passed == len(order) else passed
+
     def converted(*args: P.args, **kwargs: P.kwargs) -> R:
-        like = next((a for a in args if isinstance(a, Tensor | Applicable)), None)
-        new = [one(order[k] if k < len(order) else rest or "", a, like) for k, a in enumerate(args)]
+        if (
+            len(args) <= passed
+            and all([type(a) is Tensor for a in args])
+            and all([key in others and not isinstance(a, Tensor) for key, a in kwargs.items()])
+        ):
+            return function(*args, **kwargs)  # nothing is to be converted
+        like = next((a for a in args if isinstance(a, (Tensor, Applicable))), None)
+        new: Any = [one(order[k] if k < len(order) else rest or "", a, like) for k, a in enumerate(args)]
         return function(*new, **{key: one(key, a, like) for key, a in kwargs.items()})
 
     converted.__module__, converted.__doc__ = function.__module__, function.__doc__

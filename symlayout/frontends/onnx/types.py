@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,18 @@ def cast_to(x: Tensor, dtype: Any, saturate: bool = True, round_mode: str = "up"
     """Return *x* in the element type *dtype*; None leaves it as it is."""
     if dtype is None or x.dtype == dtype:
         return x
-    given: list[tuple[str, Any]] = [("to", np.dtype(dtype))]
+    return elementwise(_cast(np.dtype(dtype), saturate, round_mode), x, dtype=dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _cast(dtype: np.dtype[Any], saturate: bool, round_mode: str) -> Body:
+    """Return the body of a cast, with the attributes that matter for the type *dtype*."""
+    given: list[tuple[str, Any]] = [("to", dtype)]
     if dtype.name.startswith("float8"):
         given.append(("saturate", saturate))
     if dtype.name == "float8_e8m0fnu":
         given.append(("round_mode", round_mode))
-    return elementwise(Body("cast", quantization.cast, tuple(given)), x, dtype=dtype)
+    return Body("cast", quantization.cast, tuple(given))
 
 
 @operator("Cast", example=("N, C", "to=10", "(N, C)"), kinds="attr_dtype", about=_ABOUT)

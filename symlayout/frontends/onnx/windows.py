@@ -25,20 +25,22 @@ _KINDS = "rank, size_mismatch, infeasible, length_mismatch, attr_dtype, block_lt
 
 
 def _pairs(pads: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
-    flat = [0] * (2 * rank) if pads is None else attributes.vector("pads", pads, 2 * rank)
-    flat = attributes.fill("pads", flat, 0)
+    if pads is None:
+        return ((0, 0),) * rank
+    flat = attributes.fill("pads", attributes.vector("pads", pads, 2 * rank), 0)
     return tuple(zip(flat[:rank], flat[rank:], strict=True))
 
 
 def spatial_of(rank: int, auto_pad: Any, dilations: Any, pads: Any, strides: Any, ceil_mode: Any = 0) -> Spatial:
     """Return how windows lie on *rank* spatial axes, of ONNX's attributes."""
     mode = attributes.choice("auto_pad", auto_pad or "NOTSET", _AUTO)
-    listed = [
-        tuple([1] * rank if v is None else attributes.fill(what, attributes.vector(what, v, rank), 1))
-        for what, v in (("strides", strides), ("dilations", dilations))
-    ]
+    steps, apart = _steps("strides", strides, rank), _steps("dilations", dilations, rank)
     given = _pairs(pads, rank) if mode == "NOTSET" else mode
-    return Spatial(listed[0], listed[1], given, attributes.flag("ceil_mode", ceil_mode))
+    return Spatial(steps, apart, given, attributes.flag("ceil_mode", ceil_mode))
+
+
+def _steps(name: str, value: Any, rank: int) -> tuple[Any, ...]:
+    return (1,) * rank if value is None else tuple(attributes.fill(name, attributes.vector(name, value, rank), 1))
 
 
 def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
