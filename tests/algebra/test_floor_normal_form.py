@@ -253,3 +253,27 @@ def test_random_expressions_are_what_python_computes(start: int) -> None:
             assert high is None or value <= high, f"seed {seed} at {p}"
             assert not nonnegative or evaluate(goal, p) >= 0, f"seed {seed} at {p}"
     assert shown
+
+
+def test_a_quotient_of_a_dim_that_nothing_restricts_needs_no_samples() -> None:
+    facts = Facts()
+    for name in ("H", "W", "N"):
+        facts.declare(Dim(name))
+    facts.learn(10 - H - W)
+    assert facts.to_user(floor_div(facts, 3 * symbol("N") + 1, 2))[0] == symbol("((N + 1)//2)") + symbol("N")
+    assert facts._samples is None
+    assert floor_div(facts, H + W, 11) == 0  # restricted: the one value at the samples is proved
+
+
+def test_a_dim_moves_freely_if_only_its_lower_bound_restricts_it() -> None:
+    facts = Facts()
+    for d in (Dim("H"), Dim("W"), Dim("N"), Dim("M", 0, 9), Dim("P"), Dim("Q")):
+        facts.declare(d)
+    n, m, p, q = symbol("N"), symbol("M"), symbol("P"), symbol("Q")
+    facts.learn(W - H)
+    facts.require_zero(p * q - 12, "area")
+    f = floor_div(facts, n, 2)
+    free = {
+        e: facts.moves_freely(e) for e in (n + 1, n + H, -n, H + W, m, p, n * n, n * H + n, f, 3, n * W + 2 * q + n)
+    }
+    assert list(free.values()) == [True, True, True, False, False, False, False, False, False, False, False]

@@ -10,6 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.frontends import is_joint, names
+from symlayout.tensors.computation import constant
 from tests.frontends.calls import MOVEMENT, C, H, N, W, kind_of
 
 MODULES = {
@@ -92,6 +93,14 @@ def test_a_missing_and_an_unknown_attribute_are_typed_errors_and_type_errors() -
     assert kind_of(lambda: sl.op("openvino:SpaceToDepth-1")(x, block_size=2)) == "attr_missing"
     assert kind_of(lambda: sl.op("onnx:SpaceToDepth")(x, blocksize=2, block=2)) == "attr_unknown"
     assert kind_of(lambda: sl.op("onnx:SpaceToDepth")(x, 2, "DCR", 3)) == "attr_unknown"
+
+
+def test_a_constant_may_be_the_first_of_any_number_of_inputs() -> None:
+    ones = np.ones((2, 3))
+    y = sl.onnx.einsum(constant(ones), sl.tensor("3, N", name="x"), equation="ij,jk->ik")
+    assert y.shape == (2, N)
+    x = np.arange(6.0).reshape(3, 2)
+    assert np.array_equal(sl.interpret(y, x), ones @ x)
 
 
 def test_an_array_is_no_tensor() -> None:

@@ -73,3 +73,9 @@ def test_a_box_where_a_divisor_is_positive_is_nowhere_if_it_is_0() -> None:
     assert found is not None
     assert found.facts.positive(n)
     assert not box.facts.positive(n)
+
+
+def test_the_points_of_a_box_are_searched_for_once() -> None:
+    box = output_box(sl.space_to_depth(sl.tensor("N, C, 2*h, 2*w", name="x"), 2))
+    assert box.facts._samples
+    assert box.facts.fork()._points() == box.facts._points()

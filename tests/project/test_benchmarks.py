@@ -16,6 +16,7 @@ import pytest
 
 import symlayout as sl
 from benchmarks import __main__ as command
+from benchmarks import operations
 from benchmarks.arena import Arena, bytes_of, places
 from benchmarks.cases import Case, cases
 from benchmarks.goals import goals
@@ -232,6 +233,24 @@ def test_the_command_goes_on_where_it_ended(
     assert "2 rows, about" in printed
     assert "| calls on 3 KB | 3 |" in printed
     assert printed.count(f"{FAKES}:aborts died: calls on 3 KB: ") == 3
+
+
+def test_each_operation_of_onnx_is_timed_on_tensors_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {name for name, *_ in operations.rows()}
+    assert {"onnx:Conv", "onnx:MatMul", "onnx:Softmax", "onnx:Concat"} < names
+    assert len(names) > 180
+    made: list[sl.Tensor] = []
+    inputs, applied = operations.call_of(("onnx:Concat", "N, C; N, D", "axis=1"))
+    for _ in range(2):
+        xs = inputs()
+        made += xs
+        assert applied(xs).shape == (sl.dim("N"), sl.dim("C") + sl.dim("D"))
+    assert len({id(x.facts) for x in made}) == 4
+    assert operations.python_calls(lambda: abs((lambda: -2)())) == 1
+    assert operations.main(["--rows", "onnx:(Relu|Conv)$", "--rounds", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "| onnx:Relu | N, C |  |" in printed
+    assert "2 operations: median" in printed
 
 
 def test_the_report_lists_lost_rows_first(row: Row) -> None:

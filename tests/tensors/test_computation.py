@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.algebra.facts import Facts
 from symlayout.declare import Fill, Operand
 from symlayout.maps.evaluate_bodies import evaluated
 from symlayout.tensors.apply_operation import operand_of
@@ -182,3 +183,23 @@ def test_tensors_share_the_facts_of_the_one_that_has_all_of_them() -> None:
     assert both.includes(other.facts)
     assert operand_of("joint", [scale, other, x]).facts.includes(both)
     assert not x.facts.includes(other.facts)
+
+
+def test_facts_that_were_joined_for_an_operation_are_its_own_and_take_its_requirements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, w = sl.tensor("N, C, H, W", name="x"), sl.tensor("M, C, 3, 3", name="w")
+    before = list(x.facts.requirements), list(w.facts.requirements)
+    forks: list[Facts] = []
+    fork = Facts.fork
+
+    def counted(facts: Facts) -> Facts:
+        forks.append(facts)
+        return fork(facts)
+
+    monkeypatch.setattr(Facts, "fork", counted)
+    y = sl.onnx.conv(x, w)
+    assert len(forks) == 1
+    assert y.shape == sl.onnx.conv(sl.tensor("N, C, H, W", name="x"), sl.tensor("M, D, 3, 3", name="w")).shape
+    assert len(y.requires) == 2
+    assert (x.facts.requirements, w.facts.requirements) == before
