@@ -26,7 +26,8 @@ from symlayout.models.choices import is_open
 from symlayout.models.model import Items, Unshaped, Value, constant_tensor
 from symlayout.models.model_file import MAX_CONSTANT
 from symlayout.models.opaque import DimPlace, numbers_of_dims
-from symlayout.models.shape_arithmetic import REAL_OPS, NotComputedError, ShapeNodes
+from symlayout.models.shape_arithmetic import REAL_OPS, ShapeNodes
+from symlayout.models.shape_arrays import NotComputedError
 from symlayout.tensors.chain import Tensor
 
 _WHOLE = "biuUSO"  # kinds of elements that are not rounded

@@ -1,15 +1,14 @@
 """Compute the nodes by which a model makes its shapes, on integers and expressions in dims.
 
 The operations have ONNX's names; those of OpenVINO are translated by its loader.  A value is an array of any rank.
-Operations that move elements are those of the catalogue.  They are applied to the numbers of the elements, which shows
-where each element moves.
 
-Floats are computed by `symlayout.models.real_arithmetic`.  Left out: subgraphs.  Semantics: ONNX, "Operator Schemas".
+Here are the elementwise operations, casts, and the decisions that they need.  `symlayout.models.shape_arrays` has the
+operations on whole arrays, `symlayout.models.real_arithmetic` floats.  Left out: subgraphs.  Semantics: ONNX, "Operator
+Schemas".
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,39 +16,38 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from symlayout import frontends
 from symlayout.algebra.facts import Facts
 from symlayout.errors import FormatError, InconclusiveError, ShapeError, SymlayoutError, shown
 from symlayout.frontends.slices import PAST_THE_END
 from symlayout.language.sympy_arithmetic import exact_quotients, exact_ratio, least, quotients, same_products
 from symlayout.language.sympy_bridge import extreme, to_extent
-from symlayout.maps.interpreter import interpret
 from symlayout.models import real_arithmetic
-from symlayout.models.apply_node import Constant, Value, apply_layer
+from symlayout.models.apply_node import Constant, Value
 from symlayout.models.choices import Choice, branches, compared, is_open, joined
 from symlayout.models.model_file import MAX_CONSTANT
+from symlayout.models.shape_arrays import (
+    WHOLE_ARRAYS,
+    NotComputedError,
+    Rule,
+    array_of,
+    check_countable,
+    checked,
+    elements,
+    exact_integers,
+    gather,
+    moved,
+)
 from symlayout.tensors.chain import Tensor
-from symlayout.tensors.input_tensor import tensor
 
-MAX_TERMS = 64  # of an expression, were it multiplied out
 MAX_PASSES = 8  # over the nodes, each with more quotients that are known to be exact
 MAX_WORK = 10_000  # of a model, on different expressions
 LAST = "last"  # the hint that no evaluation follows
 _DECISION = 100  # the work of a search for a proof, where a sum or product is 1
 _WORK_OF_A_NODE = 20
-_LIMIT = 1 << 63
 _INT32 = (1 << 31) - 1
 _WIDE = (np.dtype(np.int32), np.dtype(np.int64))  # types in which a size is taken to fit
 
-Rule = Callable[..., Any]
 R = TypeVar("R")
-
-
-class NotComputedError(FormatError):
-    """A value is not computed as an array of expressions, because it is too large or has another form.
-
-    It is a value of the graph nevertheless: a tensor.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +110,11 @@ class ShapeNodes:
                 results = [self._elementwise(_ELEMENTWISE[op], inputs)]
             elif op == "Cast":
                 results = [_cast(self, *inputs, **attributes)]  # type: ignore[arg-type]
-            elif op in _RULES:
-                results = [_RULES[op](*inputs, **attributes)]
+            elif op in WHOLE_ARRAYS:
+                results = [WHOLE_ARRAYS[op](*inputs, **attributes)]
             else:
-                results = _moved(op, inputs, attributes, where)
-            return [_checked(result) for result in results]
+                results = moved(op, inputs, attributes, where)
+            return [checked(result) for result in results]
         except SymlayoutError as error:
             if where not in f"{error} {getattr(error, '__notes__', '')}":
                 error.add_note(f"in: {where}")
@@ -168,11 +166,11 @@ class ShapeNodes:
 
     def _elementwise(self, rule: Rule, inputs: Sequence[Any]) -> Constant:
         """Return *rule* applied to each element of the inputs, which are broadcast together."""
-        values = [_integers(value) for value in inputs]
-        _countable(np.broadcast_shapes(*(value.shape for value in values)))
+        values = [exact_integers(value) for value in inputs]
+        check_countable(np.broadcast_shapes(*(value.shape for value in values)))
         spread = np.broadcast_arrays(*values)
         found = [self._number(rule, numbers) for numbers in zip(*(value.flat for value in spread), strict=True)]
-        return _array(found, spread[0].shape)
+        return array_of(found, spread[0].shape)
 
     def _number(self, rule: Rule, numbers: tuple[Any, ...]) -> Any:
         if is_open(numbers):
@@ -253,9 +251,9 @@ class ShapeNodes:
             if op == "Cast":
                 return self._each_real(_as_float, inputs)
             if op == "Gather":
-                return np.asarray(_gather(*inputs, **attributes), object)
+                return np.asarray(gather(*inputs, **attributes), object)
             if op in _MOVING_REALS:
-                return _moved(f"onnx:{op}", inputs, attributes, where)[0]
+                return moved(f"onnx:{op}", inputs, attributes, where)[0]
         except (SymlayoutError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError):
             pass  # the value is a tensor whose elements are not known
         return None
@@ -270,13 +268,13 @@ class ShapeNodes:
             if made is None:
                 return None
             found.append(made)
-        return _elements(found, spread[0].shape)
+        return elements(found, spread[0].shape)
 
     def whole(self, reals: Constant) -> Constant | None:
         """Return reals that equal integers as these; None if one does not."""
         found = [real_arithmetic.floor_of(r) if r.roundings == 0 else None for r in reals.flat]
         whole = all(n is not None and _is_whole(r, n) for r, n in zip(reals.flat, found, strict=True))
-        return _array(found, reals.shape) if whole else None
+        return array_of(found, reals.shape) if whole else None
 
     def integers_of(self, reals: Constant) -> Constant | None:
         """Return reals cast to integers, which rounds them towards 0; None if the result is not known."""
@@ -287,7 +285,7 @@ class ShapeNodes:
             if whole is None or not (_is_whole(r, whole) or self.at_least(whole, 0)):
                 return None
             found.append(whole)
-        return _array(found, reals.shape)
+        return array_of(found, reals.shape)
 
 
 def _words(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> str:
@@ -430,29 +428,14 @@ _ELEMENTWISE: dict[str, Rule] = {
 }  # fmt: skip
 _DECIDING = (_quotient, _floor_quotient, _remainder, _equal, _minimum, _maximum)
 
-# ---------------------------------------------------------------------- whole arrays
-
-
-def _shape(data: Value, start: int = 0, end: int | None = None) -> Constant:
-    return _array(list(data.shape)[slice(start, end)])
-
-
-def _size(data: Value) -> Constant:
-    return _array([math.prod(data.shape)], ())
-
-
-def _gather(data: Constant, indices: Constant, axis: Any = 0) -> Constant:
-    chosen = np.asarray(_integers(indices), np.int64)
-    axis = range(data.ndim)[operator.index(np.ravel(axis).item())]
-    _countable((*data.shape, *chosen.shape))
-    return np.take(data, chosen.ravel(), axis).reshape(data.shape[:axis] + chosen.shape + data.shape[axis:][1:])
+# ---------------------------------------------------------------------- types
 
 
 def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Constant:
     if data.dtype != object:
         return data.astype(to)
     if to.kind == "b":
-        return _array([decide.truth(number) for number in data.flat], data.shape)
+        return array_of([decide.truth(number) for number in data.flat], data.shape)
     if to.kind not in "iu":
         raise NotComputedError(f"a shape is cast to {to}, which is no integer type")
     limits = np.iinfo(to)
@@ -463,126 +446,6 @@ def _cast(decide: ShapeNodes, data: Constant, to: np.dtype[Any], **_: Any) -> Co
     return data.copy()  # whose element type is another
 
 
-def _constant_of_shape(shape: Constant, value: Constant | None = None) -> Constant:
-    extents = [_known(n) for n in _integers(shape)]
-    _countable(extents)
-    filled = np.zeros(1, np.float32) if value is None else value
-    return np.full(extents, filled.reshape(()))
-
-
-def _range(start: Constant, limit: Constant, delta: Constant) -> Constant:
-    found = range(*(_known(_integers(end).reshape(()).item()) for end in (start, limit, delta)))
-    _countable([len(found)])
-    return _array(list(found))
-
-
-def _product(data: Constant, axes: Constant | None = None, keepdims: int = 1, **_: Any) -> Constant:
-    along = None if axes is None else tuple(operator.index(axis) for axis in np.ravel(axes))
-    return np.asarray(np.prod(_integers(data), axis=along, keepdims=bool(keepdims)), object)
-
-
-_RULES: dict[str, Rule] = {
-    "Shape": _shape, "Size": _size, "Gather": _gather, "ConstantOfShape": _constant_of_shape,
-    "Range": _range, "ReduceProd": _product,
-}  # fmt: skip
-
 REAL_OPS = frozenset({"Cast", "Gather"} | real_arithmetic.OPERATIONS.keys() | _ROUNDINGS.keys() | _MOVING_REALS)
 # What is computed here, beside the operations of the catalogue.
-OPS = frozenset(_RULES.keys() | _ELEMENTWISE.keys() | {"Cast"})
-
-
-def _moved(title: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str) -> list[Constant]:
-    """Return the outputs of an operation of the catalogue, which moves the elements of its first input, or of all."""
-    frontends.find(title)
-    count = len(inputs) if frontends.is_joint(title) else 1
-    data = [value for value in inputs[:count] if isinstance(value, np.ndarray)]
-    if not data or len(data) < count:
-        raise FormatError("data is left out")
-    elements = np.concatenate([np.zeros(1, data[0].dtype), *(value.ravel() for value in data)])
-    leaves: list[Value | None] = []
-    numbers: dict[str, Constant] = {}
-    first = 1  # number 0 is the fill
-    for k, value in enumerate(data):
-        leaves.append(tensor(value.shape, name=f"v{k}"))
-        numbers[f"v{k}"] = np.arange(first, first + value.size).reshape(value.shape)
-        first += value.size
-    results = apply_layer(title, [*leaves, *inputs[count:]], attributes, where)
-    for result in results:
-        if not all(isinstance(n, int) for n in result.shape):
-            raise NotComputedError(f"shape {result.shape} of what is computed from shapes is not known")
-        _countable(result.shape)
-        if any(case.fill is not None and case.fill.value != 0 for node in result.nodes() for case in _cases(node)):
-            raise NotComputedError("only 0 can be put beside what is computed from shapes")
-    places = [interpret(result, *(numbers[leaf.name] for leaf in result.leaves())) for result in results]
-    return [elements[place.ravel()].reshape(place.shape) for place in places]
-
-
-def _cases(node: Tensor) -> Sequence[Any]:
-    return node.declared.cases if node.declared else ()
-
-
-# ---------------------------------------------------------------------- values
-
-
-def _elements(found: Sequence[Any], shape: tuple[int, ...]) -> Constant:
-    made = np.empty(len(found), object)
-    made[:] = found
-    return made.reshape(shape)
-
-
-def _array(numbers: Sequence[Any], shape: tuple[int, ...] | None = None) -> Constant:
-    """Return an array of Python ints and expressions."""
-    made = np.empty(len(numbers), object)
-    made[:] = [int(n) if getattr(n, "is_Integer", False) else n for n in numbers]
-    return made if shape is None else made.reshape(shape)
-
-
-def _integers(value: Any) -> Constant:
-    """Return the integers and truth values of *value* as Python's, which do not wrap."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "iubO":
-        what = value.dtype if isinstance(value, np.ndarray) else "nothing"
-        raise NotComputedError(f"a shape is computed from {what}, not from integers")
-    return value.astype(object)
-
-
-def _known(n: Any) -> int:
-    """Return a number; an expression makes the shape of a value unknown here."""
-    if hasattr(n, "free_symbols"):
-        raise NotComputedError(f"the shape of a value depends on {str(n)[:80]}")
-    return operator.index(n)
-
-
-def _countable(shape: Sequence[int]) -> None:
-    """Refuse a large value: attributes have a few elements per axis."""
-    if any(n < 0 for n in shape) or math.prod(shape) > MAX_CONSTANT:
-        raise NotComputedError(f"a value of shape {str(tuple(shape))[:80]} has not 0 to {MAX_CONSTANT} elements")
-
-
-def _checked(value: Constant) -> Constant:
-    """Return *value*, whose numbers fit int64 and whose expressions are small."""
-    if value.dtype == object:
-        for number in value.flat:
-            _terms(number)
-    return value
-
-
-def _terms(e: Any) -> int:
-    """Return an upper bound of the number of terms of *e* multiplied out, and of the depth of its parts."""
-    if isinstance(e, Choice):
-        return _terms(e.zero) + _terms(e.then) + _terms(e.other)
-    if isinstance(e, int) or e.is_Rational:
-        if not max(abs(int(getattr(e, "p", e))), int(getattr(e, "q", 1))) < _LIMIT:
-            raise ShapeError("an integer of a shape exceeds int64", "overflow")
-        return 1
-    parts = [_terms(part) for part in e.args]
-    if e.is_Add:
-        count = sum(parts)
-    elif e.is_Mul:
-        count = math.prod(parts)
-    elif e.is_Pow:
-        count = max(parts[0], 2) ** min(abs(int(e.exp)), MAX_TERMS)
-    else:
-        count = sum(parts) + 1
-    if count > MAX_TERMS:
-        raise NotComputedError(f"an expression of a shape has more than {MAX_TERMS} terms")
-    return count
+OPS = frozenset(WHOLE_ARRAYS.keys() | _ELEMENTWISE.keys() | {"Cast"})

@@ -1,0 +1,171 @@
+"""Arrays of integers and expressions in dims, and what operations on whole arrays make of them.
+
+Operations that move elements are those of the catalogue.  They are applied to the numbers of the elements, which shows
+where each element moves.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout import frontends
+from symlayout.errors import FormatError, ShapeError
+from symlayout.maps.interpreter import interpret
+from symlayout.models.apply_node import Constant, Value, apply_layer
+from symlayout.models.choices import Choice
+from symlayout.models.model_file import MAX_CONSTANT
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.input_tensor import tensor
+
+MAX_TERMS = 64  # of an expression, were it multiplied out
+_LIMIT = 1 << 63
+
+Rule = Callable[..., Any]
+
+
+class NotComputedError(FormatError):
+    """A value is not computed as an array of expressions, because it is too large or has another form.
+
+    It is a value of the graph nevertheless: a tensor.
+    """
+
+
+def _shape(data: Value, start: int = 0, end: int | None = None) -> Constant:
+    return array_of(list(data.shape)[slice(start, end)])
+
+
+def _size(data: Value) -> Constant:
+    return array_of([math.prod(data.shape)], ())
+
+
+def gather(data: Constant, indices: Constant, axis: Any = 0) -> Constant:
+    """Return the elements of *data* at *indices* along an axis."""
+    chosen = np.asarray(exact_integers(indices), np.int64)
+    axis = range(data.ndim)[operator.index(np.ravel(axis).item())]
+    check_countable((*data.shape, *chosen.shape))
+    return np.take(data, chosen.ravel(), axis).reshape(data.shape[:axis] + chosen.shape + data.shape[axis:][1:])
+
+
+def _constant_of_shape(shape: Constant, value: Constant | None = None) -> Constant:
+    extents = [_known(n) for n in exact_integers(shape)]
+    check_countable(extents)
+    filled = np.zeros(1, np.float32) if value is None else value
+    return np.full(extents, filled.reshape(()))
+
+
+def _range(start: Constant, limit: Constant, delta: Constant) -> Constant:
+    found = range(*(_known(exact_integers(end).reshape(()).item()) for end in (start, limit, delta)))
+    check_countable([len(found)])
+    return array_of(list(found))
+
+
+def _product(data: Constant, axes: Constant | None = None, keepdims: int = 1, **_: Any) -> Constant:
+    along = None if axes is None else tuple(operator.index(axis) for axis in np.ravel(axes))
+    return np.asarray(np.prod(exact_integers(data), axis=along, keepdims=bool(keepdims)), object)
+
+
+WHOLE_ARRAYS: dict[str, Rule] = {
+    "Shape": _shape, "Size": _size, "Gather": gather, "ConstantOfShape": _constant_of_shape,
+    "Range": _range, "ReduceProd": _product,
+}  # fmt: skip
+"""The function for each operation on whole arrays; `Shape` and `Size` also take a tensor."""
+
+
+def moved(title: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], where: str) -> list[Constant]:
+    """Return the outputs of an operation of the catalogue, which moves the elements of its first input, or of all."""
+    frontends.find(title)
+    count = len(inputs) if frontends.is_joint(title) else 1
+    data = [value for value in inputs[:count] if isinstance(value, np.ndarray)]
+    if not data or len(data) < count:
+        raise FormatError("data is left out")
+    elements = np.concatenate([np.zeros(1, data[0].dtype), *(value.ravel() for value in data)])
+    leaves: list[Value | None] = []
+    numbers: dict[str, Constant] = {}
+    first = 1  # number 0 is the fill
+    for k, value in enumerate(data):
+        leaves.append(tensor(value.shape, name=f"v{k}"))
+        numbers[f"v{k}"] = np.arange(first, first + value.size).reshape(value.shape)
+        first += value.size
+    results = apply_layer(title, [*leaves, *inputs[count:]], attributes, where)
+    for result in results:
+        if not all(isinstance(n, int) for n in result.shape):
+            raise NotComputedError(f"shape {result.shape} of what is computed from shapes is not known")
+        check_countable(result.shape)
+        if any(case.fill is not None and case.fill.value != 0 for node in result.nodes() for case in _cases(node)):
+            raise NotComputedError("only 0 can be put beside what is computed from shapes")
+    places = [interpret(result, *(numbers[leaf.name] for leaf in result.leaves())) for result in results]
+    return [elements[place.ravel()].reshape(place.shape) for place in places]
+
+
+def _cases(node: Tensor) -> Sequence[Any]:
+    return node.declared.cases if node.declared else ()
+
+
+def elements(found: Sequence[Any], shape: tuple[int, ...]) -> Constant:
+    """Return an array of these objects, whatever they are."""
+    made = np.empty(len(found), object)
+    made[:] = found
+    return made.reshape(shape)
+
+
+def array_of(numbers: Sequence[Any], shape: tuple[int, ...] | None = None) -> Constant:
+    """Return an array of Python ints and expressions."""
+    made = np.empty(len(numbers), object)
+    made[:] = [int(n) if getattr(n, "is_Integer", False) else n for n in numbers]
+    return made if shape is None else made.reshape(shape)
+
+
+def exact_integers(value: Any) -> Constant:
+    """Return the integers and truth values of *value* as Python's, which do not wrap."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "iubO":
+        what = value.dtype if isinstance(value, np.ndarray) else "nothing"
+        raise NotComputedError(f"a shape is computed from {what}, not from integers")
+    return value.astype(object)
+
+
+def _known(n: Any) -> int:
+    """Return a number; an expression makes the shape of a value unknown here."""
+    if hasattr(n, "free_symbols"):
+        raise NotComputedError(f"the shape of a value depends on {str(n)[:80]}")
+    return operator.index(n)
+
+
+def check_countable(shape: Sequence[int]) -> None:
+    """Refuse a large value: attributes have a few elements per axis."""
+    if any(n < 0 for n in shape) or math.prod(shape) > MAX_CONSTANT:
+        raise NotComputedError(f"a value of shape {str(tuple(shape))[:80]} has not 0 to {MAX_CONSTANT} elements")
+
+
+def checked(value: Constant) -> Constant:
+    """Return *value*, whose numbers fit int64 and whose expressions are small."""
+    if value.dtype == object:
+        for number in value.flat:
+            count_terms(number)
+    return value
+
+
+def count_terms(e: Any) -> int:
+    """Return an upper bound of the number of terms of *e* multiplied out, and of the depth of its parts."""
+    if isinstance(e, Choice):
+        return count_terms(e.zero) + count_terms(e.then) + count_terms(e.other)
+    if isinstance(e, int) or e.is_Rational:
+        if not max(abs(int(getattr(e, "p", e))), int(getattr(e, "q", 1))) < _LIMIT:
+            raise ShapeError("an integer of a shape exceeds int64", "overflow")
+        return 1
+    parts = [count_terms(part) for part in e.args]
+    if e.is_Add:
+        count = sum(parts)
+    elif e.is_Mul:
+        count = math.prod(parts)
+    elif e.is_Pow:
+        count = max(parts[0], 2) ** min(abs(int(e.exp)), MAX_TERMS)
+    else:
+        count = sum(parts) + 1
+    if count > MAX_TERMS:
+        raise NotComputedError(f"an expression of a shape has more than {MAX_TERMS} terms")
+    return count
