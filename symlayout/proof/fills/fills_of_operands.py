@@ -8,7 +8,7 @@ the fill.  ``pad(relu(x), 0)`` is ``relu(pad(x, 0))``, since the relu of 0 is 0 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class Refilled:
         return Declared(declared.domain, tuple(map(self._refilled, declared.cases)))
 
     def _refilled(self, case: Case) -> Case:
-        return case if case.fill is None else replace(case, fill=self.fills[fill_text(case.fill.value, self.dtype)])
+        return case if case.fill is None else case._replace(fill=self.fills[fill_text(case.fill.value, self.dtype)])
 
 
 def fills_of_operands(

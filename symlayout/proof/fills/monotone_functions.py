@@ -8,7 +8,6 @@ where the exact one grows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
@@ -247,4 +246,4 @@ def _turned(body: Body) -> Body:
     """Return the body of minima for that of maxima, and the other way round."""
     assert body.function is not None
     function = _OPPOSITE[body.function]
-    return replace(body, name=function.__name__, function=function, joins=JOINS[function])
+    return body._replace(name=function.__name__, function=function, joins=JOINS[function])

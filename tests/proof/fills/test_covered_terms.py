@@ -10,7 +10,7 @@ import pytest
 
 import symlayout as sl
 from symlayout.proof.fills.covered_terms import may_be_covered
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 from tests.compute.values import differ
 
 N, C, H, W, M = sl.dims("N C H W M", min=1)
@@ -134,4 +134,4 @@ def test_only_folds_over_other_boxes_whose_fills_change_nothing_are_compared_by_
         (padded(0.0), padded(0.0, op.reduce_max, 1), False),
     )
     for a, b, may in cases:
-        assert may_be_covered(a, b, joint_facts((a, b))) is may
+        assert may_be_covered(a, b, operand_of("joint", (a, b)).facts) is may

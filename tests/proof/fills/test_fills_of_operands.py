@@ -14,7 +14,7 @@ from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.fills.copies_of_terms import neutral
 from symlayout.proof.fills.fills_of_operands import everywhere, fills_of_operands
 from symlayout.proof.pull_functions import pulled
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 from symlayout.tensors.declaration import Fill
 from symlayout.tensors.element_types import fill_text
 
@@ -63,7 +63,9 @@ def test_a_function_goes_through_a_pad_and_has_a_certificate(name: str) -> None:
     left, right = _sides(*FUNCTIONS[name])
     proof = sl.prove_equal(left, right)
     assert proof.verdict is sl.Verdict.PROVED
-    assert refusal_of_computed(proof.certificate, {"": left}, {"": right}, joint_facts((left, right))) == ""
+    assert (
+        refusal_of_computed(proof.certificate, {"": left}, {"": right}, operand_of("joint", (left, right)).facts) == ""
+    )
     (new,), _ = pulled([right])
     assert new.declared is None, "the function is not outermost"
     array = np.random.default_rng(0).standard_normal((1, 2, 3)).astype(np.float32)

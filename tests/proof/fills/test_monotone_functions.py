@@ -12,7 +12,7 @@ import symlayout as sl
 from symlayout.compute.trace import larger, smaller
 from symlayout.proof.certificate.computed import refusal_of_computed
 from symlayout.proof.fills.monotone_functions import direction, has_a_term
-from symlayout.tensors.apply_operation import joint_facts
+from symlayout.tensors.apply_operation import operand_of
 from tests.compute.values import differ
 
 N, C, H, W = sl.dims("N C H W", min=1)
@@ -191,11 +191,11 @@ def test_certificates_are_about_the_merged_sides() -> None:
     assert certificate is not None
     assert certificate["merged"] is True
     claim = {"": sides[0]}, {"": sides[1]}
-    assert refusal_of_computed(certificate, *claim, joint_facts(sides)) == ""
+    assert refusal_of_computed(certificate, *claim, operand_of("joint", sides).facts) == ""
     wrong = FALSE["negative values"]()
-    assert refusal_of_computed(certificate, {"": wrong[0]}, {"": wrong[1]}, joint_facts(wrong)) != ""
+    assert refusal_of_computed(certificate, {"": wrong[0]}, {"": wrong[1]}, operand_of("joint", wrong).facts) != ""
     without = {key: value for key, value in certificate.items() if key != "merged"}
-    assert refusal_of_computed(without, *claim, joint_facts(sides)) != ""
+    assert refusal_of_computed(without, *claim, operand_of("joint", sides).facts) != ""
 
 
 def test_a_proof_that_each_window_has_an_element_has_no_certificate() -> None:
