@@ -59,15 +59,13 @@ class _Regions:
                 self.readers.setdefault(name, []).append(node)
 
     def run(self) -> list[Rewritten]:
-        changes = []
-        for name in [n for node in self.graph.nodes for n in node.output]:
-            if name not in self.movement.sources or name in self.kept:
-                continue
-            if is_end(name, self.movement, self.readers, self.graph.outputs | self.captured):
-                change = self._rewrite(name)
-                if change is not None:
-                    changes.append(change)
-        return changes
+        """Rewrite what ends in a value that is read, then what ends in a join on the way there."""
+        moved = [n for node in self.graph.nodes for n in node.output if n in self.movement.sources]
+        needed = self.graph.outputs | self.graph.captured()
+        ends = [n for n in moved if is_end(n, self.movement, self.readers, needed)]
+        joins = [n for n in moved if len(set(self.movement.sources[n])) > 1]
+        names = (n for n in dict.fromkeys((*ends, *joins)) if n not in self.kept)
+        return [change for n in names if (change := self._rewrite(n)) is not None]
 
     def _ancestors(self, name: str) -> Iterator[str]:
         """Yield the values that a value is moved from, the nearest first."""

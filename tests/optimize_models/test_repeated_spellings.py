@@ -155,3 +155,17 @@ def test_a_repeat_that_is_an_output_stays(tmp_path: Path) -> None:
     onnx.save(made, tmp_path / "m.onnx")
     changes = split_repeats(sl.read_model(tmp_path / "m.onnx"))[1]
     assert value not in [each.value for each in changes]
+
+
+def test_a_shift_on_the_way_to_windows_is_one_gather(tmp_path: Path) -> None:
+    """The slices and the Concat of a shift end in no value that is read: windows are made of it."""
+    n = Parts(opset=18)
+    x = n("Relu", "x")
+    parts = [n("Slice", x, n.integers(a), n.integers(b), n.integers(1)) for a, b in ((2, 8), (0, 2))]
+    shifted = n("Concat", *parts, axis=1)
+    windows = n(
+        "Reshape", n.turn(n("Reshape", shifted, n.integers(0, 2, 4, 2, 4, 3)), 0, 1, 3, 2, 4, 5), n.integers(-1, 16, 3)
+    )
+    o = optimized(tmp_path, n.model(["N", 8, 8, 3], n("Sigmoid", windows), 3))
+    moves = [m.op_type for m in o.source.graph.node if m.op_type in ("Slice", "Concat", "Gather", "Transpose")]
+    assert moves == ["Gather", "Transpose"]
