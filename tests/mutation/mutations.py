@@ -24,7 +24,7 @@ class Mutation:
 Row = tuple[str, ...]  # the last three or four parts of a mutation
 
 _DIGITS: list[Row] = [
-    ("the divisor is positive", "if not facts.positive(k):\n", "if False:\n"),
+    ("the divisor is positive", "if not (k >= 1 if isinstance(k, int) else facts.positive(k)):\n", "if False:\n"),
     (
         "a remainder is less than its divisor",
         " and facts.nonnegative((quotient + 1) * k - 1 - rest):",
