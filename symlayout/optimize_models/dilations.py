@@ -80,10 +80,7 @@ class _Regions:
         self.graph, self.tensors, self.sources = graph, movement.tensors, movement.sources
         self.producers, self.kept = graph.producers(), graph.outputs | graph.captured()
         self.named = graph.named()
-        self.readers: dict[str, list[NodeProto]] = {}
-        for node in graph.nodes:
-            for name in node.input:
-                self.readers.setdefault(name, []).append(node)
+        self.readers = graph.readers()
 
     def rewrite(self, node: NodeProto, kept: Set[str]) -> Rewritten | None:
         """Rewrite the region around a convolution; return what was done, or None."""

@@ -44,14 +44,14 @@ def fold_pads(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelPro
         Values of pads that stay.
     """
     graph, pads = EditedGraph(model.source), _Pads(model)
-    kept = graph.outputs | graph.captured()
+    kept = graph.outputs | graph.captured() | untouched
     changes = []
     for node in list(graph.nodes):
-        readers = [n for n in graph.nodes if node.output and node.output[0] in n.input]
         widths = pads.widths(graph, node)
-        if widths is None or node.output[0] in kept | untouched:
+        if widths is None or node.output[0] in kept:
             continue
-        if not all(_takes(graph, n, node.output[0]) for n in readers):
+        readers = [n for n in graph.nodes if node.output[0] in n.input]
+        if not readers or not all(_takes(graph, n, node.output[0]) for n in readers):
             continue
         for reader in readers:
             _add(graph, reader, widths)
@@ -120,9 +120,10 @@ def fold_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[Model
     graph, movement = EditedGraph(model.source), Movement(model)
     kept = graph.outputs | graph.captured() | untouched
     tensors = dict(movement.tensors)
+    all_readers = graph.readers()
     changes = []
     for name, sources in movement.sources.items():
-        readers = [n for n in graph.nodes if name in n.input]
+        readers = all_readers.get(name, [])
         if name in kept or len(sources) != 1 or not readers or not _is_repeat(tensors, name, sources[0]):
             continue
         if any(out in movement.sources for n in readers for out in n.output):
@@ -130,6 +131,7 @@ def fold_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[Model
         if not all(_broadcasts(graph, n, name, tensors, sources[0]) for n in readers):
             continue
         graph.redirect(name, sources[0])
+        all_readers.setdefault(sources[0], []).extend(readers)
         ends = tuple(out for n in readers for out in n.output if out)
         text = f"{name[:80]}: {', '.join(n.op_type for n in readers)} repeats elements itself"
         changes.append(Rewritten(name, text, ends=ends))

@@ -5,7 +5,7 @@ A channel shuffle after a Concat of two halves is a Concat along an axis of thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from symlayout.errors import SymlayoutError
@@ -22,10 +22,14 @@ from symlayout.tensors.chain import Tensor
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
+    _Readers = Mapping[str, Sequence[NodeProto]]
+
 _MAX_CHAIN = 8  # moves after a Concat that are looked at
 
 
-def join_elsewhere(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+def join_elsewhere(
+    model: Model, untouched: Set[str] = frozenset(), speller: Speller | None = None
+) -> tuple[ModelProto, list[Rewritten]]:
     """Return the model with values joined along the axis that leaves the least to move, and what was changed.
 
     Nothing is proved here of the model; each spelling of what is moved after is.
@@ -34,19 +38,22 @@ def join_elsewhere(model: Model, untouched: Set[str] = frozenset()) -> tuple[Mod
     ----------
     untouched : set of str
         Values that are made as they are.
+    speller : Speller, optional
+        One that remembers the spellings of other models with these operations.
     """
     graph, movement = EditedGraph(model.source), Movement(model)
-    speller = Speller(graph.opset)
+    speller = speller or Speller(graph.opset)
     kept = graph.outputs | graph.captured() | untouched
     changes: list[Rewritten] = []
     touched: set[str] = set()
+    readers = graph.readers()
     for node in list(graph.nodes):
         if not graph.is_standard(node, "Concat") or touched & set(node.input):
             continue
         best: tuple[tuple[int, int, int], str, int, Spelling] | None = None
         if not _is_of_equals(node, movement):
             continue
-        for name, below in _chain(graph, node, movement, kept):
+        for name, below in _chain(graph, readers, node, movement, kept):
             if name in untouched:
                 continue
             for axis, found in _spellings(speller, node, name, movement, below):
@@ -56,13 +63,20 @@ def join_elsewhere(model: Model, untouched: Set[str] = frozenset()) -> tuple[Mod
         if best is not None:
             _, name, axis, found = best
             _apply(graph, node, name, axis, found, movement)
+            readers = graph.readers()
             touched.add(name)
             made = ", ".join(s.op for s in found.steps) or "nothing"
             changes.append(Rewritten(name, f"{name[:80]}: Concat along an axis of its own, then {made}", ends=(name,)))
     return graph.finish(), changes
 
 
-def _chain(graph: EditedGraph, node: NodeProto, movement: Movement, kept: Set[str]) -> Iterator[tuple[str, Cost]]:
+def _chain(
+    graph: EditedGraph,
+    readers: _Readers,
+    node: NodeProto,
+    movement: Movement,
+    kept: Set[str],
+) -> Iterator[tuple[str, Cost]]:
     """Yield the values that the output of a node is moved to, and what that costs.
 
     If such a value is made in another way, nobody needs the node any more.
@@ -71,13 +85,14 @@ def _chain(graph: EditedGraph, node: NodeProto, movement: Movement, kept: Set[st
     for _ in range(_MAX_CHAIN):
         if name in kept:
             return
-        readers = [n for n in graph.nodes if name in n.input]
-        following = [n for n in readers if len(n.output) == 1 and movement.sources.get(n.output[0]) == [name]]
+        following = [
+            n for n in readers.get(name, []) if len(n.output) == 1 and movement.sources.get(n.output[0]) == [name]
+        ]
         if len(following) != 1:
             return
         name = following[0].output[0]
         moves.append(following[0])
-        if not _is_needed(graph, node, following[0]):
+        if not _is_needed(graph, readers, node, following[0]):
             yield name, cost_of(moves, movement.tensors, movement.sources)
 
 
@@ -88,14 +103,18 @@ def _is_of_equals(node: NodeProto, movement: Movement) -> bool:
     return known and len(node.input) > 1 and len(shapes) == 1 and shapes.isdisjoint((None, ()))
 
 
-def _is_needed(graph: EditedGraph, node: NodeProto, without: NodeProto) -> bool:
+def _is_needed(graph: EditedGraph, readers: _Readers, node: NodeProto, without: NodeProto) -> bool:
     """Return whether the outputs of a graph need a node if another one is not run."""
     needed = graph.outputs | graph.captured()
-    for at in reversed(graph.nodes):
-        if at is not without and any(out in needed for out in at.output):
-            if at is node:
-                return True
-            needed.update(at.input)
+    waiting, seen = [node], {id(node), id(without)}
+    while waiting:
+        at = waiting.pop()
+        if any(out in needed for out in at.output):
+            return True
+        for reader in (r for out in at.output for r in readers.get(out, [])):
+            if id(reader) not in seen:
+                seen.add(id(reader))
+                waiting.append(reader)
     return False
 
 

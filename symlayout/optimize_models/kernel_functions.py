@@ -112,10 +112,7 @@ class _Functions:
         self.graph, self.model, self.kept = graph, model, kept
         self.movement = Movement(model)
         self.made_by, self.captured = graph.producers(), graph.captured()
-        self.readers: dict[str, list[NodeProto]] = {}
-        for node in graph.nodes:
-            for name in node.input:
-                self.readers.setdefault(name, []).append(node)
+        self.readers = graph.readers()
         self.constants = {t.name: t for t in model.source.graph.initializer}
         self.given = {v.name for v in model.source.graph.input}
         self.order = {id(node): k for k, node in enumerate(graph.nodes)}

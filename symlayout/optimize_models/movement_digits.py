@@ -26,6 +26,8 @@ from symlayout.tensors.chain import Tensor
 _MAX_ELEMENTS = 1 << 22  # of an example
 _FACTORS = (2, 3, 5, 7, 11, 13)  # of the dims of an example; they tell dims apart
 _TRIES = 24  # ways to give these factors to dims
+_MAX_FAILURES = 6  # of these for which an operation cannot be applied, though the requirements are met
+_CHOICES = 256  # of sizes where these do not do
 _MAX_MODULUS = 64  # that a dim of an example is a multiple of
 _PREFERRED = (2, 3, 4, 6, 5, 8, 7, 12)  # sizes where a dim's modulus is not enough
 
@@ -138,18 +140,24 @@ def _example(t: Tensor) -> Example | None:
 
 def _bound(t: Tensor) -> Iterator[Tensor]:
     """Yield *t* at sizes that tell its dims apart; each extent with dims has another size the second time."""
-    if not t.facts.dims:
+    names = list(t.facts.dims)
+    if not names:
         yield t
         return
-    names = list(t.facts.dims)
     first: list[int] | None = None
     taken: dict[str, int] = {}
+    evaluated, failures = t.facts.evaluation(), 0
     for modulus in _moduli(t):
         for factors in itertools.islice(itertools.permutations(_FACTORS[: max(len(names), 2)], len(names)), _TRIES):
             values = dict(zip(names, factors, strict=True))
+            if t.facts.failing(evaluated({name: value * modulus for name, value in values.items()})) is not None:
+                continue
             try:
                 bound = _smallest(t, values, modulus, taken, first)
             except SymlayoutError:
+                failures += 1
+                if failures == _MAX_FAILURES:
+                    return
                 continue
             if bound is None:
                 continue
@@ -161,7 +169,7 @@ def _bound(t: Tensor) -> Iterator[Tensor]:
                 first, taken = sizes, values
     if first is None:
         try:
-            yield small(t, lambda bound: min(bound.leaves()[0].shape, default=2) > 1, _PREFERRED)[0]
+            yield small(t, lambda bound: min(bound.leaves()[0].shape, default=2) > 1, _PREFERRED, _CHOICES)[0]
         except InconclusiveError:
             return
 

@@ -18,16 +18,20 @@ if TYPE_CHECKING:
 _MAX_ANCESTORS = 24  # values of one region that are tried as its source
 
 
-def respell_regions(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+def respell_regions(
+    model: Model, kept: Set[str] = frozenset(), speller: Speller | None = None
+) -> tuple[ModelProto, list[Rewritten]]:
     """Return the model with each region of movement in its cheapest spelling, and what was changed.
 
     Parameters
     ----------
     kept : set of str
         Values that are made as they are.
+    speller : Speller, optional
+        One that remembers the spellings of other models with these operations.
     """
     graph = EditedGraph(model.source)
-    regions = _Regions(graph, Movement(model), kept)
+    regions = _Regions(graph, Movement(model), kept, speller or Speller(graph.opset))
     changes = regions.run()
     return graph.finish(), changes
 
@@ -43,20 +47,12 @@ def is_end(name: str, movement: Movement, readers: Mapping[str, Sequence[NodePro
 class _Regions:
     """The regions of a graph while they are rewritten."""
 
-    def __init__(self, graph: EditedGraph, movement: Movement, kept: Set[str]) -> None:
-        self.graph, self.movement, self.kept = graph, movement, kept
-        self.speller = Speller(graph.opset)
+    def __init__(self, graph: EditedGraph, movement: Movement, kept: Set[str], speller: Speller) -> None:
+        self.graph, self.movement, self.kept, self.speller = graph, movement, kept, speller
         self.touched: set[str] = set()
         self.named = graph.named()
-        self._read()
-
-    def _read(self) -> None:
-        """Note who makes and who reads each value, as the graph is now."""
-        self.uses, self.made_by, self.captured = self.graph.uses(), self.graph.producers(), self.graph.captured()
-        self.readers: dict[str, list[NodeProto]] = {}
-        for node in self.graph.nodes:
-            for name in node.input:
-                self.readers.setdefault(name, []).append(node)
+        self.uses, self.made_by, self.captured = graph.uses(), graph.producers(), graph.captured()
+        self.readers = graph.readers()
 
     def run(self) -> list[Rewritten]:
         """Rewrite what ends in a value that is read, then what ends in a join on the way there."""
@@ -102,18 +98,16 @@ class _Regions:
             return None
         _, source, found, dead = best
         self._apply(name, source, found, producer)
-        self._read()
         ops = ", ".join(n.op_type for n in dead)
         made = ", ".join(s.op for s in found.steps) or "nothing"
         return Rewritten(name, f"{name[:80]} from {source[:80]}: {ops} became {made}", found.proofs)
 
     def _dead_without(self, name: str, source: str) -> list[NodeProto]:
         """Return the nodes that nobody needs if *name* is made of *source* anew."""
-        uses = self.uses.copy()
-        uses[source] += 1
+        gone: Counter[str] = Counter({source: -1})  # the reads of each value by dead nodes
         producers = self.made_by
         node = producers[name]
-        others = [out for out in node.output if out and out != name and uses[out]]
+        others = [out for out in node.output if out and out != name and self.uses[out] > gone[out]]
         dead: list[NodeProto] = []
         seen: set[int] = set()
         waiting = [] if others else [node]
@@ -124,9 +118,9 @@ class _Regions:
             seen.add(id(at))
             dead.append(at)
             for read, count in Counter(n for n in at.input if n).items():
-                uses[read] -= count
+                gone[read] += count
                 made = producers.get(read)
-                if made is not None and not any(uses[out] > 0 for out in made.output if out):
+                if made is not None and not any(self.uses[out] > gone[out] for out in made.output if out):
                     waiting.append(made)
         dead.reverse()
         return dead
@@ -146,22 +140,41 @@ class _Regions:
         if spelling.steps:
             start = self.movement.tensors[source]
             assert start is not None
-            for k, out in enumerate(producer.output):
-                if out == name:
-                    producer.output[k] = graph.new_name(f"{name}_before")
-            graph.insert(spelling.emit(graph, source, start.shape, name), before=producer)
+            self._rename(producer, name, graph.new_name(f"{name}_before"))
+            new = spelling.emit(graph, source, start.shape, name)
+            graph.insert(new, before=producer)
+            for node in new:
+                self.made_by.update((out, node) for out in node.output)
+                for read, count in Counter(n for n in node.input if n).items():
+                    self.uses[read] += count
+                    self.readers.setdefault(read, []).append(node)
         elif name in graph.outputs:
-            old = self.made_by[source]
-            for k, out in enumerate(producer.output):
-                if out == name:
-                    producer.output[k] = graph.new_name(f"{name}_before")
-            for k, out in enumerate(old.output):
-                if out == source:
-                    old.output[k] = name
-            graph.redirect(source, name)
+            self._rename(producer, name, graph.new_name(f"{name}_before"))
+            self._rename(self.made_by[source], source, name)
+            self._redirect(source, name)
             self.touched.add(source)
         else:
-            graph.redirect(name, source)
+            self._redirect(name, source)
+
+    def _rename(self, node: NodeProto, old: str, new: str) -> None:
+        """Give an output of a node another name; what reads it reads the old one still."""
+        for k, out in enumerate(node.output):
+            if out == old:
+                node.output[k] = new
+        self.made_by.pop(old, None)
+        self.made_by[new] = node
+
+    def _redirect(self, old: str, new: str) -> None:
+        """Let the nodes that read *old* read *new*."""
+        moved = self.readers.pop(old, [])
+        for node in moved:
+            for k, name in enumerate(node.input):
+                if name == old:
+                    node.input[k] = new
+                    self.uses[old] -= 1
+                    self.uses[new] += 1
+        readers = self.readers.setdefault(new, [])
+        readers += [node for node in moved if not any(node is other for other in readers)]
 
 
 def cost_of_model(model: Model) -> Cost:

@@ -44,6 +44,7 @@ class EditedGraph:
         self.nodes: list[NodeProto] = list(graph.node)
         self.opset = max((o.version for o in source.opset_import if o.domain in _ONNX), default=1)
         self.outputs = {value.name for value in graph.output}
+        self._inside: dict[int, tuple[NodeProto, list[str]]] = {}  # what the subgraphs of a node read, by its id
         used = set(self.uses())
         self._unread = {name for node in self.nodes if used.isdisjoint(node.output) for name in node.output}
         self._unread |= {t.name for t in graph.initializer} - used
@@ -65,12 +66,27 @@ class EditedGraph:
         found = Counter(value.name for value in self.message.graph.output)
         for node in self.nodes:
             found.update(name for name in node.input if name)
-            found.update(outer_names(node))
+            found.update(self._read_inside(node))
+        return found
+
+    def readers(self) -> dict[str, list[NodeProto]]:
+        """Return the nodes that read each value, in order; what a subgraph reads does not count."""
+        found: dict[str, list[NodeProto]] = {}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.input):
+                if name:
+                    found.setdefault(name, []).append(node)
         return found
 
     def captured(self) -> set[str]:
         """Return the names of values that subgraphs read."""
-        return {name for node in self.nodes for name in outer_names(node)}
+        return {name for node in self.nodes for name in self._read_inside(node)}
+
+    def _read_inside(self, node: NodeProto) -> list[str]:
+        """Return the names that the subgraphs of a node read from the main graph."""
+        if id(node) not in self._inside:
+            self._inside[id(node)] = node, outer_names(node)
+        return self._inside[id(node)][1]
 
     def producers(self) -> dict[str, NodeProto]:
         """Return the node that computes each value."""
@@ -162,7 +178,7 @@ class EditedGraph:
             if any(used[name] for name in node.output if name) or self._unread.issuperset(node.output):
                 kept.append(node)
                 used.update(node.input)
-                used.update(outer_names(node))
+                used.update(self._read_inside(node))
         graph = self.message.graph
         kept.reverse()
         copies = [_copy(node) for node in kept]

@@ -22,9 +22,10 @@ from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
+from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.permuted_nodes import Found, inverse
 from symlayout.optimize_models.rewritten import Rewritten
-from symlayout.optimize_models.spell_movement import rebased
+from symlayout.optimize_models.spell_movement import Speller, rebased
 from symlayout.optimize_models.split_products import split_products
 from symlayout.optimize_models.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.proof.prove import Proof, Verdict, check_laws, implies, prove_equal
@@ -354,7 +355,9 @@ class _Search:
         self.refused: set[tuple[str, ...]] = set()
         self.kept: set[str] = set()  # values whose rewrite made the result UNKNOWN
         self.found: Found = {}
+        self.speller = Speller(EditedGraph(original.source).opset)
         self.used: set[str] = set()
+        self.idle: dict[str | Crossing, tuple[Model, set[str]]] = {}  # where a rule did nothing
         self.sums: dict[str, None] = {}  # that stay because their law is not granted
         self.failed: list[str] = []  # operators without a spelling in the layout
         self.requires = [r for t in original.outputs.values() for r in t.requires]
@@ -363,7 +366,7 @@ class _Search:
         tried = self.best  # the model in which values were kept
         for _ in range(_MAX_ROUNDS):
             self.failed = []
-            if any([self._try(rewrite) for rewrite in self._rewrites()]):
+            if any([self._try_again(rule, maker) for rule, maker in self._rewrites()]):
                 continue
             if self.best is tried or not self._forgets_kept():
                 break
@@ -383,27 +386,40 @@ class _Search:
 
     def _forgets_kept(self) -> bool:
         """Forget values whose movement was not proved, as it may be beside others now; return whether there are any."""
-        again = {each.value for each in respell_regions(self.best)[1]} & self.kept
+        again = {each.value for each in respell_regions(self.best, speller=self.speller)[1]} & self.kept
         self.kept -= again
         self.refused.clear()
+        self.idle.clear()
         self.changes = [c for c in self.changes if c.accepted or again.isdisjoint(each.value for each in c.rewritten)]
         return bool(again)
 
-    def _rewrites(self) -> Iterator[_Maker]:
+    def _rewrites(self) -> Iterator[tuple[str | Crossing, _Maker]]:
+        """Yield the rules, by name or crossing, and what makes a rewrite by them."""
         carried = [] if self.layout is None else crossings_to(self.layout)
         for crossing in carried:
-            yield partial(self._crossed, crossing)
-        yield lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
-        yield lambda kept: _Rewrite("movement", *respell_regions(self.best, kept))
-        yield lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept))
-        yield lambda kept: _Rewrite("products", *split_products(self.best, kept))
+            yield crossing, partial(self._crossed, crossing)
+        yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
+        yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
+        yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
+        yield "products", lambda kept: _Rewrite("products", *split_products(self.best, kept, self.speller))
         apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
             if crossing.perm not in apart:
-                yield partial(self._crossed, crossing)
-        yield lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
-        yield lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept))
-        yield lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
+                yield crossing, partial(self._crossed, crossing)
+        yield "repeats", lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
+        yield "split repeats", lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept))
+        yield "pads", lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
+
+    def _try_again(self, rule: str | Crossing, maker: _Maker) -> bool:
+        """Do what `_try` does, unless the rule was tried on this very model and did nothing."""
+        model, kept = self.idle.get(rule, (None, None))
+        if model is self.best and kept == self.kept:
+            return False
+        if self._try(maker):
+            return True
+        if isinstance(rule, str) or not rule.free_ends:  # what holds back a layout is told anew each time
+            self.idle[rule] = self.best, set(self.kept)
+        return False
 
     def _crossed(self, crossing: Crossing, kept: Set[str]) -> _Rewrite:
         made = run_permuted(self.best, crossing, self.found, kept)
@@ -440,14 +456,11 @@ class _Search:
         """Return a rewritten model, or why it cannot be read; what a layout leaves behind is respelled."""
         try:
             model = _reread(self.original, made.source)
-            if made.rule in (
-                "layout",
-                "products",
-                "joins",
-            ):  # identities and pairs of transposes are left, which go as regions
-                source, more = respell_regions(model, self.kept)
-                made.rewritten.extend(more)
-                model = _reread(self.original, source)
+            if made.rule in _LEAVE_MOVES:
+                source, more = respell_regions(model, self.kept, self.speller)
+                if more:
+                    made.rewritten.extend(more)
+                    model = _reread(self.original, source)
         except SymlayoutError as error:
             return f"the result cannot be read: {error}"
         return model

@@ -23,6 +23,7 @@ from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.optimize_models.spell_movement import rebased
 from symlayout.proof.prove import Proof, Verdict, implies, prove_briefly
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.stand_in import dims_of, stand_in
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -380,12 +381,14 @@ class PermutedNodes:
         )
 
     def _stand_ins(self, node: NodeProto) -> dict[str, Tensor]:
-        """Return a leaf for each operand that is no constant."""
+        """Return a leaf for each operand that is no constant, with the facts about the dims of the node's values."""
+        values = {n: t for n in (*node.input, *node.output) if n and (t := self._tensors.get(n)) is not None}
+        dims = frozenset(dim for t in values.values() for dim in dims_of(t))
         leaves: dict[str, Tensor] = {}
         for n in dict.fromkeys(n for n in node.input if n):
-            t = self._tensors.get(n)
+            t = values.get(n)
             if t is not None and t.values is None:
-                leaves[n] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(leaves)}")
+                leaves[n] = stand_in(t, dims, f"stand-in {len(leaves)}")
         return leaves
 
     def _made(

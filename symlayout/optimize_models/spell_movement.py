@@ -6,7 +6,7 @@ The composed map of the movement decides, as `movement_digits` finds it: no spel
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,8 @@ from symlayout.optimize_models.reshape_steps import (
 from symlayout.optimize_models.spell_windows import WINDOWS, stacked
 from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.chain_key import chain_key
+from symlayout.tensors.stand_in import dims_between, stand_in
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -246,6 +248,8 @@ def rebased(t: Tensor, sources: Mapping[int, Tensor]) -> Tensor | None:
 class Speller:
     """Finds the cheapest spelling of the movement between two values.
 
+    What it found is remembered: a model that is read again after a rewrite moves most values as it did before.
+
     Parameters
     ----------
     opset : int
@@ -254,7 +258,8 @@ class Speller:
 
     def __init__(self, opset: int) -> None:
         self._opset = opset
-        self._stand_ins = itertools.count()
+        self._known: dict[Hashable, Spelling | None] = {}
+        self._leaves: dict[Hashable, tuple[Facts, Tensor]] = {}  # the facts are kept, since the key has their id
 
     def cheapest(self, source: Tensor, value: Tensor, below: Cost) -> Spelling | None:
         """Return the cheapest spelling that is proved and costs less than *below*; None if none was found.
@@ -264,9 +269,26 @@ class Speller:
         source, value : Tensor
             The value is moved from the source.
         """
-        key = f"stand-in {next(self._stand_ins)}"
-        leaf = Tensor("x", source.dtype, source.extents, source.facts, key=key)
-        bare = Tensor("x", None, source.extents, source.facts, key=key)
+        leaf = self._stand_in(source, value)
+        chain = chain_key(source, value, leaf)
+        if chain is None:
+            return self._found(source, value, leaf, below)
+        key = chain, below.transposes, below.nodes, frozenset(below.sizes.items())
+        if key not in self._known:
+            self._known[key] = self._found(source, value, leaf, below)
+        return self._known[key]
+
+    def _stand_in(self, source: Tensor, value: Tensor) -> Tensor:
+        """Return a leaf in the place of the source, with the facts that the movement needs."""
+        dims = frozenset(dims_between(source, value))
+        key = id(source.facts), source.dtype, source.extents, dims
+        if key not in self._leaves:
+            self._leaves[key] = source.facts, stand_in(source, dims, "stand-in")
+        return self._leaves[key][1]
+
+    def _found(self, source: Tensor, value: Tensor, leaf: Tensor, below: Cost) -> Spelling | None:
+        """Return what `cheapest` does, found anew."""
+        bare = Tensor("x", None, leaf.extents, leaf.facts, key=leaf.key)
         wanted, moved = (rebased(value, {id(source): t}) for t in (leaf, bare))
         if wanted is None or moved is None or moved.leaves() != [bare]:
             return None

@@ -52,7 +52,9 @@ _ROUNDED_ALIKE = np.dtype(np.float32)
 _MAX_CHAIN = 16  # elementwise operations after a product
 
 
-def split_products(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+def split_products(
+    model: Model, kept: Set[str] = frozenset(), speller: Speller | None = None
+) -> tuple[ModelProto, list[Rewritten]]:
     """Return the model with products in the parts in which they are read, and what was changed.
 
     The new movement is proved here; the new products are not.
@@ -61,9 +63,11 @@ def split_products(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelPro
     ----------
     kept : set of str
         Products that are made as they are.
+    speller : Speller, optional
+        One that remembers the spellings of other models with these operations.
     """
     graph = EditedGraph(model.source)
-    products = _Products(graph, Movement(model))
+    products = _Products(graph, Movement(model), speller or Speller(graph.opset))
     changes = [
         change
         for node in list(graph.nodes)
@@ -223,16 +227,12 @@ class _Group:
 class _Products:
     """The products of a graph while they are cut."""
 
-    def __init__(self, graph: EditedGraph, movement: Movement) -> None:
-        self.graph, self.movement, self.tensors = graph, movement, movement.tensors
-        self.speller = Speller(graph.opset)
+    def __init__(self, graph: EditedGraph, movement: Movement, speller: Speller) -> None:
+        self.graph, self.movement, self.tensors, self.speller = graph, movement, movement.tensors, speller
         self.needed = graph.outputs | graph.captured()
         self.named = graph.named()
         self.producers = graph.producers()
-        self.readers: dict[str, list[NodeProto]] = {}
-        for node in graph.nodes:
-            for name in dict.fromkeys(node.input):
-                self.readers.setdefault(name, []).append(node)
+        self.readers = graph.readers()
         self.weights: dict[tuple[str, Columns, _Form, int], str] = {}  # those that are cut already
         self.initializers = {t.name for t in graph.message.graph.initializer}
         self.touched: set[str] = set()

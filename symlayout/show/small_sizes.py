@@ -24,7 +24,12 @@ LEAST = (1, 2, 3, 4, 6, 8, 5, 9, 7, 10, 12, 16, 24, 0)  # the same values for ex
 Example = tuple[Tensor, dict[str, int]]
 
 
-def small(t: Tensor, fits: Callable[[Tensor], bool] | None = None, preferred: Sequence[int] = _PREFERRED) -> Example:
+def small(
+    t: Tensor,
+    fits: Callable[[Tensor], bool] | None = None,
+    preferred: Sequence[int] = _PREFERRED,
+    tries: int = _TRIES,
+) -> Example:
     """Return *t* with all dims bound to small values that satisfy its requirements, and the values.
 
     An example whose output and leaves have between 1 and `MAX_CELLS` elements is preferred to any other.
@@ -35,11 +40,13 @@ def small(t: Tensor, fits: Callable[[Tensor], bool] | None = None, preferred: Se
         A further condition on the bound tensor.
     preferred : sequence of int
         The values to try, best first.
+    tries : int
+        How many choices of values are tried.
 
     Raises
     ------
     InconclusiveError
-        No such values were found in 2000 tries.
+        No such values were found in so many tries.
     """
     if not t.facts.dims:
         if fits is not None and not fits(t):
@@ -47,7 +54,7 @@ def small(t: Tensor, fits: Callable[[Tensor], bool] | None = None, preferred: Se
         return t, {}
     fallback = None
     evaluated = t.facts.evaluation()
-    for values in itertools.islice(candidates(t, preferred), _TRIES):
+    for values in itertools.islice(candidates(t, preferred), tries):
         if t.facts.failing(evaluated(values)) is not None:  # cheaper than running the declarations again
             continue
         bound = _bound(t, values)

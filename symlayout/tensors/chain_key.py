@@ -1,0 +1,87 @@
+"""A key for what a chain does to a tensor: equal keys belong to equal chains on equal shapes with equal facts.
+
+Tensors that are made twice, as when a model is read again after a rewrite, have no other identity in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from symlayout.algebra.facts import Facts
+from symlayout.tensors.chain import Tensor
+
+_MAX_BYTES = 1 << 16  # of a constant in a key
+
+
+class _NoKeyError(Exception):
+    """Something in the chain has no key."""
+
+
+def chain_key(source: Tensor, value: Tensor, leaf: Tensor | None = None) -> Hashable | None:
+    """Return a key for the movement from *source* to *value*; None if there is none.
+
+    The key has the source's element type, shape and facts, or those of a leaf in its place, and each operation after
+    it with its attributes.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> x, y = sl.tensor("N, C", name="x"), sl.tensor("N, C", name="y")
+    >>> chain_key(x, sl.transpose(x)) == chain_key(y, sl.transpose(y))
+    True
+    >>> chain_key(x, sl.transpose(x)) == chain_key(x, sl.flip(x))
+    False
+    """
+    places: dict[int, int] = {id(source): 0}
+    steps: list[Hashable] = []
+    waiting = [value]
+    try:
+        while waiting:
+            at = waiting[-1]
+            if id(at) in places:
+                waiting.pop()
+            elif missing := [x for x in at.inputs if id(x) not in places]:
+                waiting += missing
+            else:
+                steps.append(_step(at, tuple(places[id(x)] for x in at.inputs)))
+                places[id(at)] = len(places)
+                waiting.pop()
+        start = source if leaf is None else leaf
+        return str(start.dtype), start.extents, _facts(start.facts), tuple(steps)
+    except _NoKeyError:
+        return None
+
+
+def _step(t: Tensor, inputs: tuple[int, ...]) -> Hashable:
+    if t.values is not None:
+        return _frozen(t.values)
+    record = t.recorded()
+    if record is None:
+        raise _NoKeyError
+    return inputs, tuple(_frozen(part) for part in record)
+
+
+def _facts(facts: Facts) -> Hashable:
+    """Return what tells facts apart: the dims, their requirements, and what other symbols stand for."""
+    stated = tuple((r.kind, r.relation, r.value, r.modulus) for r in facts.requirements)
+    return tuple(facts.dims.values()), stated, tuple(facts.definitions.items())
+
+
+def _frozen(part: Any) -> Hashable:
+    """Return an attribute as what is equal for equal attributes only: 1 and True are none."""
+    if isinstance(part, np.ndarray):
+        if part.dtype == object or part.nbytes > _MAX_BYTES:
+            raise _NoKeyError
+        return str(part.dtype), part.shape, part.tobytes()
+    if isinstance(part, list | tuple):
+        return type(part), tuple(_frozen(p) for p in part)
+    if isinstance(part, Mapping):
+        return type(part), tuple((name, _frozen(p)) for name, p in part.items())
+    try:
+        hash(part)
+    except TypeError:
+        raise _NoKeyError from None
+    return type(part), part if not isinstance(part, float) else part.hex()

@@ -1,0 +1,88 @@
+"""A leaf in the place of a tensor, with what is known of the dims that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+from symlayout.algebra.facts import Facts
+from symlayout.algebra.polynomial import Poly, names_of
+from symlayout.errors import SymlayoutError
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Operand
+
+
+def dims_between(source: Tensor, value: Tensor) -> set[str]:
+    """Return the dims that the steps from *source* to *value* mention, in extents and attributes."""
+    seen, waiting = {id(source)}, [value]
+    found = set(_dims(source.extents, source.facts))
+    while waiting:
+        at = waiting.pop()
+        if id(at) not in seen:
+            seen.add(id(at))
+            found.update(_dims((at.extents, at.recorded() or ()), at.facts))
+            waiting += at.inputs
+    return found
+
+
+def dims_of(t: Tensor) -> set[str]:
+    """Return the dims that the extents of a tensor mention."""
+    return set(_dims(t.extents, t.facts))
+
+
+def _dims(part: Any, facts: Facts) -> Iterator[str]:
+    """Yield the dims that an attribute mentions; those of extents also where these are floors, maxima or quotients."""
+    if isinstance(part, Poly):
+        waiting, seen = [*part.names], set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if name in facts.dims:
+                yield name
+            d = facts.definitions.get(name)
+            for e in facts.quotients.get(name, ()) if d is None else (d.left, d.right):
+                waiting += names_of(e)
+    elif isinstance(part, list | tuple):
+        for each in part:
+            yield from _dims(each, facts)
+    elif isinstance(part, Mapping):
+        yield from _dims(tuple(part.values()), facts)
+    else:
+        yield from (s.name for s in getattr(part, "free_symbols", ()))
+
+
+def stand_in(t: Tensor, dims: Set[str], key: str) -> Tensor:
+    """Return a leaf with the shape and the element type of *t*, and its facts about *dims* alone.
+
+    Facts about other dims are left out: what holds without them holds with them.  A model has the facts of all dims
+    that came up before, such as one for each value whose extent depends on data.
+
+    Examples
+    --------
+    >>> import symlayout as sl
+    >>> t = sl.space_to_depth(sl.tensor("N, H, W, C", name="x"), 2)[0]
+    >>> len(t.facts.requirements), len(stand_in(t, {"H", "C", "W"}, "x").facts.requirements)
+    (3, 2)
+    """
+    if t.facts.dims.keys() <= dims:
+        return Tensor("x", t.dtype, t.extents, t.facts, key=key)
+    try:
+        operand = Operand((), Facts(), "stand-in")
+        for name, dim in t.facts.dims.items():
+            if name in dims:
+                operand.facts.declare(dim)
+        for r in t.facts.requirements:
+            if {*_dims((r.value, r.modulus), t.facts)} <= dims:
+                value, modulus = operand.translate(r.value, t.facts), operand.translate(r.modulus, t.facts)
+                if r.relation == "divides":
+                    operand.facts.divide(value, modulus, r.kind, r.where)
+                elif r.relation == "zero":
+                    operand.facts.require_zero(value, r.kind, r.where)
+                else:
+                    operand.facts.require_nonnegative(value, r.kind, r.where)
+        extents = [operand.translate(e, t.facts) for e in t.extents]
+        return Tensor("x", t.dtype, operand.facts.reduce_all(extents), operand.facts, key=key)
+    except SymlayoutError:  # the facts have no meaning without the others
+        return Tensor("x", t.dtype, t.extents, t.facts, key=key)
