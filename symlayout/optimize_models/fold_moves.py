@@ -182,7 +182,9 @@ def _broadcasts(
     )
 
 
-def split_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
+def split_repeats(
+    model: Model, untouched: Set[str] = frozenset(), speller: Speller | None = None
+) -> tuple[ModelProto, list[Rewritten]]:
     """Return the model without repeats of the elements of an axis where all that read them broadcast, and what changed.
 
     Keys and values that are repeated for the queries of their group are an example.  What reads them runs with the axis
@@ -194,14 +196,17 @@ def split_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[Mode
     ----------
     untouched : set of str
         Values that stay.
+    speller : Speller, optional
+        One that remembers the spellings of other models with these operations.
     """
     graph, movement = EditedGraph(model.source), Movement(model)
     kept = graph.outputs | graph.captured() | untouched
-    speller = Speller(graph.opset)
+    speller = speller or Speller(graph.opset)
     changes: list[Rewritten] = []
     touched: set[str] = set()
+    all_readers = graph.readers()
     for name in list(movement.sources):
-        readers = [n for n in graph.nodes if name in n.input]
+        readers = all_readers.get(name, [])
         if name in kept or not readers or touched & {x for n in readers for x in (*n.input, *n.output)}:
             continue
         for source in _ancestors(movement, name):
@@ -215,6 +220,7 @@ def split_repeats(model: Model, untouched: Set[str] = frozenset()) -> tuple[Mode
                         assert nodes is not None
                         at = next(k for k, each in enumerate(graph.nodes) if each is reader)
                         graph.nodes[at : at + 1] = nodes
+                    all_readers = graph.readers()
                     ends = tuple(out for n in readers for out in n.output if out)
                     touched.update(ends)
                     text = (

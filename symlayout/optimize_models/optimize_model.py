@@ -407,7 +407,7 @@ class _Search:
             if crossing.perm not in apart:
                 yield crossing, partial(self._crossed, crossing)
         yield "repeats", lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
-        yield "split repeats", lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept))
+        yield "split repeats", lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept, self.speller))
         yield "pads", lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))
 
     def _try_again(self, rule: str | Crossing, maker: _Maker) -> bool:

@@ -328,7 +328,7 @@ class Tensor:
 
     def recorded(self) -> tuple[Any, ...] | None:
         """Return data from which the last step of the chain is made again on other inputs; None for a leaf."""
-        return None if self._again is None else self._again.record()
+        return None if self.again is None else self.again.record()
 
     def __getitem__(self, key: Any) -> Tensor:
         return facade.getitem(self, key)
