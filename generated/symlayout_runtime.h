@@ -400,7 +400,7 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
 #endif
 }
 
-/* The sizes of the processor's caches, as the processor states them when a kernel runs.
+/* The sizes of the processor's caches, as the processor states them when a kernel runs, and how it stores to them.
  *
  * Assumes: nothing.
  * Needs: base. */
@@ -450,6 +450,27 @@ SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
     }
     return bytes;
 }
+
+/* Whether a store that waits for its line holds up a loop of tiles: then it pays to fetch the lines of the output, and
+ * to collect rows that begin anywhere in a line.  On AMD's Zen, and Hygon's, both cost more than they save. */
+#ifndef SL_STORES_WAIT
+SL_OUT_OF_LINE int sl_stores_wait(void)
+{
+    static int known; /* 0, or 1 more than the answer */
+    int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (answer == 0) {
+        answer = 2;
+#if defined __x86_64__
+        uint32_t word[4];
+        sl_cpuid(0, 0, word); /* the vendor: AuthenticAMD, HygonGenuine */
+        answer -= word[1] == 0x68747541 || word[1] == 0x6f677948;
+#endif
+        __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+    }
+    return answer - 1;
+}
+#define SL_STORES_WAIT sl_stores_wait()
+#endif
 
 /* Far stores: an output larger than the last-level cache is written around the caches (non-temporal stores).
  *
@@ -2334,13 +2355,16 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
  * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
  * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB or
- * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole. */
+ * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores do
+ * not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
-SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
+SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE;
+    if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
+        return 0;
     const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
-    return SL_HAS_SHUFFLES && (far || (!near && crosses));
+    return far || (!near && crosses);
 }
 
 /* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
@@ -2423,8 +2447,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int near = sl_is_near(bytes, times);
     /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
     far |= !near && bytes >= SL_FAR_BYTES / 3 * 2;
-    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far);
-    const int fetch = !near && !(hold && far);
+    const int wait = !near && SL_STORES_WAIT;
+    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait);
+    const int fetch = wait && !(hold && far);
     /* Rows that follow each other are staged so, and written as one. */
     const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));

@@ -40,9 +40,12 @@ from tests.support.paths import ROOT
 GENERATED = ROOT / "generated"
 PROGRAMS = {name: Path(__file__).parents[1] / "c" / f"{name}.c" for name in ("transposes", "rows")}
 RUNTIME = "symlayout_runtime.h"
-# An output is written past the caches from 1 KiB on instead of many MiB, so that small ones are written both ways.
+# An output is written past the caches from 1 KiB on instead of many MiB, so that small ones are written both ways; the
+# lines of an output are fetched on any processor.
 FAR_BYTES = 1024
-FLAGS = ("-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", f"-DSL_FAR_BYTES={FAR_BYTES}")
+FLAGS = (
+    "-std=c11", "-O0", "--coverage", "-fPIC", "-Wno-psabi", f"-DSL_FAR_BYTES={FAR_BYTES}", "-DSL_STORES_WAIT=1"
+)  # fmt: skip
 ALWAYS = "static inline __attribute__((always_inline, unused))"  # which gcov would count once for each call
 HERE = "SYMLAYOUT_TEST_COUNTED"
 TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -201,3 +201,20 @@ def test_kernels_know_the_sizes_of_the_caches(tmp_path: Path) -> None:
         function = getattr(library, f"cache_{number}")
         function.restype = ctypes.c_int64
         assert [function(), function()] == [sizes[number]] * 2
+
+
+def test_the_vendor_says_whether_stores_wait(tmp_path: Path) -> None:
+    """As the system has read the vendor from the same processor."""
+    information = Path("/proc/cpuinfo")
+    text = information.read_text() if information.exists() else ""
+    if "vendor_id" not in text:
+        pytest.skip("the system does not say")
+    asked = "int waits(void) { return sl_stores_wait(); }\n"
+    compiles(tmp_path, f"{join(['caches'])}\n{asked}", "-DSL_ELEMENT_SIZE=1")
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    assert compiler is not None  # it has compiled
+    words = [compiler, "-std=c11", "-O1", "-shared", "-fPIC", "-DSL_ELEMENT_SIZE=1", "text.c", "-o", "text.so"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "text.so"))
+    waits = "AuthenticAMD" not in text and "HygonGenuine" not in text
+    assert [library.waits(), library.waits()] == [waits] * 2

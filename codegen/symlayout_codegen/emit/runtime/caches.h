@@ -1,4 +1,4 @@
-/* The sizes of the processor's caches, as the processor states them when a kernel runs.
+/* The sizes of the processor's caches, as the processor states them when a kernel runs, and how it stores to them.
  *
  * Assumes: nothing.
  * Needs: base. */
@@ -51,3 +51,24 @@ SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
     }
     return bytes;
 }
+
+/* Whether a store that waits for its line holds up a loop of tiles: then it pays to fetch the lines of the output, and
+ * to collect rows that begin anywhere in a line.  On AMD's Zen, and Hygon's, both cost more than they save. */
+#ifndef SL_STORES_WAIT
+SL_OUT_OF_LINE int sl_stores_wait(void)
+{
+    static int known; /* 0, or 1 more than the answer */
+    int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (answer == 0) {
+        answer = 2;
+#if defined __x86_64__
+        uint32_t word[4];
+        sl_cpuid(0, 0, word); /* the vendor: AuthenticAMD, HygonGenuine */
+        answer -= word[1] == 0x68747541 || word[1] == 0x6f677948;
+#endif
+        __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+    }
+    return answer - 1;
+}
+#define SL_STORES_WAIT sl_stores_wait()
+#endif

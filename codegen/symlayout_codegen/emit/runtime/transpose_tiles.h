@@ -53,13 +53,16 @@ SL_INLINE int sl_is_near(int64_t bytes, int64_t times)
 /* Whether SL_TILES_PER_BLOCK tiles side by side are staged, so that rows are written in long pieces, in whole cache
  * lines: for far arrays; where rows begin anywhere in a line, so that vectors would cross lines, unless a vector is a
  * line; and where all lines of a tile, 32 or more, fall into one set of the first-level cache, a way of which has 4 KB or
- * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole. */
+ * more.  In two sets or more, and for fewer lines, staging costs more: a tile writes each line whole.  Where stores do
+ * not *wait*, rows that begin anywhere in a line are not staged: both ends of a piece are parts of lines. */
 #define SL_STAGED_STEP ((SL_TILES_PER_BLOCK + 1) * SL_TILE)
-SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far)
+SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 {
     const int64_t step = rows->step * SL_ELEMENT_SIZE;
+    if (!SL_HAS_SHUFFLES || (step % 64 != 0 && !wait))
+        return 0;
     const int crosses = step % 64 != 0 ? SL_VECTOR_BYTES < 64 : rows->high == 1 && SL_TILE >= 32 && step % 4096 == 0;
-    return SL_HAS_SHUFFLES && (far || (!near && crosses));
+    return far || (!near && crosses);
 }
 
 /* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
@@ -142,8 +145,9 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int near = sl_is_near(bytes, times);
     /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
     far |= !near && bytes >= SL_FAR_BYTES / 3 * 2;
-    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far);
-    const int fetch = !near && !(hold && far);
+    const int wait = !near && SL_STORES_WAIT;
+    const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait);
+    const int fetch = wait && !(hold && far);
     /* Rows that follow each other are staged so, and written as one. */
     const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
