@@ -226,10 +226,9 @@ machine. The means are geometric, with 1 added to transposes and 1 KiB to bytes.
 
 Rows marked with (!) come first: there, another tool has fewer transposes or fewer bytes than ours without laws.
 
-- xcit: onnxruntime cuts the joint transpose of queries, keys and values into three, with more transposes than the
-  model has. `sl.optimize` never adds a transpose.
 - efficientnet: its means over pixels run in another layout. That is the law `reassociate`: with it, ours is ahead.
-- mixer and keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
+  onnxruntime adds up the pixels of (1, 2) and of (2, 3) in two orders: the bits differ at all seven sizes tried.
+- keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
 - keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB.
 
 ## What still moves
@@ -237,13 +236,16 @@ Rows marked with (!) come first: there, another tool has fewer transposes or few
 - One transpose of an input or an output, or the join of two branches: nhwc, keras_dilated, keras_separable,
   keras_sharpened, detector, deeplab, unet, espcn and space_to_depth_stem. All that is moved is read, so no operator of
   the standard moves less. A Conv of each branch instead of a join would add up sums in another order.
-- A layer normalisation or a product between two layouts: convnext, mixer, segformer. In the other layout the sums run
-  along other axes, which is the law `reassociate`.
-- bert, vit, swin, mobilevit, xcit: queries and keys share one transpose and are cut after it. One transpose for each
-  would move half of that, with more transposes than the model has.
-- llama: halves of heads are cut, negated and joined; keys and values are repeated for their group of heads. A product
-  of rank 5 that broadcasts would need no repeats: not done yet.
-- shufflenet: two joins, and one cut in halves of which one is read by a Conv. keras_recurrent: states of zeros.
+- A layer normalisation between two layouts: convnext, segformer, the first transpose of mixer and vit. In the other
+  layout the sums run along other axes, which is the law `reassociate`.
+- bert, and the models with a dynamic number of rows among swin, mobilevit, segformer and xcit: queries and values share
+  one transpose and are cut after it. Batches of heads need no transpose, but onnxruntime is slower with them where a
+  batch has fewer rows than a sum has terms ([decision](decisions/0034-products-turn-where-runtimes-keep-up.md)). One
+  transpose for each would move half of that, with more transposes than the model has.
+- Keys, which a product reads transposed, and what heads are joined to: two transposes in each attention.
+- llama: halves of heads are cut, negated and joined.
+- shufflenet: two joins, and one cut in halves of which one is read by a Conv. gru, lstm, keras_recurrent: states of
+  zeros.
 
 ## All models
 
@@ -263,8 +265,10 @@ Milliseconds of a call, the median of {CALLS} that take turns, of the model, of 
 and onnxslim make of it: first with the graph as it is written, then with all of onnxruntime's own optimisations.
 One thread of an Intel Xeon (AVX-512, 2 processors, no other work), onnxruntime 1.32.
 `python -m tests.optimize_models.compare --times --model nhwc_unet` measures again. `nhwc_unet` and `keras_unet` have
-the upsamplings of the U-Net from Keras that issue 26761 of onnxruntime is about. onnxsim or onnxslim is ahead in llama,
-lstm, mobilevit and swin. With all optimisations, onnxruntime runs `focus` faster than what ours makes of it.
+the upsamplings of the U-Net from Keras that issue 26761 of onnxruntime is about. The rows from llama on are of a later
+run, on an AMD EPYC (AVX-512, 2 processors). onnxsim or onnxslim is ahead in llama, lstm, mobilevit, swin and vit, and
+by up to 4 % in mixer: onnxslim leaves fewer nodes in all of these, which counts in networks as small as they are. With
+all optimisations, onnxruntime runs `focus` faster than what ours makes of it.
 
 {TIMES}| nhwc_deeplab_batch | 0.342 | 0.277 | 0.340 | 0.340 | 0.188 | 0.172 | 0.189 | 0.188 |
 | nhwc_mobilenet_batch | 0.824 | 0.611 | 0.835 | 0.820 | 0.199 | 0.191 | 0.200 | 0.198 |
@@ -273,10 +277,13 @@ lstm, mobilevit and swin. With all optimisations, onnxruntime runs `focus` faste
 | keras_dilated_dynamic | 2.531 | 1.085 | 2.520 | 2.532 | 1.619 | 0.889 | 1.624 | 1.604 |
 | keras_unet_batch | 6.037 | 5.253 | 5.832 | 5.947 | 7.367 | 6.612 | 7.221 | 7.232 |
 | keras_unet_dynamic | 2.708 | 2.375 | 2.658 | 2.654 | 2.857 | 2.624 | 2.855 | 2.850 |
-| llama_batch | 0.139 | 0.115 | 0.101 | 0.106 | 0.122 | 0.106 | 0.094 | 0.099 |
-| lstm_batch | 0.063 | 0.062 | 0.057 | 0.061 | 0.061 | 0.060 | 0.058 | 0.061 |
-| mobilevit_batch | 0.971 | 0.924 | 0.940 | 0.941 | 0.850 | 0.858 | 0.752 | 0.749 |
-| swin_batch | 0.152 | 0.145 | 0.120 | 0.128 | 0.143 | 0.138 | 0.103 | 0.112 |
+| llama_batch | 0.105 | 0.082 | 0.076 | 0.078 | 0.094 | 0.078 | 0.070 | 0.075 |
+| lstm_batch | 0.054 | 0.053 | 0.048 | 0.052 | 0.052 | 0.051 | 0.048 | 0.051 |
+| mixer_batch | 0.050 | 0.051 | 0.050 | 0.049 | 0.036 | 0.035 | 0.034 | 0.035 |
+| mobilevit_batch | 0.992 | 0.927 | 0.898 | 0.892 | 0.861 | 0.823 | 0.742 | 0.741 |
+| swin_batch | 0.136 | 0.135 | 0.109 | 0.114 | 0.119 | 0.119 | 0.092 | 0.097 |
+| vit_batch | 0.123 | 0.125 | 0.106 | 0.108 | 0.107 | 0.109 | 0.091 | 0.094 |
+| xcit_batch | 0.123 | 0.065 | 0.112 | 0.112 | 0.073 | 0.052 | 0.104 | 0.105 |
 """
 
 
