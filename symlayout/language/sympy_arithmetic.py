@@ -29,6 +29,18 @@ def quotients(values: Iterable[Any]) -> set[Any]:
     return {part for e in values if hasattr(e, "atoms") for part in e.atoms(sympy.floor)}
 
 
+def rounded(e: Any) -> set[Any]:
+    """Return the quotients in a SymPy expression that are rounded, up or down.
+
+    >>> from symlayout.language.sympy_bridge import dim
+    >>> rounded(dim("H") // 2 + 1)
+    {floor(H/2)}
+    """
+    import sympy
+
+    return set(e.atoms(sympy.floor, sympy.ceiling)) if hasattr(e, "atoms") else set()
+
+
 def exact_quotients(values: Iterable[Any], apart_from: Iterable[Any] = ()) -> list[Any]:
     """Return *values* with each floor replaced by its argument, except the floors that occur in *apart_from*.
 

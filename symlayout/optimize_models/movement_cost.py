@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symlayout.algebra.facts import Facts
-from symlayout.language.sympy_arithmetic import exact_quotients, quotients
+from symlayout.language.sympy_arithmetic import rounded
 from symlayout.language.sympy_bridge import remainder_of, to_extent
 from symlayout.models.model import Model, ModelNode
 from symlayout.tensors.chain import Tensor
@@ -68,14 +68,17 @@ class Cost:
 
     def where(self, requires: Sequence[Any]) -> Cost:
         """Return the cost at sizes that meet *requires*: quotients that are exact there are not rounded."""
+        steps = _steps(requires)
+        back = {dim: dim * dim / multiple for dim, multiple in steps.items()}
         sizes: Counter[Any] = Counter()
         for size, count in self.sizes.items():
-            rounded = [q for q in quotients([size]) if quotients([_multiples(q, requires)])]
-            sizes[expanded(exact_quotients([size], rounded)[0])] += count
+            exact = {}
+            for quotient in rounded(size):
+                found = quotient.subs(steps, simultaneous=True)
+                if not rounded(found):
+                    exact[quotient] = found.subs(back, simultaneous=True)
+            sizes[expanded(size.xreplace(exact) if exact else size)] += count
         return replace(self, sizes=sizes)
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(self.sizes + other.sizes, self.transposes + other.transposes, self.nodes + other.nodes)
 
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)
@@ -91,14 +94,17 @@ def _is_nonnegative(size: Any) -> bool:
 
 def _multiples(size: Any, requires: Iterable[Any]) -> Any:
     """Return a size in dims that are divided by what *requires* says that they are multiples of."""
-    if isinstance(size, int):
-        return size
+    return size if isinstance(size, int) else size.subs(_steps(requires), simultaneous=True)
+
+
+def _steps(requires: Iterable[Any]) -> dict[Any, Any]:
+    """Return for each dim that *requires* says is a multiple of a number that number times the dim."""
     steps = {}
     for relation in requires:
         found = remainder_of(relation.lhs) if relation.rel_op == "==" and relation.rhs == 0 else None
         if found is not None and found[0].is_Symbol and found[1].is_Integer:
             steps[found[0]] = found[1] * found[0]
-    return size.subs(steps, simultaneous=True)
+    return steps
 
 
 def typical(size: Any) -> int:

@@ -701,4 +701,6 @@ def copy_of(value: Tensor, below: Cost, found: Spelling) -> Spelling | None:
 
 def is_below(cost: Cost, other: Cost, value: Tensor) -> bool:
     """Return whether one cost is at most another for all sizes that *value* allows, and less."""
-    return cost.key() < other.key() and cost.at_most(other, value.requires)
+    if cost.transposes > other.transposes or not cost.key() < other.key():
+        return False
+    return cost.at_most(other) or cost.at_most(other, value.requires)  # to find what is required takes long

@@ -134,3 +134,12 @@ def test_a_transpose_without_a_meaning_stays(tmp_path: Path, perm: Any) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(made.SerializeToString())
     assert sl.optimize(path).report.changes == ()
+
+
+def test_quotients_are_those_at_the_sizes_that_a_model_takes() -> None:
+    wide = sl.dim("W")
+    cost = Cost(Counter({-(-wide // 4): 1, (wide + 2) // 4: 1, (wide + 1) // 4: 1, wide // 4: 1, (H + 1) // 2: 1}))
+    found = cost.where((sympy.Eq(sympy.Mod(wide, 4), 0),))
+    assert found.sizes == Counter({wide / 4: 4, (H + 1) // 2: 1})
+    for size in (0, 4, 8, 20):
+        assert all(int(e.subs({wide: size, H: 3})) == (2 if H in e.free_symbols else size // 4) for e in found.sizes)
