@@ -29,7 +29,7 @@ import symlayout as sl
 from symlayout.optimize_models.movement_regions import cost_of_model
 from tests.equivalence.tools import EXPORTED, TOOLS
 from tests.models.compare_shapes import random_inputs
-from tests.optimize_models.nhwc_models import NETWORKS, SHAPES
+from tests.optimize_models.spellings.nhwc_models import NETWORKS, SHAPES
 from tests.support.paths import ROOT
 
 OTHERS = ("onnxruntime-basic", "onnxruntime-extended", "onnxsim", "onnxslim", "onnxscript-rewriter")

@@ -10,7 +10,7 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, RegionNode, changed_regions
-from tests.optimize_models.movement_spellings import spelled
+from tests.optimize_models.spellings.movement_spellings import spelled
 from tests.support.onnx_writer import model, node, value_info
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]

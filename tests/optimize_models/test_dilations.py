@@ -13,7 +13,16 @@ import symlayout as sl
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from tests.equivalence.unoptimized_onnxruntime import outputs
-from tests.optimize_models.dilation_spellings import BLOCK, CHANNELS, SHAPES, WAYS, WRONG, Parts, dilated, network
+from tests.optimize_models.spellings.dilation_spellings import (
+    BLOCK,
+    CHANNELS,
+    SHAPES,
+    WAYS,
+    WRONG,
+    Parts,
+    dilated,
+    network,
+)
 
 CROPPED = ("more pads, and a crop", "all dynamic")
 """The crop stays: with the pads the model takes pictures of no rows, which a convolution without them refuses."""

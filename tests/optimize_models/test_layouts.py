@@ -11,7 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.layouts import held_back, interior_cost
 from symlayout.optimize_models.optimize_model import OptimizedModel
-from tests.optimize_models.nhwc_models import NETWORKS, SHAPES, Network
+from tests.optimize_models.spellings.nhwc_models import NETWORKS, SHAPES, Network
 
 SIZES = [{"N": 2, "H": 32, "W": 64}, {"N": 1, "H": 48, "W": 16}]
 

@@ -19,7 +19,7 @@ from symlayout.optimize_models.permuted_nodes import PermutedNodes, rounds_alike
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.models.compare_shapes import FOLDER
 from tests.optimize_models.compare import compare
-from tests.optimize_models.dilation_spellings import Parts
+from tests.optimize_models.spellings.dilation_spellings import Parts
 from tests.optimize_models.test_optimize_model import (
     SHAPES,
     TO_NCHW,
@@ -153,6 +153,7 @@ def test_rotary_embeddings_have_the_same_bits_in_onnxruntime(tmp_path: Path) -> 
     o.save(after)
     assert o.report.laws == ()
     assert o.report.after.transposes < o.report.before.transposes
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     sizes, equal = compare(path, after, 1)
     assert sizes == equal > 0
 
@@ -238,6 +239,7 @@ def test_a_product_between_transposes_has_its_operands_swapped(tmp_path: Path, l
     o = sl.optimize(tmp_path / "before.onnx")
     o.save(tmp_path / "after.onnx")
     assert o.report.after.transposes == 0
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     sizes, equal = compare(tmp_path / "before.onnx", tmp_path / "after.onnx", 0)
     assert sizes == equal > 0
 

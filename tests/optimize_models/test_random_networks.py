@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.optimize_models.nhwc_models import TO_NCHW, TO_NHWC, Network
+from tests.optimize_models.spellings.nhwc_models import TO_NCHW, TO_NHWC, Network
 from tests.optimize_models.test_layouts import carried
 
 PERMS = (TO_NHWC, TO_NCHW, [0, 2, 1, 3], [0, 3, 2, 1], [2, 3, 0, 1])

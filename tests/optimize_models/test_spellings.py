@@ -12,7 +12,7 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.movement_cost import bytes_of
 from tests.equivalence.unoptimized_onnxruntime import outputs
-from tests.optimize_models.movement_spellings import KINDS, REORDERINGS, WAYS, moved, spelled
+from tests.optimize_models.spellings.movement_spellings import KINDS, REORDERINGS, WAYS, moved, spelled
 
 OPERATORS = {
     "SpaceToDepth": "SpaceToDepth",

@@ -12,7 +12,7 @@ import symlayout as sl
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from symlayout.optimize_models.split_products import split_products
 from tests.equivalence.unoptimized_onnxruntime import outputs
-from tests.optimize_models.dilation_spellings import Parts
+from tests.optimize_models.spellings.dilation_spellings import Parts
 
 HEADS, WIDTH = 2, 8
 CHANNELS = HEADS * WIDTH

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, helper
 
-from tests.optimize_models.dilation_spellings import Parts
+from tests.optimize_models.spellings.dilation_spellings import Parts
 
 SHAPES: dict[str, tuple[int | str, ...]] = {
     "static": (2, 4, 8, 6),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, helper, numpy_helper
 
-from tests.optimize_models.nhwc_models import TO_NCHW, TO_NHWC, Network
+from tests.optimize_models.spellings.nhwc_models import TO_NCHW, TO_NHWC, Network
 
 BLOCK, CHANNELS, MADE = 2, 4, 5
 SHAPES: dict[str, tuple[int | str, ...]] = {
