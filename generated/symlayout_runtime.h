@@ -1699,6 +1699,13 @@ SL_INLINE int64_t sl_extent(const sl_axis *axis)
     return axis->count * axis->high * axis->top;
 }
 
+/* The offset of index *k*. */
+SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
+{
+    const int64_t outer = k / axis->count;
+    return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
+}
+
 /* With fewer rows or columns, tiles cost more than they save. */
 #define SL_TILED_FROM 8
 
@@ -2582,6 +2589,38 @@ SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t acros
     if (SL_IS_STREAMS(k) && wide == (k))                                                                             \
         sl_join_##k(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
 
+/* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
+ * than a call for each turn.  Pieces of squares move more of the wider elements at once. */
+#define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
+#define SL_MANY_TURNS 16
+SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
+{
+    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= SL_FEW_ELEMENTS / sl_extent(columns);
+}
+
+/* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
+#define SL_FEW_BYTES 16384
+
+/* Transposes few rows and columns, many times: one element of all turns of a block in one loop. */
+SL_OUT_OF_LINE void sl_transpose_few(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                     const sl_axis *columns, const sl_turns *turns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t block = sl_max(SL_MANY_TURNS, SL_FEW_BYTES / 2 / SL_ELEMENT_SIZE / (height * width));
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t first = 0; first < turns->count; first += block) {
+            const int64_t count = sl_min(block, turns->count - first);
+            for (int64_t i = 0; i < height; ++i)
+                for (int64_t j = 0; j < width; ++j) {
+                    element *const into = to + turn * turns->to_leap + first * turns->to_step + sl_offset(rows, i) + j;
+                    const element *const out_of =
+                        from + turn * turns->leap + first * turns->step + sl_offset(columns, j) + i;
+                    for (int64_t k = 0; k < count; ++k)
+                        into[k * turns->to_step] = out_of[k * turns->step];
+                }
+        }
+}
+
 /* sl_transpose, by addresses: a struct of numbers that is passed as a value is copied by vectors, each of which waits
  * for the stores of the numbers. */
 SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows, const element *restrict from,
@@ -2592,12 +2631,23 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
         return;
     sl_simplify_axis(rows);
     sl_simplify_axis(columns);
+    const sl_axis short_rows = *rows, short_columns = *columns;
+    const sl_turns many = *turns;
     for (int twice = 0; twice < 2; ++twice) {
         sl_turns_to_axis(columns, turns->to_step, turns->step, turns);
         sl_turns_to_axis(rows, turns->step, turns->to_step, turns);
     }
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
+    if (sl_is_few(rows, columns, turns)) {
+        sl_transpose_few(to, rows, from, columns, turns);
+        return;
+    }
+    /* One row or one column, however long, has no squares. */
+    if ((sl_extent(rows) == 1 || sl_extent(columns) == 1) && sl_is_few(&short_rows, &short_columns, &many)) {
+        sl_transpose_few(to, &short_rows, from, &short_columns, &many);
+        return;
+    }
     const int64_t few = rows->count, wide = columns->count;
     const int splits = rows->high == 1 && few == columns->step && SL_IS_STREAMS(few) && columns->top == 1;
     const int joins = columns->high == 1 && wide == rows->step && SL_IS_STREAMS(wide) && rows->top == 1;

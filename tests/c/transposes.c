@@ -31,12 +31,12 @@ static int64_t offset_of(sl_axis axis, int64_t k)
 
 static int differs(void)
 {
-    static const int64_t extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 100, 129, 300};
+    static const int64_t extents[] = {1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 100, 129, 300};
     const int64_t kinds = sizeof extents / sizeof *extents;
     const int64_t tall = extents[below(kinds)], high = below(3) ? 1 : 1 + below(5), top = below(3) ? 1 : 1 + below(4);
     const int64_t wide = extents[below(kinds)], far = below(3) ? 1 : 1 + below(5), last = below(3) ? 1 : 1 + below(4);
     const int64_t height = tall * high * top, width = wide * far * last, kind = below(3);
-    const int64_t count = 1 + below(4), more = below(3) ? 1 : 1 + below(3);
+    const int64_t count = 1 + below(height * width > 150 ? 4 : 400), more = below(3) ? 1 : 1 + below(3);
     /* Turns beside each other in the output (1) or in the source (2), or one after the other. */
     const int64_t page = 4096 / SL_ELEMENT_SIZE, few = width + below(2) * below(20); /* rows that begin in few lines */
     const int64_t to_room = kind == 1 ? width * count : below(5) ? few : (width + page - 1) / page * page;

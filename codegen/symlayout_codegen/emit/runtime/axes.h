@@ -51,6 +51,13 @@ SL_INLINE int64_t sl_extent(const sl_axis *axis)
     return axis->count * axis->high * axis->top;
 }
 
+/* The offset of index *k*. */
+SL_INLINE int64_t sl_offset(const sl_axis *axis, int64_t k)
+{
+    const int64_t outer = k / axis->count;
+    return k % axis->count * axis->step + outer % axis->high * axis->leap + outer / axis->high * axis->jump;
+}
+
 /* With fewer rows or columns, tiles cost more than they save. */
 #define SL_TILED_FROM 8
 
