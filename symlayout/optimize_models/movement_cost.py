@@ -80,6 +80,9 @@ class Cost:
             sizes[expanded(size.xreplace(exact) if exact else size)] += count
         return replace(self, sizes=sizes)
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.sizes + other.sizes, self.transposes + other.transposes, self.nodes + other.nodes)
+
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.sizes - other.sizes, self.transposes - other.transposes, self.nodes - other.nodes)
 
