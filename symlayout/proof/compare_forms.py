@@ -298,8 +298,9 @@ class _Reader:
             for k in count():
                 key = k, str(extent)
                 if key not in self.boxes:
-                    name = digit_name(_FIRST_DIGIT + len(self.boxes))
-                    self.boxes[key] = self.facts.add_digit(name, extent)
+                    names = (digit_name(_FIRST_DIGIT + n) for n in count(len(self.boxes)))
+                    free = next(name for name in names if name not in self.facts.low)  # others are of readers around
+                    self.boxes[key] = self.facts.add_digit(free, extent)
                 if not names_of(self.boxes[key]) & taken:
                     break
             taken |= names_of(self.boxes[key])

@@ -307,3 +307,19 @@ def test_formulas_count_as_goals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sl.prove_equal(left, right, laws=LAWS).verdict is sl.Verdict.PROVED
     monkeypatch.setattr(sl.limits, "decision_goals", 2)
     assert sl.prove_equal(left, right, laws=LAWS).verdict is sl.Verdict.UNKNOWN
+
+
+def test_digits_of_a_box_are_none_that_a_reader_around_has() -> None:
+    from symlayout.algebra.facts import Facts
+    from symlayout.proof.cases.read_element import SideRead
+    from symlayout.proof.compare_forms import _Reader
+
+    facts = Facts()
+    value = sl.onnx.relu(sl.tensor("16, 2", "float32", name="x"))
+    read = SideRead(value, (0, 0), None, ())
+    outer = _Reader(None, facts.fork(), (read, read))  # type: ignore[arg-type]
+    box = outer._box((3, 16, 2), ())
+    inner = _Reader(None, outer.facts.fork(), (read, read))  # type: ignore[arg-type]
+    found = inner._box((5, 2, 7), (box[1][0],))
+    assert {str(digit) for digit, _ in box}.isdisjoint(str(digit) for digit, _ in found)
+    assert [inner.facts.high[str(digit)] for digit, _ in (*box, *found)] == [2, 15, 1, 4, 1, 6]
