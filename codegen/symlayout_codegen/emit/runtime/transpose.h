@@ -72,12 +72,15 @@ SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t acros
         sl_join_##k(to, into, from, out_of, columns->step, few, rows->high, rows->leap, few, 1, 0, 0, far);
 
 /* Whether so few rows and columns are transposed so many times that a loop over the turns, for each element, takes less
- * than a call for each turn.  Pieces of squares move more of the wider elements at once. */
+ * than a call for each turn.  A call moves squares at once where a side of one level has a whole one. */
 #define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
+#define SL_FEW_IN_SQUARES 16
 #define SL_MANY_TURNS 16
 SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
 {
-    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= SL_FEW_ELEMENTS / sl_extent(columns);
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), square = SL_TILE / 4;
+    const int squares = rows->high == 1 && columns->high == 1 && (height >= square || width >= square);
+    return turns->count >= SL_MANY_TURNS && height <= (squares ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS) / width;
 }
 
 /* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
