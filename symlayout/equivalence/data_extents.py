@@ -42,14 +42,15 @@ def made_again(
 def with_unread_origins(outputs: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return *outputs*, after the values whose extents they have without reading them.
 
-    An example is a slice as long as there are elements that are not zero.  *tensors* are all values of the model, in
-    which each value stands after those that it reads.
+    Examples are a slice as long as there are elements that are not zero, and the places in an input, of which only the
+    shape is read.  *tensors* are all values of the model, in which each value stands after those that it reads.
     """
     found = dict(outputs)
     while missing := _without_origin(found.values()):
         more: dict[str, Tensor] = {}
         for t in tensors.values():
-            for name in sorted(missing & t.facts.dims.keys()) if t.body is not None else ():
+            is_origin = t.body is not None or not t.inputs
+            for name in sorted(missing & t.facts.dims.keys()) if is_origin else ():
                 if name in t.facts.dims.keys() - _dims(t.inputs):
                     missing.remove(name)
                     key = f"extent {name}"
@@ -145,6 +146,11 @@ def other_data(
 
 def _same(a: Tensor, b: Tensor, facts: Facts, known: tuple[Congruence, Congruence]) -> bool:
     return proof_of(a, b, facts, known, 0).verdict is Verdict.PROVED
+
+
+def dims_of_inputs(values: Iterable[Tensor]) -> set[str]:
+    """Return the dims of the inputs that *values* read."""
+    return {name for t in values for leaf in t.graph() if not leaf.inputs for name in leaf.facts.dims}
 
 
 def _origins(outputs: Iterable[Tensor]) -> dict[str, Tensor]:
@@ -258,12 +264,21 @@ def _place(value: Tensor, outputs: Mapping[str, Tensor]) -> int:
     return next(k for k, node in enumerate(_values(outputs)) if node is value)
 
 
-def proof_of(left: Tensor, right: Tensor, facts: Facts, known: tuple[Congruence, Congruence], budget: int) -> Proof:
-    """Return the proof that two values are equal, or the witness; none is searched for where extents depend on data."""
+def proof_of(
+    left: Tensor,
+    right: Tensor,
+    facts: Facts,
+    known: tuple[Congruence, Congruence],
+    budget: int,
+    given: Iterable[str] = (),
+) -> Proof:
+    """Return the proof that two values are equal, or the witness; none is searched for where extents depend on data.
+
+    Those *given* do not, and those of the inputs that are read.
+    """
     if left.dtype != right.dtype and left.dtype is not None and right.dtype is not None:
         return Proof(left, right, facts, Verdict.REFUTED, Witness({}, None, str(left.dtype), str(right.dtype)))
-    given = {name for t in (left, right) for leaf in t.graph() if not leaf.inputs for name in leaf.facts.dims}
-    free = not (left.facts.dims.keys() | right.facts.dims.keys()) <= given
+    free = not (left.facts.dims.keys() | right.facts.dims.keys()) <= {*given, *dims_of_inputs((left, right))}
     proof = decide(left, right, facts, known, budget=0 if free else budget)
     if proof.verdict is Verdict.UNKNOWN and free:
         proof.obligation = f"{proof.obligation}, where extents depend on data"

@@ -14,6 +14,7 @@ from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent, names_of
 from symlayout.equivalence.data_extents import (
     certificate_of_data,
+    dims_of_inputs,
     made_again,
     other_data,
     proof_of,
@@ -31,6 +32,7 @@ from symlayout.proof.certificate.computed import refusal_of_computed, sealed
 from symlayout.proof.compare_forms import LAWS, SIGNED_ZERO
 from symlayout.proof.congruence import Congruence
 from symlayout.proof.counterexample import Witness, difference, sample
+from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.prove import (
     DEFAULT_BUDGET,
     Proof,
@@ -319,8 +321,9 @@ def verify(
     known = pairs_known(facts, laws)
     read = [[*o.values(), *side.values()] for o, side in zip(origins, (decided, others), strict=True)]
     doubt = other_data(read[0], read[1], facts, known)
+    given = dims_of_inputs([*values[0].values(), *values[1].values()])
     for name, t in decided.items():
-        proof = proof_of(t, right[name], facts, known, budget)
+        proof = proof_of(t, right[name], facts, known, budget, given)
         if doubt and proof.verdict is Verdict.PROVED:
             proof = Proof(t, right[name], facts, Verdict.UNKNOWN, None, doubt, proof.searched)
         proofs[name] = proof
@@ -356,7 +359,8 @@ def _without_added_zeros(
     if all(t is left[name] and bare[1][name] is right[name] for name, t in bare[0].items()):
         return None
     known = pairs_known(facts, laws if granted else LAWS)
-    found = {name: proof_of(t, bare[1][name], facts, known, budget) for name, t in bare[0].items()}
+    given = dims_of_inputs([*left.values(), *right.values()])
+    found = {name: proof_of(t, bare[1][name], facts, known, budget, given) for name, t in bare[0].items()}
     for name, without in found.items():
         proofs[name] = under_signed_zero(proofs[name], without, granted=granted)
     return _Proofs(bare[0], bare[1], known, found) if granted else None
@@ -374,7 +378,13 @@ def _joined(
     inputs = _matched("input", before.inputs, after.inputs, by_position)
     left = with_unread_origins({name: before.outputs[name] for name, _ in pairs}, before.tensors)
     right = with_unread_origins({name: after.outputs[other] for name, other in pairs}, after.tensors)
-    return _over_one_set_of_inputs(before, after, inputs, left, right)
+    left, right, again = _over_one_set_of_inputs(before, after, inputs, left, right)
+    sides = []
+    for side, made in zip((left, right), again, strict=True):
+        busy, changed = without_idle_functions(side)
+        made |= {key: changed.get(id(t), t) for key, t in made.items()} | changed
+        sides.append(busy)
+    return sides[0], sides[1], again
 
 
 def check_models(

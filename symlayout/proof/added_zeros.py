@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from symlayout.algebra.facts import Facts
 from symlayout.proof.coefficients import Rounding
-from symlayout.proof.congruence import equal
+from symlayout.proof.idle_functions import is_of_single_elements, stands_for, with_operands
 from symlayout.proof.real_forms import Atom, Atoms, UnformedError
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.declaration import Body
@@ -25,36 +24,21 @@ def without_added_zeros(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
     Facts of a sum that is taken out are lost, so they have to be known from *tensors*.
     """
-    made: dict[int, Tensor] = {}
-    for t in tensors.values():
-        for node in t.graph():
-            if id(node) in made:
-                continue
-            inputs = tuple(made[id(x)] for x in node.inputs)
-            kept = _summand(node)
-            if kept is not None:
-                made[id(node)] = inputs[kept]
-            else:
-                same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
-                made[id(node)] = node if same else node.remade(inputs, {})
-    return {name: made[id(t)] for name, t in tensors.items()}
+    return with_operands(tensors, _summand)[0]
 
 
 def _summand(node: Tensor) -> int | None:
     """Return the operand that *node* equals if a zero's sign does not matter: it adds constants 0 to it, or none."""
     body = node.body
-    if body is None or body.function is None or body.over or body.random or body.sums_products or node.dtype is None:
+    if not is_of_single_elements(node) or node.dtype is None or node.dtype.kind != "f" or len(node.inputs) < 2:
         return None
-    if node.dtype.kind != "f" or node.batch != node.rank or len(node.inputs) < 2:
-        return None
+    assert body is not None
     others = [k for k, view in enumerate(node.inputs) if not _is_zero(view)]
     if len(others) != 1 or not _adds(body, len(node.inputs), others[0]) or not _keeps(node, body, others[0]):
         return None
-    kept = node.inputs[others[0]]
-    if any(view.dtype != node.dtype for view in node.inputs) or kept.rank != node.rank:
+    if any(view.dtype != node.dtype for view in node.inputs):
         return None
-    facts: Facts = node.facts.fork()
-    return others[0] if all(equal(a, b, facts) for a, b in zip(kept.extents, node.extents, strict=True)) else None
+    return others[0] if stands_for(node.inputs[others[0]], node) else None
 
 
 def _adds(body: Body, operands: int, kept: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from symlayout.proof.congruence import Congruence, Pair
 from symlayout.proof.counterexample import Witness, WitnessSearch
 from symlayout.proof.decide_equal import agree
 from symlayout.proof.folds import Merged, merged
+from symlayout.proof.idle_functions import without_idle_functions
 from symlayout.proof.natural_assumptions import assumed
 from symlayout.proof.pull_functions import pulled
 from symlayout.tensors.chain import Applicable, Tensor, check_tensors
@@ -163,6 +165,12 @@ class Proof:
         known, tree, sides, merged = rewritten._known, rewritten._tree, rewritten._sides, rewritten._merged
         head = (*self._sides, self._facts, rewritten.verdict, None, "", self.searched, laws, known, tree, merged)
         return Proof(*head, without_added_zeros=True, bare=sides)
+
+    def of(self, left: Tensor, right: Tensor) -> Proof:
+        """Return this proof as one about two other sides, which the sides of this one stand for."""
+        made = copy(self)
+        made._sides = left, right
+        return made
 
     @cached_property
     def same_requires(self) -> bool:
@@ -315,6 +323,11 @@ def _prove_tensors_equal(
     facts = left.facts.fork()
     facts.merge(right.facts)
     _match_leaves(left, right, facts)
+    if left.computes or right.computes:
+        busy = without_idle_functions({"left": left, "right": right})[0]
+        if busy["left"] is not left or busy["right"] is not right:
+            options = {"budget": budget, "judge": judge, "laws": laws, "goals": goals}
+            return _prove_tensors_equal(busy["left"], busy["right"], **options).of(left, right)  # type: ignore[arg-type]
     known = pairs_known(facts, laws, goals)
     for attempt in (_proved_by_merging, _proved_by_pulling):
         if (proof := attempt(left, right, facts, known[0])) is not None:

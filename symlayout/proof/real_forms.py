@@ -243,7 +243,17 @@ class Form:
             return np.minimum(np.maximum(x, low), high)
         if function is not np.where or options:
             raise UnformedError(f"{function} of a form")
+        if (chosen := self._chosen(*args)) is not None:
+            return chosen
         return self._call(function, *args)
+
+    def _chosen(self, condition: Any, yes: Any, no: Any) -> Form | None:
+        """Return what a condition that is one number chooses; None for another condition."""
+        value = self._lifted(condition).constant
+        if value is None or not value.is_scalar or value.error.any():
+            return None
+        self.atoms.steps += 1
+        return self._lifted(yes if value.array.item() else no)
 
     def __getattr__(self, name: str) -> Callable[[], Form]:
         """Return NumPy's function *name* of this form, as arrays of objects ask for it."""

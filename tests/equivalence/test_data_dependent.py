@@ -266,3 +266,25 @@ def test_the_count_of_another_input_is_another_extent(tmp_path: Path) -> None:
     assert sl.verify(*paths, run=False).verdict is not sl.Verdict.PROVED
     assert sl.verify(*paths, by_position=True, run=False).verdict is not sl.Verdict.PROVED
     assert sl.verify(paths[0], paths[0], run=False).verdict is sl.Verdict.PROVED
+
+
+def test_the_dims_of_an_input_are_no_data_where_only_its_shape_is_read(tmp_path: Path) -> None:
+    def places(path: Path, step: str) -> Path:
+        nodes = [
+            node("Shape", "x", "shape", end=1),
+            node("Squeeze", "shape", "rows"),
+            node("Range", f"none, rows, {step}", "y"),
+        ]
+        constants = [tensor([k], (), name) for k, name in enumerate(("none", "one", "two"))]
+        path.write_bytes(model(nodes, [value_info("x", ("N", 4))], constants=constants))
+        return path
+
+    one, two = places(tmp_path / "one.onnx", "one"), places(tmp_path / "two.onnx", "two")
+    found = sl.verify(one, one)
+    assert found.verdict is sl.Verdict.PROVED
+    assert check_models(json.loads(json.dumps(found.certificate)), one, one) == ""
+    differs = sl.verify(one, two, run=False)
+    assert differs.verdict is sl.Verdict.REFUTED
+    assert differs.witness is not None
+    assert differs.witness.left == (2,)
+    assert differs.witness.right == (1,)

@@ -43,7 +43,7 @@ def model(y: Any) -> Any:
         lambda: add(x, zeros),
         lambda: add(zeros, x),
         lambda: add(x, sl.constant(np.array([0, -0.0, 0, -0.0], np.float32))),
-        lambda: sub(x, zeros),
+        lambda: sub(x, sl.constant(np.full(4, -0.0, np.float32))),
         lambda: add(x, sl.pad(sl.constant(np.zeros(2, np.float32)), ((1, 1),))),
         lambda: add(add(x, zeros), zeros),
     ],

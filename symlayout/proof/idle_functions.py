@@ -1,0 +1,188 @@
+"""Take out functions that return one of their operands bit for bit, because the others are constants.
+
+Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``x and True`` and ``where(True, x, y)``.  The sum ``x + 0`` of floats is
+none: it is 0 where ``x`` is -0 (see `symlayout.proof.added_zeros`).  Prover and check both take these functions out
+before they compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symlayout.proof.coefficients import Rounding
+from symlayout.proof.congruence import equal
+from symlayout.proof.fills.fills_of_operands import everywhere
+from symlayout.proof.real_forms import Atom, Atoms, Form, UnformedError
+from symlayout.tensors.chain import Tensor
+from symlayout.tensors.declaration import Body
+
+_MOST_OPERANDS = 4
+_LARGEST = 2.0**53  # integers up to this are floats of 64 bits
+_NO_FORMS = (UnformedError, TypeError, ValueError, AttributeError, OverflowError)  # of functions that forms do not have
+
+
+def without_idle_functions(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
+    """Return *tensors* with each function that returns an operand replaced by it, and what was made, by ``id``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symlayout as sl
+    >>> x = sl.tensor("N", dtype="float32", name="x")
+    >>> made, _ = without_idle_functions({"y": sl.onnx.mul(x, np.float32(1)), "z": sl.onnx.mul(x, np.float32(2))})
+    >>> made["y"].name, made["z"].name
+    ('broadcast_jointly', 'Mul')
+    """
+    return with_operands(tensors, idle_operand)
+
+
+def with_operands(
+    tensors: Mapping[str, Tensor], operand_of: Callable[[Tensor], int | None]
+) -> tuple[dict[str, Tensor], dict[int, Tensor]]:
+    """Return *tensors* with values replaced by the operand that *operand_of* names, and what was made, by ``id``.
+
+    Values that nothing changes are the same ones.
+    """
+    made: dict[int, Tensor] = {}
+    changed: dict[int, Tensor] = {}
+    for t in tensors.values():
+        for node in t.graph():
+            if id(node) in made:
+                continue
+            inputs = tuple(made[id(x)] for x in node.inputs)
+            kept = operand_of(node)
+            if kept is not None:
+                made[id(node)] = inputs[kept]
+            else:
+                same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
+                made[id(node)] = node if same else node.remade(inputs, {})
+            if made[id(node)] is not node:
+                changed[id(node)] = made[id(node)]
+    return {name: made[id(t)] for name, t in tensors.items()}, changed
+
+
+def idle_operand(node: Tensor) -> int | None:
+    """Return the operand that a function returns bit for bit, whatever its elements are; None if it is none."""
+    body = node.body
+    if not is_of_single_elements(node) or not 2 <= len(node.inputs) <= _MOST_OPERANDS:
+        return None
+    assert body is not None
+    assert node.dtype is not None
+    constants = [everywhere([view]) for view in node.inputs]
+    free = [k for k, c in enumerate(constants) if c is None]
+    if not free or len(free) == len(constants):
+        return None
+    kept = _operand(body, constants, [view.dtype for view in node.inputs], node.dtype)
+    return kept if kept is not None and stands_for(node.inputs[kept], node) else None
+
+
+def is_of_single_elements(node: Tensor) -> bool:
+    """Return whether a value is computed by a function of single elements of a known type."""
+    body = node.body
+    if body is None or body.function is None or body.over or body.random or body.sums_products:
+        return False
+    return node.dtype is not None and node.batch == node.rank
+
+
+def stands_for(view: Tensor, node: Tensor) -> bool:
+    """Return whether a view has the type and the shape of the value that reads it, and all that is required of it."""
+    if view.dtype != node.dtype or view.rank != node.rank:
+        return False
+    facts = view.facts.fork()
+    before = len(facts.requirements)
+    facts.merge(node.facts)
+    same = all(equal(a, b, facts) for a, b in zip(view.extents, node.extents, strict=True))
+    return same and len(facts.requirements) == before
+
+
+def _operand(body: Body, constants: Sequence[Any], dtypes: Sequence[Any], dtype: np.dtype[Any]) -> int | None:
+    """Return the operand that a function returns if the operands that have one are these constants.
+
+    Types with few values are tried with all of them.  Of others it has to be one operation, which gives the number next
+    to its value over the real numbers: that is the operand, and the type has it.  What depends on the sign of zeros, on
+    infinities or on another type in between shows at some elements.
+    """
+    free = [k for k, c in enumerate(constants) if c is None]
+    few = _all_values(dtype) if len(free) == 1 else None
+    kept = free[0] if few is not None else _operand_of_form(body, constants)
+    if kept is None or dtypes[kept] != dtype:
+        return None
+    some = _some_values(dtype) if few is None else few
+    operands = []
+    for k, c in enumerate(constants):
+        if c is not None or k == kept:
+            operands.append(some if c is None else np.full(some.shape, c))
+        elif dtypes[k] is None:
+            return None
+        else:
+            operands.append(np.ones(some.shape, dtypes[k]))
+    assert body.function is not None
+    try:
+        with np.errstate(all="ignore"):
+            made = np.asarray(body.function(*operands, **dict(body.attributes)))
+    except _NO_FORMS:
+        return None
+    return kept if made.dtype == dtype and _are_one(made, some) else None
+
+
+def _operand_of_form(body: Body, constants: Sequence[Any]) -> int | None:
+    """Return the operand that one operation is over the real numbers; None for another function."""
+    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
+    operands: list[Form] = []
+    for k, c in enumerate(constants):
+        if c is None:
+            operands.append(atoms.form(Atom("read", (k,))))
+        elif c.dtype.kind not in "biuf" or not abs(float(c)) <= _LARGEST:
+            return None
+        else:
+            operands.append(atoms.number(float(c)))
+    names = {number: k for number, k in enumerate(k for k, c in enumerate(constants) if c is None)}
+    assert body.function is not None
+    try:
+        made = body.function(*operands, **dict(body.attributes))
+    except _NO_FORMS:
+        return None
+    made = made.item() if isinstance(made, np.ndarray) and made.ndim == 0 else made
+    if not isinstance(made, Form) or atoms.steps != 1:
+        return None
+    terms = {key: value for key, value in made.terms.items() if key != ((), ()) or value.array.any()}
+    if len(terms) != 1:
+        return None
+    (((powers, box), value),) = terms.items()
+    is_one = value.is_scalar and value.array.item() == 1 and not value.error.any()
+    return names.get(powers[0][0]) if is_one and not box and len(powers) == 1 and powers[0][1] == 1 else None
+
+
+def _all_values(dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
+    """Return all values of a type that has few; None if it has many."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu" and dtype.itemsize == 1:
+        return np.arange(256, dtype=np.uint8).view(dtype)
+    return None
+
+
+def _some_values(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return zeros, infinities, what is no number, and the smallest and largest numbers of a type."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        some = {0, 1, 2, 3, 100, info.max, info.max - 1, info.max // 3, info.min, info.min // 3, max(info.min, -1)}
+        return np.array(sorted(some), dtype)
+    if dtype.kind != "f":
+        return np.empty(0, dtype)
+    info_of_floats = np.finfo(dtype)
+    eps, tiny = info_of_floats.eps, info_of_floats.smallest_subnormal
+    sizes = [tiny, info_of_floats.tiny, 1, 1 + eps, 2 - eps, 1 / 3, 3, info_of_floats.max, np.inf]
+    return np.array([0, -0.0, np.nan, *sizes, *(-size for size in sizes)], dtype)
+
+
+def _are_one(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    """Return whether two arrays have the same elements, with the signs of zeros; NaNs are one value."""
+    if not a.size or a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
+        return False
+    return a.dtype.kind != "f" or np.array_equal(np.signbit(a[a == 0]), np.signbit(b[b == 0]))

@@ -1,0 +1,107 @@
+"""A function that returns one of its operands is that operand; those that only nearly do are others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symlayout as sl
+from symlayout.proof.idle_functions import without_idle_functions
+
+FLOATS = (np.float16, np.float32, np.float64)
+INTEGERS = (np.int8, np.uint8, np.int32, np.int64, np.uint64)
+Function = Callable[[sl.Tensor, Any], sl.Tensor]
+
+IDLE: dict[str, tuple[Function, tuple[Any, ...]]] = {
+    "x * 1": (lambda x, t: sl.onnx.mul(x, t(1)), (*FLOATS, *INTEGERS)),
+    "1 * x": (lambda x, t: sl.onnx.mul(np.array(1, t), x), (*FLOATS, *INTEGERS)),
+    "x * ones": (lambda x, t: sl.onnx.mul(x, np.ones(4, t)), (np.float32, np.int64)),
+    "x / 1": (lambda x, t: sl.onnx.div(x, t(1)), (*FLOATS, *INTEGERS)),
+    "x - 0": (lambda x, t: sl.onnx.sub(x, t(0)), (*FLOATS, *INTEGERS)),
+    "x + -0": (lambda x, t: sl.onnx.add(x, t(-0.0)), FLOATS),
+    "x + 0": (lambda x, t: sl.onnx.add(x, t(0)), INTEGERS),
+    "x ** 1": (lambda x, t: sl.onnx.pow(x, t(1)), (np.float32, np.float64, np.int32)),
+    "where(True, x, 7)": (lambda x, t: sl.onnx.where(np.True_, x, t(7)), (*FLOATS, *INTEGERS)),
+    "where(False, 7, x)": (lambda x, t: sl.onnx.where(np.False_, t(7), x), (*FLOATS, *INTEGERS)),
+    "x and True": (lambda x, t: sl.op("onnx:And")(x, np.True_), (np.bool_,)),
+    "x or False": (lambda x, t: sl.op("onnx:Or")(x, np.False_), (np.bool_,)),
+    "x xor False": (lambda x, t: sl.op("onnx:Xor")(x, np.False_), (np.bool_,)),
+    "x & 255": (lambda x, t: sl.onnx.bitwise_and(x, t(255)), (np.uint8,)),
+}
+BUSY: dict[str, tuple[Function, tuple[Any, ...]]] = {
+    "x + 0": (lambda x, t: sl.onnx.add(x, t(0)), FLOATS),
+    "x - -0": (lambda x, t: sl.onnx.sub(x, t(-0.0)), FLOATS),
+    "0 - x": (lambda x, t: sl.onnx.sub(np.array(0, t), x), (*FLOATS, np.int64)),
+    "1 / x": (lambda x, t: sl.onnx.div(np.array(1, t), x), FLOATS),
+    "x * -1": (lambda x, t: sl.onnx.mul(x, t(-1)), FLOATS),
+    "x * almost 1": (lambda x, t: sl.onnx.mul(x, np.array([1, 1, 1, 0.5], t)), FLOATS),
+    "x * (1 + eps)": (lambda x, t: sl.onnx.mul(x, np.nextafter(t(1), t(2))), (np.float32, np.float64)),
+    "x ** 2": (lambda x, t: sl.onnx.pow(x, t(2)), (np.float32, np.int32)),
+    "where(False, x, 7)": (lambda x, t: sl.onnx.where(np.False_, x, t(7)), FLOATS),
+    "x and False": (lambda x, t: sl.op("onnx:And")(x, np.False_), (np.bool_,)),
+    "x xor True": (lambda x, t: sl.op("onnx:Xor")(x, np.True_), (np.bool_,)),
+    "x & 127": (lambda x, t: sl.onnx.bitwise_and(x, t(127)), (np.uint8,)),
+    "x & -2": (lambda x, t: sl.onnx.bitwise_and(x, t(-2)), (np.int64,)),
+}
+
+
+def cases(table: dict[str, tuple[Function, tuple[Any, ...]]]) -> list[Any]:
+    return [
+        pytest.param(function, np.dtype(t), id=f"{name} {np.dtype(t)}")
+        for name, (function, types) in table.items()
+        for t in types
+    ]
+
+
+def elements(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return elements of a type in rows of four, among them the signs of zero, infinities and NaN."""
+    if dtype.kind == "b":
+        return np.array([[True, False, True, False]])
+    if dtype.kind in "iu":
+        ends = np.iinfo(dtype)
+        return np.array([[0, 1, ends.min, ends.max], [ends.max - 1, ends.min + 1, 5, 77]], dtype)
+    return np.array([[0, -0.0, 1.5, -2.25], [np.inf, -np.inf, np.nan, 1e-7], [3e4, -3e4, 0.1, 7]]).astype(dtype)
+
+
+@pytest.mark.parametrize(("function", "dtype"), cases(IDLE))
+def test_a_function_that_returns_its_operand_is_that_operand(function: Function, dtype: np.dtype[Any]) -> None:
+    x = sl.tensor("N, 4", dtype=dtype, name="x")
+    y = function(x, dtype.type)
+    proof = sl.prove_equal(y, x)
+    assert proof.verdict is sl.Verdict.PROVED
+    assert proof.laws == ()
+    assert sl.check(proof.certificate)
+    assert str(proof.requires) == str(sl.prove_equal(x, x).requires)
+    a = elements(dtype)
+    made = sl.interpret(y, a)
+    assert made.dtype == a.dtype
+    same = (made == a) & (np.signbit(made.astype(np.float64)) == np.signbit(a.astype(np.float64)))
+    assert (same | (np.isnan(made.astype(np.float64)) & np.isnan(a.astype(np.float64)))).all()
+
+
+@pytest.mark.parametrize(("function", "dtype"), cases(BUSY))
+def test_a_function_that_changes_some_element_is_not_its_operand(function: Function, dtype: np.dtype[Any]) -> None:
+    x = sl.tensor("N, 4", dtype=dtype, name="x")
+    y = function(x, dtype.type)
+    assert sl.prove_equal(y, x, budget=20).verdict is not sl.Verdict.PROVED
+    made, changed = without_idle_functions({"y": y})
+    assert made["y"] is y
+    assert not changed
+
+
+def test_functions_are_taken_out_where_they_are_read() -> None:
+    x = sl.tensor("N, 4", dtype="float32", name="x")
+    left = sl.onnx.relu(sl.transpose(sl.onnx.mul(x, np.ones(4, np.float32))))
+    proof = sl.prove_equal(left, sl.transpose(sl.onnx.relu(x)))
+    assert proof.verdict is sl.Verdict.PROVED
+    assert sl.check(proof.certificate)
+
+
+def test_a_factor_of_one_that_makes_an_axis_longer_is_no_identity() -> None:
+    x = sl.tensor("N, 1", dtype="float32", name="x")
+    y = sl.onnx.mul(x, np.ones(4, np.float32))
+    assert sl.prove_equal(y, sl.broadcast_to(x, (x.shape[0], 4))).verdict is sl.Verdict.PROVED
+    assert sl.prove_equal(y, x).verdict is sl.Verdict.REFUTED
