@@ -44,6 +44,34 @@ def is_end(name: str, movement: Movement, readers: Mapping[str, Sequence[NodePro
     return any(len(set(movement.sources.get(out, ()))) != 1 for out in made)
 
 
+def dead_without(
+    name: str, source: str, producers: Mapping[str, NodeProto], uses: Mapping[str, int]
+) -> list[NodeProto]:
+    """Return the nodes that nobody needs if *name* is made of *source* anew.
+
+    *producers* are the nodes that make values, and *uses* says how often each is read.
+    """
+    gone: Counter[str] = Counter({source: -1})  # the reads of each value by dead nodes
+    node = producers[name]
+    others = [out for out in node.output if out and out != name and uses[out] > gone[out]]
+    dead: list[NodeProto] = []
+    seen: set[int] = set()
+    waiting = [] if others else [node]
+    while waiting:
+        at = waiting.pop()
+        if id(at) in seen:
+            continue
+        seen.add(id(at))
+        dead.append(at)
+        for read, count in Counter(n for n in at.input if n).items():
+            gone[read] += count
+            made = producers.get(read)
+            if made is not None and not any(uses[out] > gone[out] for out in made.output if out):
+                waiting.append(made)
+    dead.reverse()
+    return dead
+
+
 class _Regions:
     """The regions of a graph while they are rewritten."""
 
@@ -83,7 +111,7 @@ class _Regions:
             start = self.movement.tensors.get(source)
             if start is None or source in self.touched or source not in self.named:
                 continue
-            dead = self._dead_without(name, source)
+            dead = dead_without(name, source, self.made_by, self.uses)
             moves = cost_of(dead, self.movement.tensors, self.movement.sources)
             gone = Cost(moves.sizes, moves.transposes, sum(n.op_type != "Constant" for n in dead))
             found = self.speller.cheapest(start, value, gone)
@@ -101,29 +129,6 @@ class _Regions:
         ops = ", ".join(n.op_type for n in dead)
         made = ", ".join(s.op for s in found.steps) or "nothing"
         return Rewritten(name, f"{name[:80]} from {source[:80]}: {ops} became {made}", found.proofs)
-
-    def _dead_without(self, name: str, source: str) -> list[NodeProto]:
-        """Return the nodes that nobody needs if *name* is made of *source* anew."""
-        gone: Counter[str] = Counter({source: -1})  # the reads of each value by dead nodes
-        producers = self.made_by
-        node = producers[name]
-        others = [out for out in node.output if out and out != name and self.uses[out] > gone[out]]
-        dead: list[NodeProto] = []
-        seen: set[int] = set()
-        waiting = [] if others else [node]
-        while waiting:
-            at = waiting.pop()
-            if id(at) in seen:
-                continue
-            seen.add(id(at))
-            dead.append(at)
-            for read, count in Counter(n for n in at.input if n).items():
-                gone[read] += count
-                made = producers.get(read)
-                if made is not None and not any(self.uses[out] > gone[out] for out in made.output if out):
-                    waiting.append(made)
-        dead.reverse()
-        return dead
 
     def _needs_copy(self, name: str, source: str) -> bool:
         """Return whether a value that equals its source still needs a node that names it."""

@@ -17,7 +17,8 @@ from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_repeats
-from symlayout.optimize_models.join_elsewhere import join_elsewhere
+from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
+from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
 from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
@@ -51,8 +52,8 @@ class Change:
         ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
         ``"pads"`` for pads that convolutions do themselves, ``"repeats"`` for what operands that broadcast repeat,
         ``"dilation"`` for convolutions of interleaved parts, ``"products"`` for products with constant weights in the
-        parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"kernel"`` for
-        regions that one kernel moves.
+        parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"signs"`` for
+        signs of joined parts that go into a factor, ``"kernel"`` for regions that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -406,6 +407,7 @@ class _Search:
         for crossing in crossings_of(self.best, reorder="reassociate" in self.laws):
             if crossing.perm not in apart:
                 yield crossing, partial(self._crossed, crossing)
+        yield "signs", lambda kept: _Rewrite("signs", *negate_factors(self.best, kept, self.speller))
         yield "repeats", lambda kept: _Rewrite("repeats", *fold_repeats(self.best, kept))
         yield "split repeats", lambda kept: _Rewrite("repeats", *split_repeats(self.best, kept, self.speller))
         yield "pads", lambda kept: _Rewrite("pads", *fold_pads(self.best, kept))

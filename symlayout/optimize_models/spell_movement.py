@@ -42,6 +42,7 @@ from symlayout.optimize_models.reshape_steps import (
     reshapes,
     target_shape,
 )
+from symlayout.optimize_models.spell_flips import turned
 from symlayout.optimize_models.spell_windows import WINDOWS, stacked
 from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
@@ -348,6 +349,7 @@ class Speller:
     def _of_digits(self, start: Shape, end: Shape, digits: Digits, known: Shape | None) -> Iterator[list[Step] | None]:
         cut = _slice(start, digits)
         yield from self._in_pieces(start, end, digits, known)
+        yield from self._in_turned_digits(start, end, digits, known)
         if cut is None:
             return
         steps, start, digits = cut
@@ -369,6 +371,24 @@ class Speller:
             step = Step(WINDOWS, (("axis", axis), ("slices", slices)), shape)
             for found in self._reorderings(shape, end, inner, known):
                 yield None if found is None else [step, *found]
+
+    def _in_turned_digits(
+        self, start: Shape, end: Shape, digits: Digits, known: Shape | None
+    ) -> Iterator[list[Step] | None]:
+        """Yield spellings that read digits backwards, each on an axis of its own."""
+        found = turned(start, digits) if self._opset >= _INPUTS["Slice"] else None
+        if found is None:
+            return
+        before, after, axes, inner = found
+        extents = [d.extent for d in digits.digits]
+        wide = tuple(prod((extents[k] for k in group), start=1) for group in after)
+        first = reshapes(extents, before, after, known)
+        ones, last = [-1] * len(axes), [-_END] * len(axes)
+        step = Step("Slice", (("starts", ones), ("ends", last), ("axes", axes), ("steps", ones)), wide)
+        if first is None or len(after) == len(start):  # whole axes are turned: the Slice of what is read does that
+            return
+        for rest in self._reorderings(wide, end, inner, known):
+            yield None if rest is None else [*_steps(first), step, *rest]
 
     def _reorderings(
         self, start: Shape, end: Shape, digits: Digits, known: Shape | None

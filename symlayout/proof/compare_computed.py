@@ -19,6 +19,7 @@ from symlayout.errors import InconclusiveError, ShapeError
 from symlayout.proof.cases.compare_reads import ReadDecision
 from symlayout.proof.cases.constant_reads import ConstantReads
 from symlayout.proof.cases.read_element import OpenSign, SideRead, Stuck, case_that_applies
+from symlayout.proof.cases.turned_signs import are_products_of_one_sign, differ_by_no_sign
 from symlayout.proof.compare_forms import FORMULA, REASSOCIATE, can_match, is_fused, laws_of
 from symlayout.proof.congruence import (
     Congruence,
@@ -99,6 +100,10 @@ class Decision(ReadDecision):
         try:
             self._compare_functions(a, b, at, bt, facts)
         except Stuck:
+            reads = SideRead(a, tuple(at), None, ()), SideRead(b, tuple(bt), None, ())
+            if self.are_one_element(*reads, facts) or are_products_of_one_sign(self, reads, facts):
+                self.congruence.direct = True  # certificates have no such pairs
+                return
             granted = bool(self.congruence.laws)
             if not can_match(a, b, granted=granted):
                 self.congruence.skipped |= not granted and can_match(a, b, granted=True)
@@ -117,6 +122,15 @@ class Decision(ReadDecision):
             for key, why in known.known.items():
                 if why is None and key[:2] == (id(a), id(b)) and key[2] in ((), order and order[: a.batch]):
                     known.known[key] = Pair(a, b, Way(()), False)
+
+    def are_one_element(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
+        """Return whether both elements are proved to be one, of which one side turns the sign and turns it back."""
+        try:
+            found = differ_by_no_sign(self, (a, b), facts.fork())
+        except InconclusiveError:  # the goals are spent
+            return False
+        self.congruence.direct |= found
+        return found
 
     def _laws(
         self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts

@@ -41,14 +41,18 @@ def elements_at(
 ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]] | None:
     """Return the elements that are read at *coords*, with an axis for each symbol in them, and the symbols, sorted.
 
-    None if a symbol has no constant bounds from 0 on, or some value of the symbols leads outside.
+    An element that is the same for all values of the symbols has no axes.  None if a symbol has no constant bounds, if
+    elements differ and a symbol is not bounded from 0 on, or if some value of the symbols leads outside.
     """
     reduced = [facts.reduce(e) for e in coords]
     ranges = _ranges(reduced, facts)
     grid = None if ranges is None else _grid(ranges)
     found = None if grid is None else _gathered(a, reduced, grid)
-    if grid is None or found is None or any(facts.low[name] != 0 for name in grid):
+    if grid is None or found is None:
         return None
+    if any(facts.low[name] != 0 for name in grid):
+        same = uniform(found)
+        return None if same is None else ((), np.asarray(same))
     return tuple(grid), np.broadcast_to(found, np.broadcast_shapes(*(g.shape for g in grid.values())))
 
 

@@ -149,7 +149,9 @@ def _is_one_operation(judge: Judge, reads: tuple[SideRead, SideRead], facts: Fac
     reader = _Reader(judge, facts, reads)
     forms = [reader.of_body(read, side, stop=True) for side, read in enumerate(reads)]
     left, right = forms
-    if left is None or right is None or len(left.terms) != 1 or not left.is_near(right):
+    if left is None or right is None or not left.is_near(right):
+        return False
+    if len(left.terms) != 1 or len(right.terms) != 1:  # 0 + x of -0 is 0
         return False
     (((powers, _), value),) = left.terms.items()
     return all(e in (1, 2) for _, e in powers) and sum(e for _, e in powers) <= 2 and value.is_power_of_two

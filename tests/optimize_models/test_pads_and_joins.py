@@ -10,7 +10,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 import symlayout as sl
 from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats
-from symlayout.optimize_models.join_elsewhere import join_elsewhere
+from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
 from tests.optimize_models.test_optimize_model import Shape, floats, ops, optimized
 from tests.support.onnx_writer import model, node, tensor, value_info
 

@@ -49,6 +49,10 @@ class ReadDecision(CaseDecision):
     def compare_computed(self, a: Tensor, b: Tensor, at: Sequence[Extent], bt: Sequence[Extent], facts: Facts) -> None:
         """Prove that the computed value *a* at *at* equals *b* at *bt*; `OpenSign` or `Stuck` if that fails."""
 
+    @abstractmethod
+    def are_one_element(self, a: SideRead, b: SideRead, facts: Facts) -> bool:
+        """Return whether an element of an input is proved to be equal to a computed one."""
+
     def leaf(self, facts: Facts, digits: Sequence[Extent], inside: int | None) -> Tree:
         """Return the leaf of a branch at the output coordinate *digits*."""
         found = self._read_both(digits, facts, inside)
@@ -119,7 +123,7 @@ class ReadDecision(CaseDecision):
         elif a.leaf.values is not None and b.leaf.values is not None:
             if not same_elements(a.leaf.values, b.leaf.values, a.coords, b.coords, facts):
                 raise Stuck(f"{a.leaf.name} and {b.leaf.name} have equal elements", (*a.coords, *b.coords))
-        else:
+        elif not self.are_one_element(a, b, facts):
             raise Stuck(f"{a.leaf.name} and {b.leaf.name} are one input", (*a.coords, *b.coords))
 
 

@@ -1,0 +1,1 @@
+"""Concat nodes whose parts are joined in another way."""

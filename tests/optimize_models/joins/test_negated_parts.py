@@ -1,0 +1,90 @@
+"""The signs of joined parts go into the smaller factor of the product after them, and the parts are moved at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from symlayout.optimize_models.optimize_model import OptimizedModel
+from tests.equivalence.unoptimized_onnxruntime import outputs
+from tests.optimize_models.spellings.dilation_spellings import Parts
+from tests.optimize_models.test_split_products import optimized
+
+HEADS, WIDTH = 2, 8
+SHAPES: dict[str, list[int | str]] = {
+    "static": [2, 3, HEADS, WIDTH],
+    "dynamic batch": ["N", 3, HEADS, WIDTH],
+    "all dynamic": ["N", "S", HEADS, WIDTH],
+}
+_END = (1 << 63) - 1
+
+
+def by_halves(n: Parts, x: str) -> str:
+    axis = n.integers(3)
+    bounds = (0, WIDTH // 2), (WIDTH // 2, _END)
+    first, second = (n("Slice", x, n.integers(a), n.integers(b), axis) for a, b in bounds)
+    return n("Concat", n("Neg", second), first, axis=-1)
+
+
+def by_turned_halves(n: Parts, x: str) -> str:
+    """Return the halves after a Transpose, negated before they are cut."""
+    x, axis = n.turn(x, 0, 2, 1, 3), n.integers(3)
+    second = n("Slice", n("Neg", x), n.integers(WIDTH // 2), n.integers(_END), axis)
+    joined = n("Concat", second, n("Slice", x, n.integers(0), n.integers(WIDTH // 2), axis), axis=3)
+    return n.turn(joined, 0, 2, 1, 3)
+
+
+def by_pairs(n: Parts, x: str) -> str:
+    """Return neighbours that change places, as GPT-J has them."""
+    axes = n.integers(3), n.integers(2)
+    odd, even = (n("Slice", x, n.integers(k), n.integers(_END), *axes) for k in (1, 0))
+    parts = (n("Unsqueeze", v, n.integers(4)) for v in (n("Neg", odd), even))
+    return n("Reshape", n("Concat", *parts, axis=-1), n.integers(0, 0, HEADS, WIDTH))
+
+
+WAYS: dict[str, Callable[[Parts, str], str]] = {
+    "halves": by_halves,
+    "turned halves": by_turned_halves,
+    "pairs": by_pairs,
+}
+
+
+def rotary(way: str, kind: str, factor: tuple[int, ...] = (WIDTH,)) -> onnx.ModelProto:
+    n = Parts(opset=17)
+    x = n("Relu", "x")
+    y = n("Add", n("Mul", x, n.weights(WIDTH)), n("Mul", WAYS[way](n, x), n("Sin", n.weights(*factor))))
+    return n.model(SHAPES[kind], y, 4)
+
+
+def are_moved(o: OptimizedModel) -> list[str]:
+    return [n.op_type for n in o.source.graph.node if n.op_type in ("Slice", "Concat", "Transpose", "Gather", "Neg")]
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("way", WAYS)
+def test_parts_of_a_rotary_embedding_are_one_slice(tmp_path: Path, way: str, kind: str) -> None:
+    o = optimized(tmp_path, rotary(way, kind))
+    assert are_moved(o) == ["Slice"]
+    changes = [each for c in o.report.changes if c.rule == "signs" for each in c.rewritten]
+    assert [proof.verdict.name for each in changes for proof in each.proofs] == ["PROVED"]
+    x = np.random.default_rng(0).normal(size=(2, 3, HEADS, WIDTH)).astype(np.float32)
+    before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+    assert after.tobytes() == before.tobytes()
+
+
+def test_signs_stay_where_the_factor_is_as_large(tmp_path: Path) -> None:
+    o = optimized(tmp_path, rotary("halves", "static", factor=(2, 3, HEADS, WIDTH)))
+    assert sorted(are_moved(o)) == ["Concat", "Neg", "Slice", "Slice"]
+
+
+def test_parts_that_are_read_elsewhere_stay(tmp_path: Path) -> None:
+    n = Parts(opset=17)
+    x = n("Relu", "x")
+    joined = by_halves(n, x)
+    y = n("Add", joined, n("Mul", joined, n("Sin", n.weights(WIDTH))))
+    o = optimized(tmp_path, n.model(SHAPES["static"], y, 4))
+    assert sorted(are_moved(o)) == ["Concat", "Neg", "Slice", "Slice"]
