@@ -4,7 +4,19 @@
 with every operation.
 """
 
-from symlayout.frontends import microsoft, onnx, openvino, tensorflow, torch
+from symlayout.frontends import microsoft, microsoft_attention, onnx, openvino, tensorflow, torch
 from symlayout.frontends.registry import find, is_joint, is_known, names, register
 
-__all__ = ["find", "is_joint", "is_known", "microsoft", "names", "onnx", "openvino", "register", "tensorflow", "torch"]
+__all__ = [
+    "find",
+    "is_joint",
+    "is_known",
+    "microsoft",
+    "microsoft_attention",
+    "names",
+    "onnx",
+    "openvino",
+    "register",
+    "tensorflow",
+    "torch",
+]

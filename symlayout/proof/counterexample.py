@@ -28,7 +28,9 @@ Array = np.ndarray[Any, Any]
 
 _DRAWS = 4  # of elements, where there is one size only: maxima of two draws are often equal
 _SMALL = 100  # the first draw of small elements, beside which a small summand counts, such as that of a variance
-_EVERY = 4  # how many sizes there are to one for which small elements are drawn, too
+_MIDDLE = 200  # the first draw of elements of about 1, whose products do not saturate a softmax and do not vanish in it
+_PARTS = {_SMALL: 256, _MIDDLE: 16}  # by what the integers of a draw are divided
+_EVERY = 4  # how many sizes there are to one for which small elements are drawn, too, and to one for those of about 1
 _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
@@ -49,8 +51,8 @@ class Witness:
         The output coordinate; None if the shapes differ.
     left, right : object
         The element that each side reads at *coord*: ``(input name, coordinate)`` or ``("fill", value)``.  A computed
-        element is ``("value", value)``, for inputs that are small integers, or 256ths of them.  If *coord* is None, the
-        two shapes.
+        element is ``("value", value)``, for inputs that are small integers, or 16ths or 256ths of them.  If *coord* is
+        None, the two shapes.
     is_plain : bool
         Whether the sides differ by more than rounding in another order ever explains.
     draw : int
@@ -162,6 +164,7 @@ class WitnessSearch:
             self._spent += sum(_work(t) for t in (left, right)) // _ELEMENTS
             draws = list(range(1 if dims else _DRAWS))  # other sizes are another draw
             draws += [_SMALL] * (not dims or self._searched % _EVERY == _EVERY - 1)
+            draws += [_MIDDLE] * (not dims or self._searched % _EVERY == 1)
             return next(filter(None, (self._computed_apart(left, right, dims, k) for k in draws)), None), False
         keys = sorted({leaf.key for t in (left, right) for leaf in t.leaves()})
         fills: list[Any] = []
@@ -301,7 +304,7 @@ def _work(t: Tensor) -> int:
 def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
     """Return elements for an input: small integers, so that sums and products of them are exact.
 
-    Floats of a draw from `_SMALL` on are these integers divided by 256.
+    Floats of a draw from `_SMALL` on are these integers divided by 256, and from `_MIDDLE` on by 16.
     """
     seed = [*np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32), *[draw] * (draw > 0)]
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
@@ -309,7 +312,7 @@ def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
     if dtype.kind == "b":
         return drawn > 0
     if draw >= _SMALL and dtype.kind in "fc":
-        return (drawn / 256).astype(dtype)
+        return (drawn / _PARTS[_MIDDLE if draw >= _MIDDLE else _SMALL]).astype(dtype)
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)
 
 

@@ -215,7 +215,7 @@ def test_wrong_attributes_have_the_kind_of_the_operation(tmp_path: Path, data: b
     ("made", "title"),
     [
         (node("Transpos", "x", "y", name="t1"), "onnx:Transpos"),
-        (node("Attention", "x", "y", domain="com.microsoft"), "microsoft:Attention"),
+        (node("Attend", "x", "y", domain="com.microsoft"), "microsoft:Attend"),
         (node("x" * 1_000_000, "x", "y"), "onnx:xxx"),
     ],
     ids=["misspelled", "domain", "long"],
