@@ -306,18 +306,18 @@ def optimize(
     return _Search(original, layout, tuple(laws), kernels).result()
 
 
-def _reread(model: Model, source: ModelProto, *, defaults: bool = True) -> Model:
+def _reread(model: Model, source: ModelProto, *, defaults: bool = True, same_bits: bool = True) -> Model:
     """Return the model with another source; external data is where it was.
 
     Callers may give other values for initializers that are inputs, so that these are no constants here.  Neither are
-    values whose last bits depend on the runtime, such as the cosines of a constant.
+    values whose last bits depend on the runtime, such as the cosines of a constant, if *same_bits*.
     """
     from symlayout.models.known_dims import KnownDims
     from symlayout.models.load_onnx import model_of
     from symlayout.models.onnx_model import graph_of
 
     graph = graph_of(source, model.path.parent, defaults=defaults)
-    return model_of(graph, model.path, KnownDims({}), same_bits=True)
+    return model_of(graph, model.path, KnownDims({}), same_bits=same_bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +383,8 @@ class _Search:
         regions = changed_regions(self.original, self.best)
         before, after = self.before.where(self.requires), self.cost.where(self.requires)
         report = OptimizeReport(tuple(self.changes), before, after, nodes, self.verdicts, laws, held, regions)
-        return OptimizedModel(_reread(self.best, self.best.source, defaults=False), report)
+        made = _reread(self.best, self.best.source, defaults=False, same_bits=False)  # as `read_model` would
+        return OptimizedModel(made, report)
 
     def _forgets_kept(self) -> bool:
         """Forget values whose movement was not proved, as it may be beside others now; return whether there are any."""
