@@ -11,6 +11,7 @@ from onnx import helper
 
 import symlayout as sl
 from symlayout.errors import ShapeError
+from symlayout.frontends.microsoft_attention import attention
 
 BATCH, TIME, HEADS, SIZE, PAST, KEYS = 2, 3, 4, 8, 2, 5
 WIDTH = HEADS * SIZE
@@ -151,5 +152,5 @@ def test_attention_is_the_chain_of_its_parts() -> None:
 def test_missing_heads_are_an_error() -> None:
     x, w = (sl.tensor(shape, "float32", name) for shape, name in (("N, T, 32", "x"), ("32, 96", "w")))
     with pytest.raises(ShapeError) as caught:
-        sl.op("microsoft:Attention")(x, w)
+        attention(x, w)
     assert caught.value.kind == "attr_missing"
