@@ -127,9 +127,23 @@ def test_squares_are_transposed_in_registers_at_each_level(level: str, size: int
         assert "mm" in text
         assert _SLOT.findall(text) == []
         assert not re.findall(r"\tj[a-z]+\t", text)
+    text = assembly.partition("\nsl_transpose_even_tile:\n")[2].partition("\t.size\tsl_transpose_even_tile")[0]
+    assert ("mm" in text) == (size == 4)
+    assert re.findall(r"mm\d+, -?\d*\(%r[sb]p\)|\(%r[sb]p\), %[xyz]mm", text) == []
     # Else what runs next, which has no wide vectors, waits.
     text = assembly.partition("\nsl_split_2:\n")[2].partition("\t.size\tsl_split_2")[0]
     assert "vzeroupper" in text
+
+
+# gcc drops the calls of a function that has prefetches and nothing else: it has no effect on values.
+@needs_x86
+@pytest.mark.parametrize("flags", [("-O1", "-fexpensive-optimizations"), ("-O3",)])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_transpose_reads_ahead_and_fetches_its_output_at_each_level(compiler: str, flags: tuple[str, ...]) -> None:
+    header = runtime(halves=False)[RUNTIME_HEADER]
+    assembly = compiled(compiler, "x86-64-v3", header, "-DSL_ELEMENT_SIZE=4", "-Dstatic=", *flags)
+    assert "\tprefetcht1\t" in assembly
+    assert "\tprefetchw\t" in assembly or "\tprefetcht0\t" in assembly
 
 
 @pytest.mark.slow

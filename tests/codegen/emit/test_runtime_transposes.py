@@ -18,7 +18,12 @@ LARGE = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_FAR_BYTES=16384", "-DSL_TILES_PER_B
 """As if the arrays were large: some tiles are held back, and go past the caches."""
 PROMPT = [*LARGE[:-1], "-DSL_STORES_WAIT=0"]
 """The same on a processor whose stores do not wait: fewer tiles are held back."""
+PANELS = [*NATIVE, "-DSL_NEAR_BYTES=1", "-DSL_STORES_WAIT=0", "-DSL_WAYS=0"]
+"""As if the lines of all tiles fell into one set of the first-level cache: they are transposed in panels."""
 AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
+
+NARROWER = [[], ["-mno-avx512f"], ["-mno-avx"]] if platform.machine() == "x86_64" else [[]]
+"""Flags after which vectors are narrower: of a cache line, of half of one, of a quarter."""
 
 
 @pytest.mark.slow
@@ -27,6 +32,7 @@ AVX2 = ["-mavx2"] if platform.machine() == "x86_64" else NATIVE
 @pytest.mark.parametrize(
     ("size", "flags"),
     [(size, flags) for size in (1, 2, 4, 8) for flags in (NATIVE, LARGE, PROMPT)]
+    + [(size, [*PANELS, *narrower]) for size in (4, 8) for narrower in NARROWER]
     + [(1, AVX2), (1, []), (4, []), (3, [])],
     ids=str,
 )

@@ -6,8 +6,8 @@
 
 #include "base.h"
 
-/* Bytes of the cache of *level*, 2 or 3, where the processor does not state them. */
-#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 2 ? 20 : 25))
+/* Bytes of the data cache of *level*, 1 to 3, where the processor does not state them. */
+#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 1 ? 15 : (level) == 2 ? 20 : 25))
 
 #if defined __x86_64__
 /* What the instruction cpuid returns for *leaf* and *part*. */
@@ -37,17 +37,17 @@ SL_ONCE int64_t sl_stated_cache_bytes(uint32_t level)
 }
 #endif
 
-/* Bytes of the cache of *level*, 2 or 3.  The processor is asked once: a virtual one takes microseconds. */
+/* Bytes of the data cache of *level*, 1 to 3.  The processor is asked once: a virtual one takes microseconds. */
 SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
 {
-    static int64_t known[2];
-    int64_t bytes = __atomic_load_n(&known[level - 2], __ATOMIC_RELAXED);
+    static int64_t known[3];
+    int64_t bytes = __atomic_load_n(&known[level - 1], __ATOMIC_RELAXED);
     if (bytes <= 0) {
 #if defined __x86_64__
         bytes = sl_stated_cache_bytes((uint32_t)level);
 #endif
         bytes = bytes > 0 ? bytes : SL_USUAL_CACHE_BYTES(level);
-        __atomic_store_n(&known[level - 2], bytes, __ATOMIC_RELAXED);
+        __atomic_store_n(&known[level - 1], bytes, __ATOMIC_RELAXED);
     }
     return bytes;
 }

@@ -9,21 +9,32 @@
 
 #if SL_HAS_SHUFFLES
 #if SL_SQUARES_PER_VECTOR > 1
-/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
 typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
 typedef uint64_t sl_words_32 __attribute__((vector_size(32)));
+
+/* Loads 16 bytes at *low* and 16 at *high*.  gcc 12 makes two loads and a shuffle between halves of the shuffle of two
+ * vectors; a load to the high half is one instruction, which many processors do beside their shuffles. */
+SL_ALWAYS_INLINE sl_words_32 sl_load_halves(const element *low, const element *high)
+{
+#if defined __AVX2__ && !defined __clang__
+    typedef int ints __attribute__((vector_size(16)));
+    typedef long long quadwords __attribute__((vector_size(16))), four_quadwords __attribute__((vector_size(32)));
+    return (sl_words_32)__builtin_ia32_insert128i256((four_quadwords)__builtin_ia32_si256_si((ints)sl_load_16(low)),
+                                                     (quadwords)sl_load_16(high), 1);
+#else
+    return __builtin_shufflevector((sl_words_16)sl_load_16(low), (sl_words_16)sl_load_16(high), 0, 1, 2, 3);
+#endif
+}
+
+/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
 SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at)
 {
-    sl_words_16 square[SL_SQUARES_PER_VECTOR];
-    SL_UNROLL
-    for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-        square[g] = (sl_words_16)sl_load_16(from + at[g * SL_LANES_16]);
 #if SL_SQUARES_PER_VECTOR == 2
-    return (sl_lanes)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
+    return (sl_lanes)sl_load_halves(from + at[0], from + at[SL_LANES_16]);
 #else
-    return (sl_lanes)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
-                                             __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3, 4,
-                                             5, 6, 7);
+    const sl_words_32 low = sl_load_halves(from + at[0], from + at[SL_LANES_16]);
+    const sl_words_32 high = sl_load_halves(from + at[2 * SL_LANES_16], from + at[3 * SL_LANES_16]);
+    return (sl_lanes)__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 #endif
 }
 

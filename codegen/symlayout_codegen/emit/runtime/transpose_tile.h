@@ -8,6 +8,9 @@
 #include "transpose_squares.h"
 #include "zips.h"
 
+/* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
+#define SL_HAS_EVEN_TILES (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
@@ -27,10 +30,59 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
             sl_transpose_halves(to + j, row + i, from + i, column + j);
 }
 #elif SL_ELEMENT_SIZE >= 4
-/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
- * rows are written by whole vectors. */
+#if SL_SQUARES_PER_VECTOR < 4
+/* Transposes SL_LANES_16 rows by as many columns as a vector has, of which *at* has the begins.  A vector gets the same
+ * row of squares side by side: a load to half of a vector costs less than a shuffle between halves.  Without a table,
+ * the offset of a row is a multiple of *step*. */
+SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
+                                        const element *const *at, int64_t i)
+{
+    sl_lanes line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+#if SL_SQUARES_PER_VECTOR == 1
+        line[k] = (sl_lanes)sl_load_16(at[k] + i);
+#else
+        line[k] = (sl_lanes)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
+#endif
+    sl_transpose_squares(line);
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+        sl_store_max(row ? to + row[i + k] : to, (sl_bytes_max)line[k]);
+}
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_LANES_MAX) {
+        const element *at[SL_LANES_MAX];
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_MAX; ++k)
+            at[k] = from + column[j + k];
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+            sl_transpose_rows(to + j, row, 0, at, i);
+    }
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t j = 0; j < SL_TILE; j += SL_LANES_MAX) {
+        const element *at[SL_LANES_MAX];
+        at[0] = from + j * column_step;
+        SL_UNROLL
+        for (int64_t k = 1; k < SL_LANES_MAX; ++k)
+            at[k] = at[k - 1] + column_step;
+        SL_UNROLL
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+    }
+}
+#else
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors.  Without a table, the offset of k is k*step. */
+SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *row, int64_t row_step,
+                                         const element *restrict from, const int64_t *column, int64_t column_step)
 {
     for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
         for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
@@ -38,9 +90,11 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
             SL_UNROLL
             for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
                 SL_UNROLL
-                for (int64_t k = 0; k < SL_LANES_16; ++k)
-                    line[square][k] = (sl_lanes)sl_load_max(from + part * SL_LANES_16 +
-                                                            column[(first + square) * SL_LANES_16 + k]);
+                for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                    const int64_t j = (first + square) * SL_LANES_16 + k;
+                    line[square][k] =
+                        (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
+                }
                 sl_transpose_squares(line[square]);
             }
             SL_UNROLL
@@ -51,12 +105,25 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
                     words[square] = (sl_words)line[square][k];
                 sl_transpose_groups(words);
                 SL_UNROLL
-                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
-                    sl_store_max(to + row[(part + group) * SL_LANES_16 + k] + first * SL_LANES_16,
-                                 (sl_bytes_max)words[group]);
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
+                    const int64_t i = (part + group) * SL_LANES_16 + k;
+                    sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
+                }
             }
         }
 }
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_transpose_large(to, row, 0, from, column, 0);
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    sl_transpose_large(to, 0, row_step, from, 0, column_step);
+}
+#endif
 #else
 /* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
  * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of

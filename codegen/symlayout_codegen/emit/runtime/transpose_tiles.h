@@ -1,7 +1,7 @@
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_pieces, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_tile. */
 #pragma once
 
 #include "caches.h"
@@ -9,18 +9,9 @@
 #include "far_stores.h"
 #include "pieces.h"
 #include "tiles.h"
+#include "transpose_panels.h"
 #include "transpose_pieces.h"
 #include "transpose_tile.h"
-
-/* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
- * line; else, or with a short extent, 0. */
-SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis, int64_t extent)
-{
-    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
-    const int same =
-        (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
-    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
-}
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -67,7 +58,7 @@ SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 
 /* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
  * quarter of the columns, all four lines at once; *from* is where that tile begins. */
-SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
+SL_ALWAYS_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
 {
     for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
         for (int64_t line = 4; line < 8; ++line)
@@ -76,7 +67,7 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
 
 /* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
  * stores after it. */
-SL_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
+SL_ALWAYS_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
 {
     for (int64_t i = 0; i < rows; ++i)
         __builtin_prefetch(to + row[i], 1, 3);
@@ -143,11 +134,19 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
     const int near = sl_is_near(bytes, times);
-    /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
-    far |= !near && bytes >= SL_FAR_BYTES / 3 * 2;
     const int wait = !near && SL_STORES_WAIT;
+    /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
+    far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
     const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait);
     const int fetch = wait && !(hold && far);
+    /* Whether the source is read ahead, along its rows. */
+    const int deep = hold || far || (!near && !wait);
+#if SL_HAS_EVEN_TILES
+    const int even = rows->high == 1 && columns->high == 1 && !hold;
+#endif
+#if SL_HAS_PANELS
+    const int panels = bytes >= SL_NEAR_LEAST && !far && sl_pays_in_panels(rows, columns);
+#endif
     /* Rows that follow each other are staged so, and written as one. */
     const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
@@ -160,11 +159,17 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
             sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
             continue;
         }
+#if SL_HAS_PANELS
+        if (panels) {
+            sl_transpose_panels(into, rows, out_of, columns);
+            continue;
+        }
+#endif
         const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
                       lead_j = sl_elements_to_line(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
         const int64_t first_j = lead_j > 0 && !(hold && joins) ? lead_j - SL_TILE : 0;
-        const int64_t down = hold || far ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
+        const int64_t down = deep ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
                 const int64_t *column[SL_TILES_PER_BLOCK];
@@ -183,7 +188,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                     const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
                     if (hold)
                         sl_place_staged(held_row, block, row, high, joins);
-                    const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
+                    const int ahead = deep && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
                         element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
@@ -192,6 +197,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
                         if (fetch)
                             sl_fetch_output(into + write + right[k], row, high);
+#if SL_HAS_EVEN_TILES
+                        if (high == SL_TILE && wide[k] == SL_TILE && even)
+                            sl_transpose_even_tile(target, rows->step, source, columns->step);
+                        else
+#endif
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
                         else if (dense && row == lines->offset && high >= SL_LANES_MAX)

@@ -1,0 +1,164 @@
+/* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: caches, transpose_squares. */
+#pragma once
+
+#include "caches.h"
+#include "transpose_squares.h"
+
+/* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
+ * line; else, or with a short extent, 0. */
+SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis, int64_t extent)
+{
+    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
+    const int same =
+        (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
+    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
+}
+
+/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.  It is
+ * read in strips of few columns: a set of the first-level cache holds their lines, wherever they begin. */
+#define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
+#define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
+#define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
+#define SL_STRIP (32 / SL_ELEMENT_SIZE)
+#define SL_HAS_PANELS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+
+#if SL_HAS_PANELS
+/* The most cache lines of a tile that fall into one set of the first-level cache, where its rows have the offsets of
+ * *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
+SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis)
+{
+    unsigned char lines[64] = {0}, most = 0;
+    for (int64_t k = 0; k < sl_min(SL_TILE, sl_extent(axis)); ++k) {
+        const uint64_t at = (uint64_t)sl_offset(axis, k) * SL_ELEMENT_SIZE;
+        for (uint64_t line = at / 64; line <= (at + 63) / 64; ++line)
+            most = most > ++lines[line % 64] ? most : lines[line % 64];
+    }
+    return most;
+}
+
+/* Whether a transpose takes less time in panels: where more lines of a tile fall into one set than its SL_WAYS, and the
+ * tile comes back to them, since a vector is no line or crosses the begin of one.  With short vectors, panels pay only
+ * for lines that are written.  Measured where stores do not wait. */
+#ifndef SL_WAYS
+#define SL_WAYS (sl_cache_bytes(1) / 4096)
+#endif
+SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
+{
+    const int whole = SL_VECTOR_BYTES == 64 && (rows->step | columns->step) * SL_ELEMENT_SIZE % 64 == 0;
+    if (whole || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16 || SL_STORES_WAIT)
+        return 0;
+    const int64_t ways = SL_WAYS, written = sl_lines_in_a_set(rows);
+    return SL_VECTOR_BYTES == 16 ? written > ways : written + sl_lines_in_a_set(columns) > 2 * ways;
+}
+
+/* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
+SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
+{
+    const int64_t pieces = (extent + most - 1) / most, least = (extent + pieces - 1) / pieces;
+    return (least + unit - 1) / unit * unit;
+}
+
+/* Sets the offsets of *count* indices from *first* on. */
+SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+{
+    for (int64_t k = 0; k < count; ++k)
+        offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
+}
+
+/* Transposes SL_LANES_16 rows of a strip: squares one below the other, of which each vector has two if it can. */
+#if SL_VECTOR_BYTES == 16
+SL_ALWAYS_INLINE void sl_transpose_rows_of_strip(element *restrict to, const element *const *from, int64_t k)
+{
+    for (int64_t j = 0; j < SL_STRIP; j += SL_LANES_16) {
+        sl_lanes_16 line[SL_LANES_16];
+        SL_UNROLL
+        for (int64_t l = 0; l < SL_LANES_16; ++l)
+            line[l] = (sl_lanes_16)sl_load_16(from[j + l] + k);
+        SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+        SL_UNROLL
+        for (int64_t l = 0; l < SL_LANES_16; ++l)
+            sl_store_16(to + (k + l) * SL_PANEL_PITCH + j, (sl_bytes_16)line[l]);
+    }
+}
+#else
+SL_ALWAYS_INLINE void sl_transpose_rows_of_strip(element *restrict to, const element *const *from, int64_t k)
+{
+    sl_lanes_32 line[SL_LANES_16], zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t l = 0; l < SL_LANES_16; ++l)
+        line[l] = (sl_lanes_32)sl_load_halves(from[l] + k, from[l + SL_LANES_16] + k);
+    SL_UNROLL
+    for (int64_t step = 1; step < SL_LANES_16; step *= 2) {
+        SL_UNROLL
+        for (int64_t l = 0; l < SL_LANES_16 / 2; ++l) {
+            const sl_lanes_32 a = line[l], b = line[l + SL_LANES_16 / 2];
+            zipped[2 * l] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
+            zipped[2 * l + 1] =
+                __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
+        }
+        SL_UNROLL
+        for (int64_t l = 0; l < SL_LANES_16; ++l)
+            line[l] = zipped[l];
+    }
+    SL_UNROLL
+    for (int64_t l = 0; l < SL_LANES_16; ++l)
+        sl_store_32(to + (k + l) * SL_PANEL_PITCH, (sl_bytes_32)line[l]);
+}
+#endif
+
+/* Transposes *rows* >= SL_LANES_16 rows of a strip, to a panel. */
+SL_INLINE void sl_transpose_strip(element *restrict to, const element *restrict from, const int64_t *column,
+                                  int64_t rows)
+{
+    const element *at[SL_STRIP];
+    SL_UNROLL
+    for (int64_t j = 0; j < SL_STRIP; ++j)
+        at[j] = from + column[j];
+    for (int64_t k = 0; k < rows; k += SL_LANES_16)
+        sl_transpose_rows_of_strip(to, at, sl_min(k, rows - SL_LANES_16));
+}
+
+/* Writes a row of a panel, at least a vector: the first and the last vector may overlap others. */
+SL_INLINE void sl_write_row(element *restrict to, const element *restrict held, int64_t count)
+{
+    const uintptr_t bytes = (uintptr_t)to % SL_VECTOR_BYTES;
+    sl_store_max(to, sl_load_max(held));
+    int64_t k = bytes % SL_ELEMENT_SIZE == 0 ? SL_LANES_MAX - (int64_t)(bytes / SL_ELEMENT_SIZE) : SL_LANES_MAX;
+    for (; k < count - SL_LANES_MAX; k += SL_LANES_MAX) {
+        sl_store_max(to + k, sl_load_max(held + k));
+        SL_KEEP_LOOP();
+    }
+    sl_store_max(to + count - SL_LANES_MAX, sl_load_max(held + count - SL_LANES_MAX));
+}
+
+/* Transposes once, in panels, which begin at cache lines if they can: at least SL_LANES_16 rows, and SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t wide = sl_alike(width, SL_PANEL_WIDTH, SL_TILE), high = sl_alike(height, SL_PANEL_HEIGHT, SL_TILE);
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    element held[(SL_PANEL_HEIGHT + SL_TILE) * SL_PANEL_PITCH] __attribute__((aligned(64)));
+    int64_t column[SL_PANEL_PITCH];
+    for (int64_t left = 0, end_j; left < width; left = end_j) {
+        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
+        const int64_t j = sl_min(left, width - SL_TILE), across = end_j - j;
+        sl_offsets(column, columns, j, across);
+        for (int64_t top = 0, end_i; top < height; top = end_i) {
+            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
+            const int64_t i = sl_min(top, height - SL_LANES_16), down = end_i - i;
+            for (int64_t beside = 0; beside < across; beside += SL_STRIP) {
+                const int64_t k = sl_min(beside, across - SL_STRIP);
+                sl_transpose_strip(held + k, from + i, column + k, down);
+            }
+            for (int64_t k = 0; k < down; ++k) {
+                const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);
+                sl_write_row(to + row + j, held + k * SL_PANEL_PITCH, across);
+            }
+        }
+    }
+}
+#endif
