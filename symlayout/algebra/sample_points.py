@@ -35,9 +35,10 @@ class Samples(Intervals):
         """Search for a point with ``e < 0`` where the facts hold; add it to the samples, and return whether it exists.
 
         A proof that digits take part in has many symbols, and most of its goals are true: there the search for a proof
-        is the shorter one.
+        is the shorter one.  Where no point was found at which the facts hold, none is looked for at which a goal fails
+        beside them.
         """
-        if any(name[0] == DIGIT for name in self.bounded):
+        if any(name[0] == DIGIT for name in self.bounded) or not self._points():
             return False
         for trial in range(_REFUTE_TRIALS):
             if (sample := self._sample(trial, -e - 1)) is not None:

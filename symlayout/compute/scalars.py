@@ -15,6 +15,8 @@ import numpy as np
 from symlayout.compute.trace import elements
 
 Array = np.ndarray[Any, Any]
+
+_CLEAR = 0.4  # units in the last place from a float at which another one is not mistaken for it
 _NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
 
@@ -55,12 +57,35 @@ def modulo(x: Array, y: Array, fmod: int = 0) -> Array:
     return elements(np.fmod(x, y) if fmod else np.mod(x, y))
 
 
+def is_power_rounded_alike(x: Array, y: Array) -> bool:
+    """Return whether every library that is off by less than 0.6 units in the last place computes these powers alike.
+
+    A cube may be computed as a product that is rounded twice.
+
+    Examples
+    --------
+    >>> x = np.float32([8, 6])
+    >>> [is_power_rounded_alike(each, np.float32(-0.5)) for each in x]
+    [True, False]
+    """
+    if x.dtype != np.float32 or y.dtype.kind not in "fiu" or np.any(y == 3):
+        return False
+    with np.errstate(all="ignore"):
+        exact = np.power(x.astype(np.float64), y.astype(np.float64))
+        rounded = exact.astype(np.float32)
+        off = np.abs(exact - rounded) / np.spacing(np.abs(rounded))
+    least = np.finfo(np.float32).tiny
+    return bool(np.all(np.isfinite(rounded) & (np.abs(rounded) >= least) & (off < _CLEAR)))
+
+
 def power(x: Array, y: Array) -> Array:
     """Return ``x ** y`` in the type of *x*."""
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
         return elements(np.power(x.astype(np.int64), np.maximum(y, 0)) * (y >= 0)).astype(x.dtype)
     if is_narrow(x.dtype):
         return elements(np.power(x.astype(np.float32), y.astype(np.float32))).astype(x.dtype)
+    if x.dtype == np.float32:  # NumPy's own may be another float than the next one
+        return elements(np.power(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)
     return elements(np.power(x.astype(np.result_type(x, np.float32)), y)).astype(x.dtype)
 
 

@@ -35,7 +35,7 @@ MAX_FOLDED = 1 << 16  # elements of the constants that a node may read to be com
 _LEAST_BYTES = 4  # of a type in which a size is taken to fit
 _ROUNDED_ALIKE = frozenset(
     {
-        *(np.abs, np.add, np.ceil, np.floor, np.multiply, np.negative, np.rint, np.subtract),
+        *(np.abs, np.add, np.ceil, np.floor, np.multiply, np.negative, np.rint, np.sqrt, np.subtract),
         *(quantization.cast, scalars.divide, scalars.select),
     }
 )
@@ -109,7 +109,7 @@ class Evaluation:
         if isinstance(value, Items):
             raise FormatError(f"{name[:80]!r} is a sequence, not a tensor")
         if id(value) not in self._tensors:
-            if _has_expressions(value):
+            if has_expressions(value):
                 made = cast_to(self._of_dims(value), self._noted_type(value))
             else:
                 made = constant_tensor(value.astype(t) if (t := self._noted_type(value)) else value, name)
@@ -131,6 +131,10 @@ class Evaluation:
             number = next(k for k, v in enumerate(views) if v is source)
             places.append((source, DimPlace(s, number, axis, e.terms[s.name,], e.terms.get((), 0))))
         return numbers_of_dims(value, views, tuple(p for _, p in places))
+
+    def is_by_runtime(self, value: Value) -> bool:
+        """Return whether a value is a constant whose last bits may be others in other runtimes."""
+        return id(value) in self._rounded
 
     def note_type(self, value: Value | None, dtype: np.dtype[Any] | None) -> None:
         """Note the element type of integers that a model computes from dims; without a note it is int64."""
@@ -235,7 +239,7 @@ class Evaluation:
         self, op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], results: list[Value], where: str
     ) -> list[Value]:
         """Note which integers a node chooses by comparing dims; return them as expressions where no choice is left."""
-        starts = op == "Equal" and any(isinstance(v, np.ndarray) and _has_expressions(v) for v in inputs)
+        starts = op == "Equal" and any(isinstance(v, np.ndarray) and has_expressions(v) for v in inputs)
         if len(results) != 1 or not (starts or any(id(v) in self._choices for v in inputs)):
             return results
         given = [self.choices_of(v) for v in inputs]
@@ -407,7 +411,8 @@ _OF_ONE_TYPE = frozenset(
 )
 
 
-def _has_expressions(value: np.ndarray[Any, Any]) -> bool:
+def has_expressions(value: np.ndarray[Any, Any]) -> bool:
+    """Return whether an array holds expressions in dims."""
     return value.dtype == object and any(hasattr(e, "free_symbols") for e in value.flat)
 
 
@@ -417,14 +422,18 @@ def _has_fractions(t: Tensor) -> bool:
 
 def _depends_on_runtime(t: Tensor) -> bool:
     """Return whether runtimes may compute other last bits of a value than NumPy does."""
-    bodies = [x.body for x in t.graph() if x.body is not None and _has_fractions(x)]
-    return not all(body.function in _ROUNDED_ALIKE for body in bodies)
+    for x in t.graph():
+        if x.body is None or not _has_fractions(x) or x.body.function in _ROUNDED_ALIKE:
+            continue
+        if x.body.function is not scalars.power or not scalars.is_power_rounded_alike(*map(interpret, x.inputs)):
+            return True
+    return False
 
 
 def _is_small_constant(value: Value) -> bool:
     if isinstance(value, Tensor):
         return value.values is not None and value.values.size <= MAX_FOLDED
-    return isinstance(value, np.ndarray) and value.size <= MAX_FOLDED and not _has_expressions(value)
+    return isinstance(value, np.ndarray) and value.size <= MAX_FOLDED and not has_expressions(value)
 
 
 @functools.lru_cache(maxsize=1024)

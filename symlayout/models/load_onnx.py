@@ -17,7 +17,7 @@ from symlayout.language.parse import evaluate, names_of, parse_shape
 from symlayout.language.sympy_bridge import dim, extreme
 from symlayout.models import onnx_model, onnx_types
 from symlayout.models.apply_node import identifier
-from symlayout.models.evaluate_graph import Evaluation, is_attribute_error
+from symlayout.models.evaluate_graph import Evaluation, has_expressions, is_attribute_error
 from symlayout.models.known_dims import KnownDims
 from symlayout.models.model import Items, Model, ModelNode, Tensors, Value
 from symlayout.models.onnx_model import Input, OnnxGraph, dtype_of
@@ -71,7 +71,8 @@ def model_of(graph: OnnxGraph, file: Path, known: KnownDims, *, same_bits: bool 
     values: dict[str, Any] = dict(evaluation.values)
     for name in graph.constants:
         values.setdefault(name, lambda name=name: graph.constant(name))
-    tensors = Tensors(values, evaluation.tensor)
+    by_runtime = {name for name, value in evaluation.values.items() if evaluation.is_by_runtime(value)}
+    tensors = Tensors(values, evaluation.tensor, by_runtime)
     return Model(file, "ONNX", inputs, outputs, tensors, evaluation.nodes, graph.source, evaluation.demands)
 
 
@@ -316,7 +317,7 @@ class OnnxEvaluation(Evaluation):
                 continue
             own, outer = self._attribute_key(at)
             names = [*at.inputs, *outer]
-            before = [self._producers[n] for n in names if n in self._producers]
+            before = [self._producers[n] for n in names if n in self._producers and self._constant(n) is None]
             missing = [n for n in before if n.outputs[0] not in self._digests and n is not at]
             if missing:
                 waiting.extend(missing)
@@ -345,8 +346,20 @@ class OnnxEvaluation(Evaluation):
 
         return attribute_key(node.source, self.graph.opsets, array, around)
 
+    def _constant(self, name: str) -> np.ndarray[Any, Any] | None:
+        """Return the value of a node that is the same constant in all runtimes, however it is made; None for another."""
+        value = self.values.get(name)
+        if value is None or self.is_by_runtime(value):
+            return None
+        if isinstance(value, Tensor):
+            return value.values
+        return self.tensor(value, name).values if isinstance(value, np.ndarray) and not has_expressions(value) else None
+
     def _digest_of(self, name: str) -> str:
         if name in self._producers:
+            constant = self._constant(name)
+            if constant is not None:
+                return digest_of_array(constant)
             node = self._producers[name]
             return f"{self._digests[node.outputs[0]]}.{node.outputs.index(name)}"
         if name in self.graph.constants:

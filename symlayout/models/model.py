@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,10 +82,21 @@ class Tensors(Mapping[str, Tensor]):
     """The values of a graph by name, as tensors.  A constant becomes a tensor when it is first read.
 
     Values of unknown rank, sequences and optionals are left out.
+
+    Attributes
+    ----------
+    by_runtime : set of str
+        Constants whose last bits may be others in other runtimes.
     """
 
-    def __init__(self, values: Mapping[str, Value | Callable[[], Value]], convert: Callable[[Value], Tensor]) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, Value | Callable[[], Value]],
+        convert: Callable[[Value], Tensor],
+        by_runtime: Set[str] = frozenset(),
+    ) -> None:
         self._values = values
+        self.by_runtime = by_runtime
         self._convert = convert
         self._made: dict[str, Tensor] = {}
         self._names = dict.fromkeys(n for n, v in values.items() if not isinstance(v, Unshaped | Items))
@@ -97,6 +108,11 @@ class Tensors(Mapping[str, Tensor]):
             value = self._values[name]
             self._made[name] = self._convert(value() if callable(value) else value)
         return self._made[name]
+
+    def numbers(self, name: str) -> np.ndarray[Any, Any] | None:
+        """Return the integers and the expressions in dims that a value holds; None if it holds none that are known."""
+        value = self._values.get(name)
+        return value if isinstance(value, np.ndarray) and value.dtype == object else None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

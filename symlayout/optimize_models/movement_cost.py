@@ -68,7 +68,7 @@ class Cost:
 
     def where(self, requires: Sequence[Any]) -> Cost:
         """Return the cost at sizes that meet *requires*: quotients that are exact there are not rounded."""
-        steps = _steps(requires)
+        steps = exact_steps(requires)
         back = {dim: dim * dim / multiple for dim, multiple in steps.items()}
         sizes: Counter[Any] = Counter()
         for size, count in self.sizes.items():
@@ -97,11 +97,14 @@ def _is_nonnegative(size: Any) -> bool:
 
 def _multiples(size: Any, requires: Iterable[Any]) -> Any:
     """Return a size in dims that are divided by what *requires* says that they are multiples of."""
-    return size if isinstance(size, int) else size.subs(_steps(requires), simultaneous=True)
+    return size if isinstance(size, int) else size.subs(exact_steps(requires), simultaneous=True)
 
 
-def _steps(requires: Iterable[Any]) -> dict[Any, Any]:
-    """Return for each dim that *requires* says is a multiple of a number that number times the dim."""
+def exact_steps(requires: Iterable[Any]) -> dict[Any, Any]:
+    """Return for each dim that *requires* says is a multiple of a number that number times the dim.
+
+    Where the dims stand for what they are multiples of, quotients that are exact have no remainder to be rounded.
+    """
     steps = {}
     for relation in requires:
         found = remainder_of(relation.lhs) if relation.rel_op == "==" and relation.rhs == 0 else None

@@ -15,7 +15,7 @@ from symlayout.models.model_file import ConstantFiles
 from symlayout.models.onnx_model import OnnxGraph, inner_nodes, outer_names
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto, NodeProto, TensorProto
 
 _ONNX = ("", "ai.onnx")
 
@@ -144,16 +144,22 @@ class EditedGraph:
         made: NodeProto = helper.make_node(op, list(inputs), [output], name, **attributes)
         return made
 
+    @property
+    def has_free_initializers(self) -> bool:
+        """Whether an initializer needs no input of the model beside it."""
+        return bool(self.message.ir_version >= _FREE_INITIALIZERS)
+
     def constant(self, values: np.ndarray[Any, Any], stem: str) -> tuple[str, list[NodeProto]]:
         """Return the name of a new constant, and the node that makes it where initializers would be inputs."""
-        from onnx import numpy_helper
-
         name = self.new_name(stem)
-        tensor = numpy_helper.from_array(np.asarray(values, order="C"), name)
-        if self.message.ir_version >= _FREE_INITIALIZERS:
-            self.message.graph.initializer.append(tensor)
+        if self.has_free_initializers:
+            self.add_initializer(values, name)
             return name, []
-        return name, [self.node("Constant", [], name, value=tensor)]
+        return name, [self.node("Constant", [], name, value=_tensor(values, name))]
+
+    def add_initializer(self, values: np.ndarray[Any, Any], name: str) -> None:
+        """Give the graph an initializer with a name that is taken already."""
+        self.message.graph.initializer.append(_tensor(values, name))
 
     def insert(self, new: Sequence[NodeProto], before: NodeProto) -> None:
         """Put nodes before another one."""
@@ -167,11 +173,15 @@ class EditedGraph:
                 if name == old:
                     node.input[k] = new
 
-    def finish(self) -> ModelProto:
-        """Write the nodes back without those that nobody reads any more, and return the message.
+    def redirect_all(self, names: Mapping[str, str]) -> None:
+        """Let the nodes that read a name of a mapping read the name that it stands for."""
+        for node in self.nodes:
+            for k, name in enumerate(node.input):
+                if name in names:
+                    node.input[k] = names[name]
 
-        What nobody read before stays.
-        """
+    def drop_unread(self) -> Counter[str]:
+        """Take out the nodes that nobody reads any more, and return how often each value is read."""
         kept: list[NodeProto] = []
         used = Counter(value.name for value in self.message.graph.output)
         for node in reversed(self.nodes):
@@ -179,9 +189,18 @@ class EditedGraph:
                 kept.append(node)
                 used.update(node.input)
                 used.update(self._read_inside(node))
-        graph = self.message.graph
         kept.reverse()
-        copies = [_copy(node) for node in kept]
+        self.nodes[:] = kept
+        return used
+
+    def finish(self) -> ModelProto:
+        """Write the nodes back without those that nobody reads any more, and return the message.
+
+        What nobody read before stays.
+        """
+        used = self.drop_unread()
+        graph = self.message.graph
+        copies = [_copy(node) for node in self.nodes]
         del graph.node[:]
         graph.node.extend(copies)
         self.nodes = list(graph.node)
@@ -193,6 +212,13 @@ class EditedGraph:
 
 
 _FREE_INITIALIZERS = 4  # from this IR version on an initializer is no input
+
+
+def _tensor(values: np.ndarray[Any, Any], name: str) -> TensorProto:
+    from onnx import numpy_helper
+
+    made: TensorProto = numpy_helper.from_array(np.asarray(values, order="C"), name)
+    return made
 
 
 def _copy(node: NodeProto) -> NodeProto:

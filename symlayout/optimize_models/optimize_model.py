@@ -16,6 +16,7 @@ from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
 from symlayout.optimize_models.dilations import dilate
+from symlayout.optimize_models.fewer_nodes.take_out_nodes import state_constants, take_out_nodes
 from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_repeats
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.joins.negated_parts import negate_factors
@@ -53,7 +54,8 @@ class Change:
         ``"pads"`` for pads that convolutions do themselves, ``"repeats"`` for what operands that broadcast repeat,
         ``"dilation"`` for convolutions of interleaved parts, ``"products"`` for products with constant weights in the
         parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"signs"`` for
-        signs of joined parts that go into a factor, ``"kernel"`` for regions that one kernel moves.
+        signs of joined parts that go into a factor, ``"constants"`` for values and targets that are known, ``"nodes"``
+        for values that fewer nodes compute, ``"kernel"`` for regions that one kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -369,6 +371,8 @@ class _Search:
             self.failed = []
             if any([self._try_again(rule, maker) for rule, maker in self._rewrites()]):
                 continue
+            if self._try_again("nodes", lambda kept: _Rewrite("nodes", *take_out_nodes(self.best, kept))):
+                continue
             if self.best is tried or not self._forgets_kept():
                 break
             tried = self.best
@@ -400,6 +404,7 @@ class _Search:
         carried = [] if self.layout is None else crossings_to(self.layout)
         for crossing in carried:
             yield crossing, partial(self._crossed, crossing)
+        yield "constants", lambda kept: _Rewrite("constants", *state_constants(self.best, kept))
         yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
         yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
@@ -533,7 +538,7 @@ def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
 
     None if it is not the same function of them, or if its readers read something else after.
     """
-    if name not in before.tensors or name not in after.tensors:
+    if not (_has_tensor(before, name) and _has_tensor(after, name)):
         return None
     common: dict[str, Tensor] = {}
     made = {out: node for node in after.nodes for out in node.outputs}
@@ -544,7 +549,7 @@ def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
         if at in seen:
             continue
         seen.add(at)
-        if (at != name or node is None) and at in before.tensors and at in after.tensors:
+        if (at != name or node is None) and _has_tensor(before, at) and _has_tensor(after, at):
             t = after.tensors[at]
             if t.values is None:
                 common[at] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(common)}")
@@ -554,3 +559,11 @@ def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
         rebased(m.tensors[name], {id(m.tensors[n]): leaf for n, leaf in common.items()}) for m in (before, after)
     )
     return None if left is None or right is None else prove_equal(left, right, budget=_POINTS)
+
+
+def _has_tensor(model: Model, name: str) -> bool:
+    """Return whether a value of a model is a tensor: numbers of dims that no value shows are none."""
+    try:
+        return model.tensors.get(name) is not None
+    except FormatError:
+        return False

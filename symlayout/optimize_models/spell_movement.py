@@ -328,7 +328,7 @@ class Speller:
                 return None
             if tuple(t.shape) != step.shape:
                 return None
-            if step.op == "Reshape" and not _accepts(before, step.shape, wanted.facts):
+            if step.op == "Reshape" and not accepts(before, step.shape, wanted.facts):
                 return None
         proof = prove_equal(t, wanted, budget=_POINTS)
         return proof if proof.verdict is Verdict.PROVED and implies(wanted.facts, t.facts) else None
@@ -458,7 +458,7 @@ def _steps(found: Iterable[tuple[str, Shape]]) -> list[Step]:
     return [Step(op, (), shape) for op, shape in found]
 
 
-def _accepts(x: Tensor, shape: Shape, given: Facts) -> bool:
+def accepts(x: Tensor, shape: Shape, given: Facts) -> bool:
     """Return whether a constant reshapes *x* to *shape* for all sizes that *given* allows."""
     numbers = target_shape(x.shape, shape)
     if numbers is None:
