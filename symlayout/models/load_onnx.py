@@ -347,7 +347,7 @@ class OnnxEvaluation(Evaluation):
         return attribute_key(node.source, self.graph.opsets, array, around)
 
     def _constant(self, name: str) -> np.ndarray[Any, Any] | None:
-        """Return the value of a node that is the same constant in all runtimes, however it is made; None for another."""
+        """Return what a node makes if that is the same constant in all runtimes, however it is made."""
         value = self.values.get(name)
         if value is None or self.is_by_runtime(value):
             return None

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _MAX_ROUNDS = 12  # of all rewrites
 _LEAVE_MOVES = ("layout", "products", "joins")  # identities and pairs of transposes are left, which go as regions
+_MANY, _SHOWN = ("constants", "nodes"), 6  # rules that rewrite a value in many places, and how many the text names
 _MAX_BLAMED = 64  # results that are verified to find which values are to blame
 _POINTS = 64  # at which a result is compared: only a proof counts, so a long search for a witness is no use
 
@@ -167,7 +168,10 @@ class OptimizeReport:
         lines += [f"under the laws: {', '.join(self.laws)}"] if self.laws else []
         lines += [f"held back by {name}" for name in self.held]
         for change in self.changes:
-            lines += [f"{'' if change.accepted else 'not done: '}{change.rule}: {each}" for each in change.rewritten]
+            shown = change.rewritten if change.rule not in _MANY else change.rewritten[:_SHOWN]
+            lines += [f"{'' if change.accepted else 'not done: '}{change.rule}: {each}" for each in shown]
+            if len(shown) < len(change.rewritten):
+                lines.append(f"{change.rule}: {len(change.rewritten) - len(shown)} more, which `changes` has")
             lines += [f"  because {change.reason}"] if change.reason else []
         return "\n".join(lines)
 

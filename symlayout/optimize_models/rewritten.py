@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symlayout.errors import InconclusiveError
 from symlayout.proof.prove import Proof
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ class Rewritten:
     def __str__(self) -> str:
         verdicts = sorted({proof.verdict.name for proof in self.proofs})
         return f"{self.text} ({', '.join(verdicts)})" if verdicts else self.text
+
+
+def ends_of(readers: Iterable[NodeProto]) -> tuple[str, ...]:
+    """Return the values that are made of one that has another name now."""
+    return tuple(name for node in readers for name in node.output if name)
 
 
 def _certificate(proof: Proof) -> dict[str, Any] | str | None:

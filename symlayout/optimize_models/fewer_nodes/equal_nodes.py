@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from symlayout.errors import FormatError
 from symlayout.models.model import Model
 from symlayout.models.subgraph_keys import STANDARD, draws
-from symlayout.optimize_models.fewer_nodes.known_constants import ends_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.rewritten import Rewritten, ends_of
 
 if TYPE_CHECKING:
     from onnx import NodeProto

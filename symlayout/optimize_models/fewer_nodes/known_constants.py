@@ -7,21 +7,25 @@ is read from the initializer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symlayout.errors import FormatError
+from symlayout.errors import FormatError, SymlayoutError
+from symlayout.maps.interpreter import interpret
 from symlayout.models.model import Model
 from symlayout.models.subgraph_keys import CONSTANTS, STANDARD, constant_of, draws
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.rewritten import Rewritten, ends_of
+from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
 _SMALL = 1 << 16  # bytes of a new constant; larger ones take the place of a constant of their size
+_LARGE = 1 << 26  # bytes of a constant that is moved
 _SHOWN = 80
 
 
@@ -88,11 +92,6 @@ def _without_copies(graph: EditedGraph, constants: Set[str], kept: Set[str]) -> 
     ]
 
 
-def ends_of(readers: Iterable[NodeProto]) -> tuple[str, ...]:
-    """Return the values that are made of one that has another name now."""
-    return tuple(name for node in readers for name in node.output if name)
-
-
 def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str, np.ndarray[Any, Any]]:
     """Return the constants that nodes make, of which all runtimes compute the same bits."""
     found: dict[str, np.ndarray[Any, Any]] = {}
@@ -105,13 +104,35 @@ def _known_values(graph: EditedGraph, model: Model, kept: Set[str]) -> dict[str,
                 t = model.tensors.get(name)
             except FormatError:  # numbers of dims that no value shows
                 continue
-            if t is None or t.values is None or t.dtype is None or t.dtype.kind not in "biuf":
+            values = None if t is None or t.dtype is None or t.dtype.kind not in "biuf" else _values(t)
+            if values is None:
                 continue
             if not by_runtime.isdisjoint(node.input):
                 by_runtime.add(name)
             if name not in by_runtime and name not in kept:
-                found[name] = np.asarray(t.values)
+                found[name] = values
     return found
+
+
+def _values(t: Tensor) -> np.ndarray[Any, Any] | None:
+    """Return the elements of a constant, or of one that is moved; None of another value."""
+    if t.values is not None:
+        return np.asarray(t.values)
+    if any(not isinstance(e, int) for e in t.extents) or prod(t.extents) * t.dtype.itemsize > _LARGE:  # type: ignore
+        return None
+    waiting, seen = [t], set()
+    while waiting:
+        at = waiting.pop()
+        if id(at) in seen or at.values is not None:
+            continue
+        seen.add(id(at))
+        if at.body is not None or not at.inputs:
+            return None
+        waiting += at.inputs
+    try:
+        return np.asarray(interpret(t))
+    except SymlayoutError:
+        return None
 
 
 def _is_stated(node: NodeProto) -> bool:

@@ -9,7 +9,7 @@ that are made of that shape.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,10 @@ import numpy as np
 
 from symlayout.errors import FormatError
 from symlayout.models.model import Model
-from symlayout.optimize_models.fewer_nodes.equal_nodes import ends_of
 from symlayout.optimize_models.movement_cost import exact_steps
 from symlayout.optimize_models.movement_digits import is_number
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.rewritten import Rewritten, ends_of
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -333,33 +332,26 @@ class _Pool:
                 made += [*extra, graph.node("Concat", [shape, numbers], self.names[1], axis=0)]
         if plan.is_whole:
             return [*made, graph.node("Identity", [self.names[0]], plan.name)]
-        operands = []
-        steps: list[Callable[[str], NodeProto]] = []
-        for column in plan.columns():
-            if not any(is_axis for is_axis, _ in column):
-                operands.append(constant([n for _, n in column]))
-                continue
-            places = [n if is_axis else self.rank + self.constants.index(n) for is_axis, n in column]
-            operands.append("")
-            source = self.names[0] if all(is_axis for is_axis, _ in column) else self.names[1]
-            index = constant(places)
-            steps.append(lambda out, source=source, index=index: graph.node("Gather", [source, index], out, axis=0))
+        columns = plan.columns()
         divisors = [n.by for n in plan.numbers]
-        ops = [("Mul", k) for k in range(1, len(operands))] + [("Div", -1)] * (set(divisors) != {1})
+        ops = ["Mul"] * (len(columns) - 1) + ["Div"] * (set(divisors) != {1})
 
         def named(is_last: bool) -> str:
             return plan.name if is_last else graph.new_name(f"{plan.name}_part")
 
-        gathers = iter(steps)
-        for k, name in enumerate(operands):
-            if not name:
-                operands[k] = named(len(operands) == 1 and not ops)
-                made.append(next(gathers)(operands[k]))
+        operands = []
+        for column in columns:
+            if not any(is_axis for is_axis, _ in column):
+                operands.append(constant([n for _, n in column]))
+                continue
+            places = [n if is_axis else self.rank + self.constants.index(n) for is_axis, n in column]
+            source = self.names[0] if all(is_axis for is_axis, _ in column) else self.names[1]
+            operands.append(named(not ops))
+            made.append(graph.node("Gather", [source, constant(places)], operands[-1], axis=0))
         at = operands[0]
-        for k, (op, number) in enumerate(ops):
-            other = operands[number] if op == "Mul" else constant(divisors)
+        for k, op in enumerate(ops):
             out = named(k == len(ops) - 1)
-            made.append(graph.node(op, [at, other], out))
+            made.append(graph.node(op, [at, operands[k + 1] if op == "Mul" else constant(divisors)], out))
             at = out
         return made
 

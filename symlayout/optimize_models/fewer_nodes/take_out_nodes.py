@@ -39,8 +39,8 @@ def state_constants(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelPr
 def take_out_nodes(model: Model, kept: Set[str] = frozenset()) -> tuple[ModelProto, list[Rewritten]]:
     """Return the model with each value computed once, and numbers of shapes in the fewest nodes; and what was changed.
 
-    Products and the rows that are added to them become one node where the bits stay.  Shapes are read from few values then, which stay for it: so this comes when nothing else can be done.  Nothing is
-    proved here.
+    Products and the rows that are added to them become one node where the bits stay.  Shapes are read from few values
+    then, which stay for it: so this comes when nothing else can be done.  Nothing is proved here.
 
     Parameters
     ----------
