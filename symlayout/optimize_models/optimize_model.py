@@ -540,25 +540,35 @@ class _Search:
 def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
     """Return the proof that a value is the same in both models, as a function of values that both have.
 
-    None if it is not the same function of them, or if its readers read something else after.
+    None if it is not the same function of them, or if its readers read something else after.  Where a value that it
+    reads was computed twice, what it reads is no value for both, but what that reads is.
     """
+    for depth in (0, 1):
+        proof = _proof_within(before, after, name, depth)
+        if proof is not None:
+            return proof
+    return None
+
+
+def _proof_within(before: Model, after: Model, name: str, depth: int) -> Proof | None:
+    """Return the proof for a value as a function of values that are so many steps further from it than its operands."""
     if not (_has_tensor(before, name) and _has_tensor(after, name)):
         return None
     common: dict[str, Tensor] = {}
     made = {out: node for node in after.nodes for out in node.outputs}
-    waiting, seen = [name], set()
+    waiting, seen = [(name, -1)], set()
     while waiting:
-        at = waiting.pop()
+        at, level = waiting.pop(0)
         node = made.get(at)
         if at in seen:
             continue
         seen.add(at)
-        if (at != name or node is None) and _has_tensor(before, at) and _has_tensor(after, at):
+        if (level >= depth or node is None) and _has_tensor(before, at) and _has_tensor(after, at):
             t = after.tensors[at]
             if t.values is None:
                 common[at] = Tensor("x", t.dtype, t.extents, t.facts, key=f"stand-in {len(common)}")
         elif node is not None:
-            waiting += [n for n in node.inputs if n]
+            waiting += [(n, level + 1) for n in node.inputs if n]
     left, right = (
         rebased(m.tensors[name], {id(m.tensors[n]): leaf for n, leaf in common.items()}) for m in (before, after)
     )
