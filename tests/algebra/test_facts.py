@@ -13,6 +13,7 @@ import pytest
 from symlayout.algebra import floor_normal_form
 from symlayout.algebra.facts import Dim, Facts
 from symlayout.algebra.polynomial import Extent, evaluate, symbol
+from symlayout.algebra.sample_points import _SAMPLE_TRIALS, Samples
 from symlayout.errors import ShapeError
 from tests.algebra.systems import B, H, Random, W, base, check_system, digit, facts_of, random_system
 
@@ -316,3 +317,32 @@ def test_samples_are_points_of_the_system(least: int | None) -> None:
         assert point == {name: facts.values({n: point[n] for n in "abc"})[name] for name in point}
         assert all(evaluate(e, point) >= 0 for e in facts.known)
         assert all(facts.dims[n].allows(point[n]) for n in "abc")
+
+
+def of_product(equation: int) -> Facts:
+    """Return facts of two dims with ``(n + 2)*(m + 2) == equation``."""
+    found = facts_of(Dim("n"), Dim("m"))
+    n, m = symbol("n"), symbol("m")
+    found.require_zero((n + 2) * (m + 2) - equation, "size_mismatch", "test")
+    return found
+
+
+@pytest.mark.parametrize(("equation", "has_points"), [(12, True), (101, False)])
+def test_no_point_where_a_goal_fails_is_looked_for_where_none_was_found_for_the_facts(
+    monkeypatch: pytest.MonkeyPatch, equation: int, has_points: bool
+) -> None:
+    known = of_product(equation)
+    count = 0
+    sample = Samples._sample
+
+    def counted(self: Samples, *given: object) -> dict[str, int] | None:
+        nonlocal count
+        count += 1
+        return sample(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Samples, "_sample", counted)
+    n, m = symbol("n"), symbol("m")
+    assert not known.nonnegative(n * n - m * m * 2 + n * m - 3)
+    assert not known.nonnegative(m * m * m - n * n - 3)
+    assert (known._points() != []) is has_points
+    assert 0 < count <= (2 * _SAMPLE_TRIALS if has_points else _SAMPLE_TRIALS)

@@ -71,7 +71,9 @@ def test_shapes_that_are_read_once_keep_no_movement(kind: str) -> None:
     assert sl.optimize(EXPORTED / f"shufflenet_{kind}.onnx").report.after.transposes == 0
 
 
-@pytest.mark.parametrize(("name", "most"), [("llama_batch", 72), ("swin_dynamic", 56), ("gru_batch", 16), ("detector_dynamic", 11)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("llama_batch", 72), ("swin_dynamic", 56), ("gru_batch", 16), ("detector_dynamic", 11)]
+)
 def test_an_export_has_few_nodes_and_the_same_bits(tmp_path: Path, name: str, most: int) -> None:
     before = EXPORTED / f"{name}.onnx"
     o = sl.optimize(before)
