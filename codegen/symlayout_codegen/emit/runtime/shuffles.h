@@ -28,12 +28,6 @@
 #else
 #define SL_EACH_OF_16 SL_LIST_2
 #endif
-/* Of 32 bytes, where an element has 4 or 8. */
-#if SL_ELEMENT_SIZE == 4
-#define SL_EACH_OF_STRIP SL_LIST_8
-#else
-#define SL_EACH_OF_STRIP SL_LIST_4
-#endif
 #if SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 64
 #define SL_EACH_OF_MAX SL_LIST_64
 #elif SL_VECTOR_BYTES / SL_ELEMENT_SIZE == 32

@@ -1,11 +1,11 @@
 /* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, transpose_squares. */
+ * Needs: caches, transpose_strips. */
 #pragma once
 
 #include "caches.h"
-#include "transpose_squares.h"
+#include "transpose_strips.h"
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
  * line; else, or with a short extent, 0. */
@@ -18,12 +18,11 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 }
 
 /* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.  It is
- * read in strips of few columns: a set of the first-level cache holds their lines, wherever they begin. */
+ * read in strips. */
 #define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
 #define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
 #define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
-#define SL_STRIP (32 / SL_ELEMENT_SIZE)
-#define SL_HAS_PANELS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+#define SL_HAS_PANELS SL_HAS_STRIPS
 
 #if SL_HAS_PANELS
 /* The most cache lines of a tile that fall into one set of the first-level cache, where its rows have the offsets of
@@ -54,71 +53,11 @@ SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
     return SL_VECTOR_BYTES == 16 ? written > ways : written + sl_lines_in_a_set(columns) > 2 * ways;
 }
 
-/* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
-SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
-{
-    const int64_t pieces = (extent + most - 1) / most, least = (extent + pieces - 1) / pieces;
-    return (least + unit - 1) / unit * unit;
-}
-
 /* Sets the offsets of *count* indices from *first* on. */
 SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
 {
     for (int64_t k = 0; k < count; ++k)
         offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
-}
-
-/* Transposes SL_LANES_16 rows of a strip: squares one below the other, of which each vector has two if it can. */
-#if SL_VECTOR_BYTES == 16
-SL_ALWAYS_INLINE void sl_transpose_rows_of_strip(element *restrict to, const element *const *from, int64_t k)
-{
-    for (int64_t j = 0; j < SL_STRIP; j += SL_LANES_16) {
-        sl_lanes_16 line[SL_LANES_16];
-        SL_UNROLL
-        for (int64_t l = 0; l < SL_LANES_16; ++l)
-            line[l] = (sl_lanes_16)sl_load_16(from[j + l] + k);
-        SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
-        SL_UNROLL
-        for (int64_t l = 0; l < SL_LANES_16; ++l)
-            sl_store_16(to + (k + l) * SL_PANEL_PITCH + j, (sl_bytes_16)line[l]);
-    }
-}
-#else
-SL_ALWAYS_INLINE void sl_transpose_rows_of_strip(element *restrict to, const element *const *from, int64_t k)
-{
-    sl_lanes_32 line[SL_LANES_16], zipped[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t l = 0; l < SL_LANES_16; ++l)
-        line[l] = (sl_lanes_32)sl_load_halves(from[l] + k, from[l + SL_LANES_16] + k);
-    SL_UNROLL
-    for (int64_t step = 1; step < SL_LANES_16; step *= 2) {
-        SL_UNROLL
-        for (int64_t l = 0; l < SL_LANES_16 / 2; ++l) {
-            const sl_lanes_32 a = line[l], b = line[l + SL_LANES_16 / 2];
-            zipped[2 * l] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
-            zipped[2 * l + 1] =
-                __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
-        }
-        SL_UNROLL
-        for (int64_t l = 0; l < SL_LANES_16; ++l)
-            line[l] = zipped[l];
-    }
-    SL_UNROLL
-    for (int64_t l = 0; l < SL_LANES_16; ++l)
-        sl_store_32(to + (k + l) * SL_PANEL_PITCH, (sl_bytes_32)line[l]);
-}
-#endif
-
-/* Transposes *rows* >= SL_LANES_16 rows of a strip, to a panel. */
-SL_INLINE void sl_transpose_strip(element *restrict to, const element *restrict from, const int64_t *column,
-                                  int64_t rows)
-{
-    const element *at[SL_STRIP];
-    SL_UNROLL
-    for (int64_t j = 0; j < SL_STRIP; ++j)
-        at[j] = from + column[j];
-    for (int64_t k = 0; k < rows; k += SL_LANES_16)
-        sl_transpose_rows_of_strip(to, at, sl_min(k, rows - SL_LANES_16));
 }
 
 /* Writes a row of a panel, at least a vector: the first and the last vector may overlap others. */
@@ -152,7 +91,9 @@ SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *row
             const int64_t i = sl_min(top, height - SL_LANES_16), down = end_i - i;
             for (int64_t beside = 0; beside < across; beside += SL_STRIP) {
                 const int64_t k = sl_min(beside, across - SL_STRIP);
-                sl_transpose_strip(held + k, from + i, column + k, down);
+                const element *at[SL_STRIP];
+                sl_begin_strip(at, from + i, column + k);
+                sl_transpose_strip(held + k, 0, SL_PANEL_PITCH, at, down);
             }
             for (int64_t k = 0; k < down; ++k) {
                 const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);

@@ -1,18 +1,36 @@
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
  * Assumes: as pieces.
- * Needs: copy, pieces, transpose_squares. */
+ * Needs: copy, pieces, transpose_squares, transpose_strips. */
 #pragma once
 
 #include "copy.h"
 #include "pieces.h"
 #include "transpose_squares.h"
+#include "transpose_strips.h"
 
 #if SL_HAS_SHUFFLES
 /* Transposes at most SL_TILE by SL_TILE elements, and at least a square, in squares, as many side by side as fit; the
  * last squares overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
+#if SL_HAS_STRIPS
+    if (columns >= SL_STRIP) {
+        for (int64_t left = 0; left < columns; left += SL_STRIP) {
+            const int64_t j = sl_min(left, columns - SL_STRIP);
+#if SL_SQUARES_PER_VECTOR == 4
+            if (rows == SL_LANES_MAX) {
+                sl_transpose_tall_pair(to + j, row, from, column + j);
+                continue;
+            }
+#endif
+            const element *at[SL_STRIP];
+            sl_begin_strip(at, from, column + j);
+            sl_transpose_strip(to + j, row, 0, at, rows);
+        }
+        return;
+    }
+#endif
 #if SL_SQUARES_PER_VECTOR == 1
     for (int64_t top = 0; top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {
@@ -89,9 +107,43 @@ SL_DECLARE_THIN(sl_transpose_thin)
         }
 }
 
-/* Transposes few rows or columns, but not fewer than a square has, square by square along the long side. */
+#if SL_HAS_STRIPS
+/* Transposes a band in strips of *strip* columns, a literal.  Rows that are done together stay in the cache until all
+ * strips have read them. */
+#define SL_ROWS_OF_BAND 48
+SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
+                                          int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
+{
+    const int64_t high = sl_alike(rows, SL_ROWS_OF_BAND, SL_LANES_16);
+    for (int64_t top = 0; top < rows; top += high)
+        for (int64_t left = 0; left < columns; left += strip) {
+            const int64_t i = sl_min(top, rows - SL_LANES_16), down = sl_min(high, rows - i);
+            const int64_t j = sl_min(left, columns - strip);
+            const element *at[SL_STRIP];
+            at[0] = from + i + j * stride;
+            SL_UNROLL
+            for (int64_t k = 1; k < strip; ++k)
+                at[k] = at[k - 1] + stride;
+            for (int64_t l = 0; l < down; l += SL_LANES_16) {
+                const int64_t k = sl_min(l, down - SL_LANES_16);
+                if (strip == SL_STRIP)
+                    sl_transpose_rows(to + (i + k) * to_stride + j, 0, to_stride, at, k);
+                else
+                    sl_transpose_rows_16(to + (i + k) * to_stride + j, 0, to_stride, at, k);
+            }
+        }
+}
+#endif
+
+/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
+#if SL_HAS_STRIPS
+    if (columns >= SL_STRIP)
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
+    else
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
+#else
     for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {
             const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
@@ -103,6 +155,7 @@ SL_DECLARE_BAND(sl_transpose_band)
             sl_transpose_square_of(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16,
                                    SL_LANES_16);
         }
+#endif
 }
 #else
 SL_DECLARE_PART(sl_transpose_part)

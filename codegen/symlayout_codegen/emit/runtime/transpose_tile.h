@@ -1,15 +1,16 @@
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, zips. */
+ * Needs: integers, transpose_squares, transpose_strips, zips. */
 #pragma once
 
 #include "integers.h"
 #include "transpose_squares.h"
+#include "transpose_strips.h"
 #include "zips.h"
 
 /* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
-#define SL_HAS_EVEN_TILES (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+#define SL_HAS_EVEN_TILES SL_HAS_STRIPS
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -31,35 +32,14 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
 }
 #elif SL_ELEMENT_SIZE >= 4
 #if SL_SQUARES_PER_VECTOR < 4
-/* Transposes SL_LANES_16 rows by as many columns as a vector has, of which *at* has the begins.  A vector gets the same
- * row of squares side by side: a load to half of a vector costs less than a shuffle between halves.  Without a table,
- * the offset of a row is a multiple of *step*. */
-SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
-                                        const element *const *at, int64_t i)
-{
-    sl_lanes line[SL_LANES_16];
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k)
-#if SL_SQUARES_PER_VECTOR == 1
-        line[k] = (sl_lanes)sl_load_16(at[k] + i);
-#else
-        line[k] = (sl_lanes)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
-#endif
-    sl_transpose_squares(line);
-    SL_UNROLL
-    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
-        sl_store_max(row ? to + row[i + k] : to, (sl_bytes_max)line[k]);
-}
+/* Transposes a tile in strips. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
 {
-    for (int64_t j = 0; j < SL_TILE; j += SL_LANES_MAX) {
-        const element *at[SL_LANES_MAX];
-        SL_UNROLL
-        for (int64_t k = 0; k < SL_LANES_MAX; ++k)
-            at[k] = from + column[j + k];
-        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
-            sl_transpose_rows(to + j, row, 0, at, i);
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        sl_begin_strip(at, from, column + j);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE);
     }
 }
 /* The same where rows and columns have one step each. */
@@ -67,11 +47,11 @@ SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_ste
                                            int64_t column_step)
 {
     SL_UNROLL
-    for (int64_t j = 0; j < SL_TILE; j += SL_LANES_MAX) {
-        const element *at[SL_LANES_MAX];
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
         at[0] = from + j * column_step;
         SL_UNROLL
-        for (int64_t k = 1; k < SL_LANES_MAX; ++k)
+        for (int64_t k = 1; k < SL_STRIP; ++k)
             at[k] = at[k - 1] + column_step;
         SL_UNROLL
         for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)

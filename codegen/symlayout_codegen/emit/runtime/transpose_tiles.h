@@ -1,7 +1,7 @@
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_tile. */
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
 #pragma once
 
 #include "caches.h"
@@ -11,6 +11,7 @@
 #include "tiles.h"
 #include "transpose_panels.h"
 #include "transpose_pieces.h"
+#include "transpose_strips.h"
 #include "transpose_tile.h"
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
@@ -111,13 +112,16 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
+/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on. */
+#define SL_FEWEST_TILED (!SL_HAS_STRIPS ? SL_TILED_FROM : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
+
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                     const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
-    const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
+    const int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED && rows->high == 1 && columns->high == 1;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     const int dense =
         SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;

@@ -1,0 +1,95 @@
+/* Transposes of strips: few columns, of which a vector holds a row, by any number of rows.
+ *
+ * Assumes: elements of 4 or 8 bytes.
+ * Needs: integers, transpose_squares, zips. */
+#pragma once
+
+#include "integers.h"
+#include "transpose_squares.h"
+#include "zips.h"
+
+/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their columns,
+ * wherever they begin. */
+#define SL_HAS_STRIPS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+#if SL_HAS_STRIPS
+#if SL_VECTOR_BYTES == 16
+#define SL_STRIP SL_LANES_16
+#else
+#define SL_STRIP (2 * SL_LANES_16)
+#if SL_ELEMENT_SIZE == 4
+#define SL_EACH_OF_STRIP SL_LIST_8
+#else
+#define SL_EACH_OF_STRIP SL_LIST_4
+#endif
+#endif
+
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
+ * row from the one before is *step*, and *to* is where row i begins. */
+SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *row, int64_t step,
+                                           const element *const *at, int64_t i)
+{
+    sl_lanes_16 line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+        sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
+}
+#if SL_VECTOR_BYTES == 16
+#define sl_transpose_rows sl_transpose_rows_16
+#else
+/* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
+ * than a shuffle between halves. */
+SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
+                                        const element *const *at, int64_t i)
+{
+    sl_lanes_32 line[SL_LANES_16], zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
+    SL_UNROLL
+    for (int64_t side = 1; side < SL_LANES_16; side *= 2) {
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
+            const sl_lanes_32 a = line[k], b = line[k + SL_LANES_16 / 2];
+            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
+            zipped[2 * k + 1] =
+                __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
+        }
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            line[k] = zipped[k];
+    }
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+        sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
+}
+#endif
+
+/* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
+SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
+{
+    const int64_t pieces = (extent + most - 1) / most, least = (extent + pieces - 1) / pieces;
+    return (least + unit - 1) / unit * unit;
+}
+
+/* Where the columns of a strip begin. */
+SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, const int64_t *column)
+{
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_STRIP; ++k)
+        at[k] = from + column[k];
+}
+
+/* Transposes *rows* >= SL_LANES_16 rows of a strip; the last rows may be written twice. */
+SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *row, int64_t step,
+                                         const element *const *at, int64_t rows)
+{
+    for (int64_t k = 0; k < rows; k += SL_LANES_16) {
+        const int64_t i = sl_min(k, rows - SL_LANES_16);
+        sl_transpose_rows(row ? to : to + i * step, row, step, at, i);
+    }
+}
+#endif
