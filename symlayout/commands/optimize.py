@@ -16,7 +16,7 @@ from pathlib import Path
 
 import symlayout as sl
 from symlayout.commands.output.report import Report
-from symlayout.optimize_models.layouts import LAYOUTS
+from symlayout.optimize_models.crossings.layouts import LAYOUTS
 from symlayout.proof.compare_forms import LAWS
 from symlayout.show.whole_file import write_file
 

@@ -15,21 +15,21 @@ from symlayout.models.model import Model
 from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
+from symlayout.optimize_models.crossings.layouts import check_layout, crossings_to, held_back, interior_cost
+from symlayout.optimize_models.crossings.permuted_nodes import Found, inverse
+from symlayout.optimize_models.crossings.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.optimize_models.dilations import dilate
 from symlayout.optimize_models.fewer_nodes.take_out_nodes import state_constants, take_out_nodes
 from symlayout.optimize_models.fold_moves import fold_pads, fold_repeats, split_repeats
 from symlayout.optimize_models.joins.join_elsewhere import join_elsewhere
 from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.kernel_functions import call_kernels, kernels_of
-from symlayout.optimize_models.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.movement_cost import Cost
 from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.permuted_nodes import Found, inverse
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spell_movement import Speller, rebased
 from symlayout.optimize_models.split_products import split_products
-from symlayout.optimize_models.transpose_cut import Crossing, crossings_of, run_permuted
 from symlayout.proof.prove import Proof, Verdict, check_laws, implies, prove_equal
 from symlayout.run.bound_kernels import kernel_files
 from symlayout.tensors.chain import Tensor
@@ -434,7 +434,7 @@ class _Search:
         return False
 
     def _crossed(self, crossing: Crossing, kept: Set[str]) -> _Rewrite:
-        made = run_permuted(self.best, crossing, self.found, kept)
+        made = run_permuted(self.best, crossing, self.found, kept, self.speller)
         self.sums.update(dict.fromkeys(made.refused))
         if crossing.free_ends:
             self.failed += made.failed

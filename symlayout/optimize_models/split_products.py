@@ -29,11 +29,11 @@ from symlayout.ops.concatenate import concatenate, stack
 from symlayout.ops.pad import pad
 from symlayout.ops.reshape import reshape
 from symlayout.ops.transpose import transpose
+from symlayout.optimize_models.crossings.permuted_nodes import is_as_fast, rounds_alike
 from symlayout.optimize_models.movement_cost import Cost, Movement, bytes_of, cost_of
 from symlayout.optimize_models.movement_digits import Example, examples
 from symlayout.optimize_models.movement_regions import is_end
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.permuted_nodes import is_as_fast, rounds_alike
 from symlayout.optimize_models.rewritten import Rewritten
 from symlayout.optimize_models.spell_movement import Speller, Spelling, Step, rebased
 from symlayout.tensors.chain import Tensor

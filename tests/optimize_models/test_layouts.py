@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import symlayout as sl
-from symlayout.optimize_models.layouts import held_back, interior_cost
+from symlayout.optimize_models.crossings.layouts import held_back, interior_cost
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from tests.optimize_models.spellings.nhwc_models import NETWORKS, SHAPES, Network
 

@@ -13,9 +13,9 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, save
 import symlayout as sl
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.polynomial import Extent
+from symlayout.optimize_models.crossings.permuted_nodes import PermutedNodes, rounds_alike
 from symlayout.optimize_models.movement_cost import Movement
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.permuted_nodes import PermutedNodes, rounds_alike
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.models.compare_shapes import FOLDER
 from tests.optimize_models.compare import compare

@@ -13,12 +13,7 @@ import sympy
 from onnx import ModelProto
 
 import symlayout as sl
-from symlayout.optimize_models.movement_cost import Cost, bytes_of, typical
-from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
-from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.reshape_steps import target_shape
-from symlayout.optimize_models.spell_movement import Speller, rebased
-from symlayout.optimize_models.transpose_cut import (
+from symlayout.optimize_models.crossings.transpose_cut import (
     ORIGINAL,
     PERMUTED,
     Crossing,
@@ -27,6 +22,11 @@ from symlayout.optimize_models.transpose_cut import (
     minimum_cut,
     run_permuted,
 )
+from symlayout.optimize_models.movement_cost import Cost, bytes_of, typical
+from symlayout.optimize_models.movement_regions import cost_of_model, respell_regions
+from symlayout.optimize_models.onnx_graph import EditedGraph
+from symlayout.optimize_models.reshape_steps import target_shape
+from symlayout.optimize_models.spell_movement import Speller, rebased
 from tests.support.onnx_writer import model, node, value_info
 
 N, H = sl.dim("N"), sl.dim("H")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,20 @@ import numpy as np
 
 from symlayout.models.model import Model
 from symlayout.ops.reshape import reshape
+from symlayout.optimize_models.crossings.layout_joints import Joint, add_joints, drop_joints
+from symlayout.optimize_models.crossings.permuted_nodes import (
+    Found,
+    Perm,
+    PermutedNode,
+    PermutedNodes,
+    inverse,
+    name_of,
+)
 from symlayout.optimize_models.movement_cost import Movement, bytes_of, typical
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.permuted_nodes import Found, Perm, PermutedNode, PermutedNodes, inverse, name_of
 from symlayout.optimize_models.reshape_steps import target_shape
 from symlayout.optimize_models.rewritten import Rewritten
+from symlayout.optimize_models.spell_movement import Speller
 from symlayout.tensors.chain import Tensor
 
 if TYPE_CHECKING:
@@ -56,6 +65,8 @@ class Crossing:
         Whether a transpose of an input or an output of the model weighs nothing.
     reorder : bool
         Whether sums may move whose terms runtimes add up in an order that the layout changes.
+    absorbed : bool
+        Whether movement with a Transpose of its own takes and gives values in either layout for nothing.
     """
 
     perm: Perm
@@ -63,6 +74,7 @@ class Crossing:
     counted: bool = False
     free_ends: bool = False
     reorder: bool = False
+    absorbed: bool = False
 
 
 def crossings_of(model: Model, *, reorder: bool = False) -> list[Crossing]:
@@ -76,7 +88,8 @@ def crossings_of(model: Model, *, reorder: bool = False) -> list[Crossing]:
                 found[perm] = None
                 found[inverse(perm)] = None
     return [
-        Crossing(perm, flipped, counted, reorder=reorder)
+        Crossing(perm, flipped, counted, reorder=reorder, absorbed=absorbed)
+        for absorbed in (False, True)
         for counted in (False, True)
         for perm in found
         if perm != tuple(range(len(perm)))
@@ -109,7 +122,13 @@ class Crossed:
     failed: list[str] = field(default_factory=list)
 
 
-def run_permuted(model: Model, crossing: Crossing, known: Found | None = None, kept: Set[str] = frozenset()) -> Crossed:
+def run_permuted(
+    model: Model,
+    crossing: Crossing,
+    known: Found | None = None,
+    kept: Set[str] = frozenset(),
+    speller: Speller | None = None,
+) -> Crossed:
     """Return the model with those operations in the layout before the permutation that the cut says.
 
     Parameters
@@ -118,13 +137,21 @@ def run_permuted(model: Model, crossing: Crossing, known: Found | None = None, k
         What was found for nodes of the model before; see `PermutedNodes`.
     kept : set of str
         Values whose nodes run in their layout.
+    speller : Speller, optional
+        One that remembers the spellings of other models with these operations.
     """
     graph, movement = EditedGraph(model.source), Movement(model)
     _reshape_first(graph, movement.tensors, {crossing.perm, inverse(crossing.perm)})
+    joints: list[Joint] = []
+    if crossing.absorbed:
+        joints = add_joints(graph, movement, crossing.perm, speller or Speller(graph.opset))
+    if crossing.absorbed and not joints:
+        return Crossed(graph.message, [])
     layout = _Layout(graph, movement, crossing, {} if known is None else known, kept)
-    permuted = layout.proved_cut()
+    permuted = layout.proved_cut({id(joint.node): joint for joint in joints})
     refused = tuple(sorted(layout.permuted_nodes.refused))
-    if not permuted:
+    added = {joint.added for joint in joints}
+    if all(node.output[0] in added or node.input[0] in added for node in permuted):
         return Crossed(graph.message, [], (), refused, layout.failed)
     perm = list(crossing.perm)
     changes = [
@@ -134,9 +161,11 @@ def run_permuted(model: Model, crossing: Crossing, known: Found | None = None, k
             layout.flexible[id(node)].proofs if id(node) in layout.flexible else (),
         )
         for node in permuted
+        if id(node) in layout.flexible or (node.output[0] not in added and node.input[0] not in added)
     ]
     reordered = layout.permuted_nodes.reordered & {name_of(node) for node in permuted}
     layout.apply(permuted)
+    drop_joints(graph, joints)
     return Crossed(graph.finish(), changes, tuple(sorted(reordered)), refused, layout.failed)
 
 
@@ -242,11 +271,25 @@ class _Layout:
 
     # ------------------------------------------------------------------ the cut
 
-    def proved_cut(self) -> list[NodeProto]:
-        """Return the operations on the permuted side of the cut of least weight, each proved to run there."""
+    def proved_cut(self, joints: Mapping[int, Joint]) -> list[NodeProto]:
+        """Return the operations on the permuted side of the cut of least weight, each proved to run there.
+
+        Of the *joints*, by the ``id`` of their nodes, those are there that fit.  If none of them is, nothing is:
+        another crossing finds that.
+        """
         proved: set[int] = set()
+        tried: set[int] = set()
         while True:
             chosen = self.cut()
+            own = [id(node) for node in chosen if id(node) in joints and id(node) not in tried]
+            tried.update(own)
+            unfit = [number for number in own if not joints[number].fits()]
+            for number in unfit:
+                del self.transposes[number]
+            if unfit:
+                continue
+            if joints and not any(id(node) in joints for node in chosen):
+                return []
             open_ = [node for node in chosen if id(node) not in proved and id(node) in self.flexible]
             if not open_:
                 return chosen

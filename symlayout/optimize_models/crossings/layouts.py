@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from symlayout.errors import ShapeError, shown
 from symlayout.models.model import Model
+from symlayout.optimize_models.crossings.permuted_nodes import Perm, inverse, name_of
+from symlayout.optimize_models.crossings.transpose_cut import Crossing
 from symlayout.optimize_models.movement_cost import Cost, Movement, cost_of
 from symlayout.optimize_models.onnx_graph import EditedGraph
-from symlayout.optimize_models.permuted_nodes import Perm, inverse, name_of
-from symlayout.optimize_models.transpose_cut import Crossing
 
 LAYOUTS = ("NCHW", "NHWC")
 _RANKS = (3, 4, 5)  # of batches of signals, images and volumes

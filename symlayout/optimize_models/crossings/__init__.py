@@ -1,0 +1,1 @@
+"""Which operations run in another layout, so that transposes cancel."""
