@@ -279,16 +279,18 @@ class _Layout:
         """
         proved: set[int] = set()
         tried: set[int] = set()
+        open_joints = dict(joints)
         while True:
             chosen = self.cut()
-            own = [id(node) for node in chosen if id(node) in joints and id(node) not in tried]
-            tried.update(own)
-            unfit = [number for number in own if not joints[number].fits()]
+            side = {id(node) for node in chosen}
+            used = {n for n, j in open_joints.items() if n in side or id(self.producers.get(j.node.input[0])) in side}
+            unfit = [number for number in used - tried if not joints[number].fits()]
+            tried |= used
             for number in unfit:
-                del self.transposes[number]
+                del self.transposes[number], open_joints[number]
             if unfit:
                 continue
-            if joints and not any(id(node) in joints for node in chosen):
+            if joints and not used:
                 return []
             open_ = [node for node in chosen if id(node) not in proved and id(node) in self.flexible]
             if not open_:
