@@ -59,7 +59,7 @@ def are_products_of_one_sign(reader: Reader, reads: tuple[SideRead, SideRead], f
     on the coordinate.
     """
     a, b = (read.leaf for read in reads)
-    if a is None or b is None or a.body is None or a.body != b.body or not _multiplies(a.body):
+    if a is None or b is None or a.body is None or a.body != b.body or not multiplies(a.body):
         return False
     if len(a.inputs) != 2 or not any(map(_may_turn_signs, (*a.inputs, *b.inputs))):
         return False
@@ -184,7 +184,7 @@ def _is_arithmetic(body: Body) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _multiplies(body: Body) -> bool:
+def multiplies(body: Body) -> bool:
     """Return whether a function is a product or a quotient of two elements."""
     if not _is_arithmetic(body):
         return False

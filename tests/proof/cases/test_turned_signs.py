@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import symlayout as sl
+from symlayout.proof.cases.turned_signs import multiplies
 
 PROVED = sl.Verdict.PROVED
 x, y = sl.tensor("N, 8", name="x", dtype="float32"), sl.tensor("N, 8", name="y", dtype="float32")
@@ -79,3 +80,9 @@ def test_sums_with_zero_are_other_floats(left: Any, right: Any) -> None:
     assert bits[0] != bits[1]
     assert sl.prove_equal(left, right, budget=1).verdict is not PROVED
     assert sl.prove_equal(right, left, budget=1).verdict is not PROVED
+
+
+def test_products_and_quotients_multiply() -> None:
+    assert multiplies(mul(x, y).body)
+    assert multiplies(div(x, y).body)
+    assert not any(multiplies(t.body) for t in (add(x, y), sub(x, y), relu(x), sl.onnx.max(x, y)))
