@@ -9,6 +9,8 @@ import numpy as np
 import onnx
 import pytest
 
+from symlayout.models.read_model import read_model
+from symlayout.optimize_models.joins.negated_parts import negate_factors
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.spellings.dilation_spellings import Parts
@@ -79,6 +81,7 @@ def test_parts_of_a_rotary_embedding_are_one_slice(tmp_path: Path, way: str, kin
 def test_signs_stay_where_the_factor_is_as_large(tmp_path: Path) -> None:
     o = optimized(tmp_path, rotary("halves", "static", factor=(2, 3, HEADS, WIDTH)))
     assert sorted(are_moved(o)) == ["Concat", "Neg", "Slice", "Slice"]
+    assert negate_factors(read_model(tmp_path / "before.onnx"))[1] == []
 
 
 def test_parts_that_are_read_elsewhere_stay(tmp_path: Path) -> None:
