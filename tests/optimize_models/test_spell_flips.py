@@ -46,9 +46,7 @@ def test_what_is_read_forwards_has_no_such_digit(value: Any) -> None:
     ids=["halves", "halves of turned axes", "a whole axis"],
 )
 def test_one_slice_turns_them(value: Any, ops: list[str]) -> None:
-    spelling = Speller(17).cheapest(
-        x, value, Cost(sizes=type(Cost().sizes)({bytes_of(value): 4}), transposes=1, nodes=9)
-    )
+    spelling = Speller(17).cheapest(x, value, Cost(Counter({bytes_of(value): 4}), 1, 9))
     assert spelling is not None
     assert [step.op for step in spelling.steps] == ops
     assert [proof.verdict for proof in spelling.proofs] == [sl.Verdict.PROVED]
