@@ -1,10 +1,12 @@
-/* A transpose in panels: long runs of the source are read, and long runs of the output written, one after the other.
+/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output written, one after the other.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, transpose_strips. */
+ * Needs: caches, pieces, transpose_pieces, transpose_strips. */
 #pragma once
 
 #include "caches.h"
+#include "pieces.h"
+#include "transpose_pieces.h"
 #include "transpose_strips.h"
 
 /* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
@@ -25,12 +27,12 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 #define SL_HAS_PANELS SL_HAS_STRIPS
 
 #if SL_HAS_PANELS
-/* The most cache lines of a tile that fall into one set of the first-level cache, where its rows have the offsets of
+/* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count* offsets of
  * *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
-SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis)
+SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 {
     unsigned char lines[64] = {0}, most = 0;
-    for (int64_t k = 0; k < sl_min(SL_TILE, sl_extent(axis)); ++k) {
+    for (int64_t k = 0; k < sl_min(count, sl_extent(axis)); ++k) {
         const uint64_t at = (uint64_t)sl_offset(axis, k) * SL_ELEMENT_SIZE;
         for (uint64_t line = at / 64; line <= (at + 63) / 64; ++line)
             most = most > ++lines[line % 64] ? most : lines[line % 64];
@@ -38,19 +40,20 @@ SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis)
     return most;
 }
 
-/* Whether a transpose takes less time in panels: where more lines of a tile fall into one set than its SL_WAYS, and the
- * tile comes back to them, since a vector is no line or crosses the begin of one.  With short vectors, panels pay only
- * for lines that are written.  Measured where stores do not wait. */
 #ifndef SL_WAYS
 #define SL_WAYS (sl_cache_bytes(1) / 4096)
 #endif
+
+/* Whether a transpose takes less time in panels: where more lines of a tile fall into one set than its SL_WAYS, and the
+ * tile comes back to them, since a vector is no line or crosses the begin of one.  With short vectors, panels pay only
+ * for lines that are written.  Measured where stores do not wait. */
 SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
 {
     const int whole = SL_VECTOR_BYTES == 64 && (rows->step | columns->step) * SL_ELEMENT_SIZE % 64 == 0;
     if (whole || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16 || SL_STORES_WAIT)
         return 0;
-    const int64_t ways = SL_WAYS, written = sl_lines_in_a_set(rows);
-    return SL_VECTOR_BYTES == 16 ? written > ways : written + sl_lines_in_a_set(columns) > 2 * ways;
+    const int64_t ways = SL_WAYS, written = sl_lines_in_a_set(rows, SL_TILE);
+    return SL_VECTOR_BYTES == 16 ? written > ways : written + sl_lines_in_a_set(columns, SL_TILE) > 2 * ways;
 }
 
 /* Sets the offsets of *count* indices from *first* on. */
@@ -58,6 +61,32 @@ SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, i
 {
     for (int64_t k = 0; k < count; ++k)
         offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
+}
+
+/* Whether a transpose takes less time in blocks of strips than in tiles, where a vector is half of a line: if the lines
+ * that are written by the rows of a block stay in the cache until the next strip writes their other halves. */
+SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns)
+{
+    return SL_VECTOR_BYTES == 32 && rows->high == 1 && columns->high == 1 && rows->count >= SL_TILE &&
+           columns->count >= SL_TILE && sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= SL_WAYS;
+}
+
+/* Transposes once, in blocks of strips, which begin at cache lines if they can; at least SL_TILE rows and columns. */
+SL_OUT_OF_LINE void sl_transpose_in_strips(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                           const sl_axis *columns)
+{
+    const int64_t height = rows->count, width = columns->count;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, SL_TILE), wide = 4 * SL_TILE;
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    for (int64_t left = 0, end_j; left < width; left = end_j) {
+        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
+        for (int64_t top = 0, end_i; top < height; top = end_i) {
+            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
+            const int64_t i = sl_min(top, height - SL_TILE), j = sl_min(left, width - SL_TILE);
+            sl_transpose_band(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
+                              end_j - j);
+        }
+    }
 }
 
 /* Writes a row of a panel, at least a vector: the first and the last vector may overlap others. */

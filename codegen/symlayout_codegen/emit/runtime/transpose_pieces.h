@@ -108,9 +108,7 @@ SL_DECLARE_THIN(sl_transpose_thin)
 }
 
 #if SL_HAS_STRIPS
-/* Transposes a band in strips of *strip* columns, a literal.  Rows that are done together stay in the cache until all
- * strips have read them. */
-#define SL_ROWS_OF_BAND 48
+/* Transposes a band in strips of *strip* columns, a literal. */
 SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
                                           int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
 {

@@ -68,6 +68,9 @@ SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row
 }
 #endif
 
+/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache. */
+#define SL_ROWS_OF_BAND 48
+
 /* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
 SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
 {

@@ -144,12 +144,13 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait);
     const int fetch = wait && !(hold && far);
     /* Whether the source is read ahead, along its rows. */
-    const int deep = hold || far || (!near && !wait);
+    const int deep = hold || far || (!near && !wait && bytes >= SL_FAR_BYTES / 4 / times);
 #if SL_HAS_EVEN_TILES
     const int even = rows->high == 1 && columns->high == 1 && !hold;
 #endif
 #if SL_HAS_PANELS
     const int panels = bytes >= SL_NEAR_LEAST && !far && sl_pays_in_panels(rows, columns);
+    const int strips = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_strips(rows, columns);
 #endif
     /* Rows that follow each other are staged so, and written as one. */
     const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
@@ -166,6 +167,10 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 #if SL_HAS_PANELS
         if (panels) {
             sl_transpose_panels(into, rows, out_of, columns);
+            continue;
+        }
+        if (strips) {
+            sl_transpose_in_strips(into, rows, out_of, columns);
             continue;
         }
 #endif
