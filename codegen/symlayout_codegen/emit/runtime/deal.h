@@ -23,8 +23,7 @@
             v[i] = (vector)sl_masked_merge_##suffix((sl_bytes_##suffix)fill, from + i * n, mask[i]);                 \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }
-SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, max, SL_LANES_MAX)
-SL_DEFINE_DEAL_STEP(sl_deal_32, sl_split_32, sl_lanes_32, 32, SL_LANES_32)
+SL_DEFINE_DEAL_STEP(sl_deal_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES)
 SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 #else
 /* Defines sl_deal for *columns* >= n without masks, where all that vectors read can be read: lanes outside of the
@@ -67,7 +66,11 @@ SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
                 name##_step(to + end, to_stride, from + k * end, last_inside, last_outside, k);                      \
         }                                                                                                            \
     }
-SL_DEFINE_BLEND(sl_blend_max, sl_split_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_BLEND(sl_blend_wide, sl_split_wide, sl_lanes_stream, SL_EACH_OF_STREAM, 32, SL_STREAM_LANES)
+#else
+SL_DEFINE_BLEND(sl_blend_wide, sl_split_wide, sl_lanes_stream, SL_EACH_OF_STREAM, 16, SL_STREAM_LANES)
+#endif
 #if SL_VECTOR_BYTES > 16
 SL_DEFINE_BLEND(sl_blend_16, sl_split_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
 #endif
@@ -110,38 +113,34 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     sl_lane lane;
     memcpy(&lane, &value, sizeof lane);
-    const int64_t end = (columns - 1) / SL_LANES_MAX * SL_LANES_MAX;
+    const int64_t end = (columns - 1) / SL_STREAM_LANES * SL_STREAM_LANES;
     uint64_t mask[4], last[4];
     from += start; /* a vector may begin before the array; the mask has no bit there */
     if (columns <= SL_LANES_16) {
         sl_deal_16_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
             sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
-    } else if (columns <= SL_LANES_32) {
-        sl_deal_32_masks(mask, low, high, k);
+    } else if (columns < SL_STREAM_LANES) {
+        sl_deal_wide_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_32(to, to_stride, from, mask, k, 0, columns, (sl_lanes_32){0} + lane);
-    } else if (columns < SL_LANES_MAX) {
-        sl_deal_max_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_max(to, to_stride, from, mask, k, 0, columns, (sl_lanes){0} + lane);
-    } else if (low <= k * SL_LANES_MAX && high >= k * end) { /* only the first and the last vectors are cut */
-        sl_deal_max_masks(mask, low, high, k);
-        sl_deal_max_masks(last, low - k * end, high - k * end, k);
+            sl_deal_wide(to, to_stride, from, mask, k, 0, columns, (sl_lanes_stream){0} + lane);
+    } else if (low <= k * SL_STREAM_LANES && high >= k * end) { /* only the first and the last vectors are cut */
+        sl_deal_wide_masks(mask, low, high, k);
+        sl_deal_wide_masks(last, low - k * end, high - k * end, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_deal_max(to, to_stride, from, mask, k, 1, SL_LANES_MAX, (sl_lanes){0} + lane);
-            for (int64_t j = SL_LANES_MAX; j < end; j += SL_LANES_MAX)
-                sl_split_max(to + j, to_stride, from + k * j, k, 1, SL_LANES_MAX);
+            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, (sl_lanes_stream){0} + lane);
+            for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
+                sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
             if (end > 0)
-                sl_deal_max(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_lanes){0} + lane);
+                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_lanes_stream){0} + lane);
         }
     } else
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            for (int64_t j = 0; j < columns; j += SL_LANES_MAX) {
-                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
-                sl_deal_max_masks(mask, low - k * column, high - k * column, k);
-                sl_deal_max(to + column, to_stride, from + k * column, mask, k, 1, SL_LANES_MAX,
-                            (sl_lanes){0} + lane);
+            for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
+                const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
+                sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
+                sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES,
+                            (sl_lanes_stream){0} + lane);
             }
 #else
     /* Turns whose vectors read nothing before the first element of the first turn, nor after the last of the last. */
@@ -150,12 +149,12 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
 #if SL_VECTOR_BYTES > 16
     const int64_t least = SL_LANES_16;
 #else
-    const int64_t least = SL_LANES_MAX;
+    const int64_t least = SL_STREAM_LANES;
 #endif
 #ifdef SL_LANES_8
-    const int64_t n = columns >= SL_LANES_MAX ? SL_LANES_MAX : columns >= least ? least : SL_LANES_8;
+    const int64_t n = columns >= SL_STREAM_LANES ? SL_STREAM_LANES : columns >= least ? least : SL_LANES_8;
 #else
-    const int64_t n = columns >= SL_LANES_MAX ? SL_LANES_MAX : least;
+    const int64_t n = columns >= SL_STREAM_LANES ? SL_STREAM_LANES : least;
 #endif
     if (columns >= n && low < high && low <= k * n && high >= k * (columns - n) && step > 0 &&
         (SL_HAS_BYTE_SHUFFLES || k != 3)) {
@@ -165,8 +164,8 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
         blended = sl_max(0, count - done - (k * columns - high + step - 1) / step);
         element *restrict const into = to + done * to_step;
         const element *restrict const out_of = from + start + done * step;
-        if (n == SL_LANES_MAX)
-            sl_blend_max(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+        if (n == SL_STREAM_LANES)
+            sl_blend_wide(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
 #if SL_VECTOR_BYTES > 16
         else if (n == SL_LANES_16)
             sl_blend_16(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);

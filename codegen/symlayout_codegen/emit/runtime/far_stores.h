@@ -38,8 +38,10 @@
 #define SL_STORE_FAR(suffix, intrinsic) sl_store_##suffix(to, v)
 #endif
 SL_DEFINE_FAR_STORE(16, SL_STORE_FAR(16, __builtin_ia32_movntdq), 16)
-#if SL_VECTOR_BYTES == 64
+#if SL_VECTOR_BYTES >= 32
 SL_DEFINE_FAR_STORE(32, SL_STORE_FAR(32, __builtin_ia32_movntdq256), 32)
+#endif
+#if SL_VECTOR_BYTES == 64
 SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq512), 64)
 #elif SL_VECTOR_BYTES == 32
 SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq256), 32)
@@ -78,10 +80,9 @@ SL_INLINE int64_t sl_first_group_in_line(const element *to, int64_t stride, int6
     return lead % group != 0 || stride * SL_ELEMENT_SIZE % 64 != 0 ? -1 : lead / group;
 }
 
-/* Where vectors of *n* groups begin after one at group 0, of *count* groups in a row: the stores from there on cross no
- * cache line, where that can be.  Large arrays of malloc begin 16 bytes after a line. */
+/* Where vectors of *n* groups begin after one at group 0, of *count* groups in a row, so that no store from there on
+ * crosses a cache line; 0 where that cannot be or does not pay.  Large arrays of malloc begin 16 bytes after a line. */
 SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t each, int64_t count, int64_t n)
 {
-    const int64_t first = count < 4 * n ? -1 : sl_first_group_in_line(to, stride, each) % n;
-    return first > 0 ? first : n;
+    return count < 4 * n ? 0 : sl_max(0, sl_first_group_in_line(to, stride, each) % n);
 }

@@ -41,7 +41,7 @@
 #else
 #define SL_EACH_OF_MAX SL_LIST_2
 #endif
-#if SL_HAS_BYTE_MASKS
+#if SL_VECTOR_BYTES >= 32
 #define SL_LANES_32 (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
 #define SL_EACH_OF_32 SL_LIST_32
@@ -52,7 +52,8 @@
 #else
 #define SL_EACH_OF_32 SL_LIST_4
 #endif
-#elif SL_ELEMENT_SIZE <= 2
+#endif
+#if !SL_HAS_BYTE_MASKS && SL_ELEMENT_SIZE <= 2
 #define SL_LANES_8 (8 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
 typedef uint8_t sl_lanes_8 __attribute__((vector_size(8)));
@@ -75,37 +76,6 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
 /* Every third element, from r on, of a, b and c: first from a and b, then from that result and c. */
 #define SL_UNZIP_3(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
 #define SL_UNZIP_3_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))
-#define SL_UNZIP_3_BY(each, n, v, r)                                                                                 \
-    __builtin_shufflevector(__builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, r)), v[2],                    \
-                            each(SL_UNZIP_3_LAST, 0, n, r))
-/* The same in two steps, without shuffles of bytes across the 16-byte groups of a vector: first a group is a unit, then
- * an element of a group.  The places 3*j + r for 0 <= j < m are a permutation modulo m, a power of two, and 11 is the
- * inverse of 3.  So unit p of the result, before it is put in order, is that of row SL_ROW_3 of three rows of m. */
-#define SL_ROW_3(p, m, r) ((3 * (((p) - (r) + 2 * (m)) * 11 % (m)) + (r)) / (m))
-#define SL_PLACE(i, m, unit) ((i) / (unit) % (m))
-#define SL_ROWS_3(i, n, m, unit, r) ((i) + (SL_ROW_3(SL_PLACE(i, m, unit), m, r) == 1) * (n))
-#define SL_ROWS_3_LAST(i, n, m, unit, r) ((i) + (SL_ROW_3(SL_PLACE(i, m, unit), m, r) == 2) * (n))
-#define SL_ORDER_3(i, n, m, unit, r)                                                                                 \
-    ((i) + ((3 * SL_PLACE(i, m, unit) + (r)) % (m) - SL_PLACE(i, m, unit)) * (unit))
-#define SL_UNZIP_3_IN(each, n, a, b, c, m, unit, r)                                                                  \
-    __builtin_shufflevector(                                                                                         \
-        __builtin_shufflevector(__builtin_shufflevector(a, b, each(SL_ROWS_3, 0, n, m, unit, r)), c,                 \
-                                each(SL_ROWS_3_LAST, 0, n, m, unit, r)),                                             \
-        a, each(SL_ORDER_3, 0, n, m, unit, r))
-#if defined __SSSE3__ &&                                                                                             \
-    ((SL_ELEMENT_SIZE == 1 && !defined __AVX512VBMI__) || (SL_ELEMENT_SIZE == 2 && !defined __AVX512BW__))
-#define SL_UNZIP_THREE(vector, each, n, v, r, s, t)                                                                  \
-    enum { lanes = n, group = lanes < 16 / SL_ELEMENT_SIZE ? lanes : 16 / SL_ELEMENT_SIZE, groups = lanes / group }; \
-    const vector u0 = SL_UNZIP_3_IN(each, lanes, v[0], v[1], v[2], groups, group, 0);                                \
-    const vector u1 = SL_UNZIP_3_IN(each, lanes, v[0], v[1], v[2], groups, group, 1);                                \
-    const vector u2 = SL_UNZIP_3_IN(each, lanes, v[0], v[1], v[2], groups, group, 2);                                \
-    r = SL_UNZIP_3_IN(each, lanes, u0, u1, u2, group, 1, 0);                                                         \
-    s = SL_UNZIP_3_IN(each, lanes, u0, u1, u2, group, 1, 1);                                                         \
-    t = SL_UNZIP_3_IN(each, lanes, u0, u1, u2, group, 1, 2)
-#else
-#define SL_UNZIP_THREE(vector, each, n, v, r, s, t)                                                                  \
-    r = SL_UNZIP_3_BY(each, n, v, 0), s = SL_UNZIP_3_BY(each, n, v, 1), t = SL_UNZIP_3_BY(each, n, v, 2)
-#endif
 /* Elements of a, b and c in turn, the v-th n of them: first from a and b, then from that result and c. */
 #define SL_ZIP_3(i, n, v) (((v) * (n) + (i)) / 3 + (((v) * (n) + (i)) % 3 == 1) * (n))
 #define SL_ZIP_3_LAST(i, n, v) (((v) * (n) + (i)) % 3 == 2 ? (n) + ((v) * (n) + (i)) / 3 : (i))

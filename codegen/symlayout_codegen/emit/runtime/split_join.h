@@ -26,23 +26,42 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             __VA_ARGS__                                                                                              \
     }
 
-/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before, the second
- * perhaps the first. */
+/* Whether stores of 16 bytes to two streams in turn cost more than two to one and two to the other: they do where small
+ * lanes begin anywhere, in rows of four vectors and more. */
+#define SL_HAS_PAIRS (SL_VECTOR_BYTES == 16 && SL_ELEMENT_SIZE <= 2)
+
+/* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the others
+ * from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two vectors
+ * as long as there are two. */
+#define SL_FOR_EACH_VECTOR(n, count, second, pairs, pair, ...)                                                       \
+    {                                                                                                                \
+        const int64_t last = (count) - (n);                                                                          \
+        int64_t j = 0;                                                                                               \
+        if (second) {                                                                                                \
+            __VA_ARGS__;                                                                                             \
+            j = second;                                                                                              \
+        }                                                                                                            \
+        if (pairs)                                                                                                   \
+            for (; j < last - (n); j += 2 * (n))                                                                     \
+                pair;                                                                                                \
+        for (; j < last; j += (n)) {                                                                                 \
+            __VA_ARGS__;                                                                                             \
+        }                                                                                                            \
+        j = last;                                                                                                    \
+        __VA_ARGS__;                                                                                                 \
+    }
+/* A split and a join by whole vectors of n elements, for each turn. */
 #define SL_SPLIT_TURNS(suffix, n)                                                                                    \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
-        for (int64_t j = 0; j < columns; j = j ? j + (n) : second) {                                                 \
-            const int64_t column = sl_min(j, columns - (n));                                                         \
-            sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                               \
-        }                                                                                                            \
+        SL_FOR_EACH_VECTOR(n, columns, second, SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                         \
+                           sl_split_##suffix##_pair(into + j, to_stride, out_of + k * j),                            \
+                           sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n))                          \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, 0, k, rows, n);                                                \
-        for (int64_t i = 0; i < rows; i = i ? i + (n) : second) {                                                    \
-            const int64_t row = sl_min(i, rows - (n));                                                               \
-            sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                         \
-        }                                                                                                            \
+        SL_FOR_EACH_VECTOR(n, rows, second, 0, (void)0, sl_join_##suffix(into + k * j, out_of + j, stride, k, 1, n)) \
     })
 
 /* The ends of a row, which are shorter than a vector, by a call of the same function, *again*: once more inlined, they
@@ -60,32 +79,29 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (columns <= SL_LANES_16)
         SL_FOR_EACH_TURN(sl_split_16(into, to_stride, out_of, k, 0, columns);)
-    else if (columns <= SL_LANES_32)
-        SL_FOR_EACH_TURN(sl_split_32(into, to_stride, out_of, k, 0, columns);)
+    else if (columns <= SL_STREAM_LANES)
+        SL_FOR_EACH_TURN(sl_split_wide(into, to_stride, out_of, k, 0, columns);)
+#if SL_HAS_LONG_MASKS
     else if (columns < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
-    else
+#endif
+    else if (far)
         SL_FOR_EACH_TURN({
-            int64_t j = far ? sl_first_group_in_line(into, to_stride, 1) : -1;
-            if (j >= 0) {
-                SL_SPLIT_AGAIN(into, out_of, j);
-                for (; j + SL_LANES_MAX <= columns; j += SL_LANES_MAX)
-                    sl_split_max(into + j, to_stride, out_of + k * j, k, 2, SL_LANES_MAX);
-                SL_SPLIT_AGAIN(into + j, out_of + k * j, columns - j);
-                continue;
-            }
-            const int64_t second = sl_second_vector(into, to_stride, 1, columns, SL_LANES_MAX);
-            for (j = 0; j < columns; j = j ? j + SL_LANES_MAX : second) {
-                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
-                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
-            }
+            const int64_t first = sl_first_group_in_line(into, to_stride, 1);
+            int64_t i = first < 0 ? columns : first;
+            SL_SPLIT_AGAIN(into, out_of, i);
+            for (; i + SL_STREAM_LANES <= columns; i += SL_STREAM_LANES)
+                sl_split_wide(into + i, to_stride, out_of + k * i, k, 2, SL_STREAM_LANES);
+            SL_SPLIT_AGAIN(into + i, out_of + k * i, columns - i);
         })
+    else
+        SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
 #else
     (void)far;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(max, SL_LANES_MAX)
+    if (columns >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (columns >= SL_LANES_16)
         SL_SPLIT_TURNS(16, SL_LANES_16)
@@ -109,32 +125,29 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (rows <= SL_LANES_16)
         SL_FOR_EACH_TURN(sl_join_16(into, out_of, stride, k, 0, rows);)
-    else if (rows <= SL_LANES_32)
-        SL_FOR_EACH_TURN(sl_join_32(into, out_of, stride, k, 0, rows);)
+    else if (rows <= SL_STREAM_LANES)
+        SL_FOR_EACH_TURN(sl_join_wide(into, out_of, stride, k, 0, rows);)
+#if SL_HAS_LONG_MASKS
     else if (rows < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
-    else
+#endif
+    else if (far)
         SL_FOR_EACH_TURN({
-            int64_t i = far ? sl_first_group_in_line(into, 0, k) : -1;
-            if (i >= 0) {
-                SL_JOIN_AGAIN(into, out_of, i);
-                for (; i + SL_LANES_MAX <= rows; i += SL_LANES_MAX)
-                    sl_join_max(into + k * i, out_of + i, stride, k, 2, SL_LANES_MAX);
-                SL_JOIN_AGAIN(into + k * i, out_of + i, rows - i);
-                continue;
-            }
-            const int64_t second = sl_second_vector(into, 0, k, rows, SL_LANES_MAX);
-            for (i = 0; i < rows; i = i ? i + SL_LANES_MAX : second) {
-                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
-                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
-            }
+            const int64_t first = sl_first_group_in_line(into, 0, k);
+            int64_t i = first < 0 ? rows : first;
+            SL_JOIN_AGAIN(into, out_of, i);
+            for (; i + SL_STREAM_LANES <= rows; i += SL_STREAM_LANES)
+                sl_join_wide(into + k * i, out_of + i, stride, k, 2, SL_STREAM_LANES);
+            SL_JOIN_AGAIN(into + k * i, out_of + i, rows - i);
         })
+    else
+        SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #else
     (void)far;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_JOIN_TURNS(max, SL_LANES_MAX)
+    if (rows >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (rows >= SL_LANES_16)
         SL_JOIN_TURNS(16, SL_LANES_16)

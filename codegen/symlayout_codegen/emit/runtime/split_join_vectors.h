@@ -1,12 +1,12 @@
 /* Split and join, one step: k = 2, 3 or 4 vectors of one stream to k streams, and back.
  *
  * Assumes: a step without *whole* reads and writes its first *count* elements only, which takes masks.
- * Needs: far_stores, masks, shuffles. */
+ * Needs: far_stores, masks, stream_shuffles. */
 #pragma once
 
 #include "far_stores.h"
 #include "masks.h"
-#include "shuffles.h"
+#include "stream_shuffles.h"
 
 #if SL_HAS_SHUFFLES
 /* Loads and stores the first *count* elements of a vector.  *whole*, a literal, is 1 for the whole vector, and 2 for
@@ -36,36 +36,29 @@
     {                                                                                                                \
         SL_STORE(suffix, to, (sl_bytes_##suffix)v, whole, count);                                                    \
     }                                                                                                                \
-    SL_ALWAYS_INLINE void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
-                                    int64_t count)                                                                   \
+    /* The k streams of v[0] to v[k - 1]. */                                                                         \
+    SL_ALWAYS_INLINE void split##_streams(const vector v[4], vector stream[4], const int k)                          \
     {                                                                                                                \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_UNZIP_EVEN, 0, n)), whole, count);                   \
-        split##_store(to + to_stride, __builtin_shufflevector(a, b, each(SL_UNZIP_ODD, 0, n)), whole, count);        \
-    }                                                                                                                \
-    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
-    {                                                                                                                \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
-        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+        if (k == 2) {                                                                                                \
+            sl_unzip_two_##suffix(v[0], v[1], &stream[0], &stream[1]);                                               \
+        } else if (k == 3) {                                                                                         \
+            sl_unzip_three_##suffix(v, stream);                                                                      \
+        } else {                                                                                                     \
+            vector even, odd, even_last, odd_last;                                                                   \
+            sl_unzip_two_##suffix(v[0], v[1], &even, &odd);                                                          \
+            sl_unzip_two_##suffix(v[2], v[3], &even_last, &odd_last);                                                \
+            sl_unzip_two_##suffix(even, even_last, &stream[0], &stream[2]);                                          \
+            sl_unzip_two_##suffix(odd, odd_last, &stream[1], &stream[3]);                                            \
+        }                                                                                                            \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split##_out(element *restrict to, int64_t to_stride, const vector v[4], const int k,       \
                                       const int whole, int64_t count)                                                \
     {                                                                                                                \
-        if (k == 2) {                                                                                                \
-            split##_2(to, to_stride, v[0], v[1], whole, count);                                                      \
-        } else if (k == 3) {                                                                                         \
-            vector r, s, t;                                                                                          \
-            SL_UNZIP_THREE(vector, each, n, v, r, s, t);                                                             \
-            split##_store(to, r, whole, count);                                                                      \
-            split##_store(to + to_stride, s, whole, count);                                                          \
-            split##_store(to + 2 * to_stride, t, whole, count);                                                      \
-        } else {                                                                                                     \
-            const vector even = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_EVEN, 0, n));                      \
-            const vector odd = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_ODD, 0, n));                        \
-            const vector even_last = __builtin_shufflevector(v[2], v[3], each(SL_UNZIP_EVEN, 0, n));                 \
-            const vector odd_last = __builtin_shufflevector(v[2], v[3], each(SL_UNZIP_ODD, 0, n));                   \
-            split##_2(to, 2 * to_stride, even, even_last, whole, count);                                             \
-            split##_2(to + to_stride, 2 * to_stride, odd, odd_last, whole, count);                                   \
-        }                                                                                                            \
+        vector stream[4];                                                                                            \
+        split##_streams(v, stream, k);                                                                               \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            split##_store(to + i * to_stride, stream[i], whole, count);                                              \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
                                 const int whole, int64_t count)                                                      \
@@ -76,6 +69,22 @@
             v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }                                                                                                                \
+    /* Two steps of a split to two streams: first the stores of one stream, then those of the other. */              \
+    SL_ALWAYS_INLINE void split##_pair(element *restrict to, int64_t to_stride, const element *restrict from)        \
+    {                                                                                                                \
+        vector a, b, c, d;                                                                                           \
+        sl_unzip_two_##suffix(split##_load(from, 1, 0), split##_load(from + n, 1, 0), &a, &b);                       \
+        sl_unzip_two_##suffix(split##_load(from + 2 * n, 1, 0), split##_load(from + 3 * n, 1, 0), &c, &d);           \
+        split##_store(to, a, 1, 0);                                                                                  \
+        split##_store(to + n, c, 1, 0);                                                                              \
+        split##_store(to + to_stride, b, 1, 0);                                                                      \
+        split##_store(to + to_stride + n, d, 1, 0);                                                                  \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
+    {                                                                                                                \
+        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
+        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+    }                                                                                                                \
     SL_ALWAYS_INLINE void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
                                const int whole, int64_t count)                                                       \
     {                                                                                                                \
@@ -84,16 +93,11 @@
         if (k == 2) {                                                                                                \
             join##_2(to, a, b, whole, all);                                                                          \
         } else if (k == 3) {                                                                                         \
-            const vector c = split##_load(from + 2 * stride, whole, count);                                          \
-            vector r = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 0));                                       \
-            vector s = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 1));                                       \
-            vector t = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 2));                                       \
-            r = __builtin_shufflevector(r, c, each(SL_ZIP_3_LAST, 0, n, 0));                                         \
-            s = __builtin_shufflevector(s, c, each(SL_ZIP_3_LAST, 0, n, 1));                                         \
-            t = __builtin_shufflevector(t, c, each(SL_ZIP_3_LAST, 0, n, 2));                                         \
-            split##_store(to, r, whole, all);                                                                        \
-            split##_store(to + n, s, whole, all - n);                                                                \
-            split##_store(to + 2 * n, t, whole, all - 2 * n);                                                        \
+            vector v[3];                                                                                             \
+            sl_zip_three_##suffix(a, b, split##_load(from + 2 * stride, whole, count), v);                           \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                split##_store(to + i * n, v[i], whole, all - i * n);                                                 \
         } else {                                                                                                     \
             const vector c = split##_load(from + 2 * stride, whole, count);                                          \
             const vector d = split##_load(from + 3 * stride, whole, count);                                          \
@@ -103,12 +107,23 @@
                      __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
         }                                                                                                            \
     }
+/* The widest vector of streams has 32 bytes: their rows begin anywhere, and each store of 64 would cross a line.  A row
+ * of more than one such vector and less than two is one of 64 in part, where that has shuffles. */
+#define SL_HAS_LONG_MASKS (SL_HAS_BYTE_MASKS && !SL_HAS_GROUP_SHUFFLES)
+#if SL_HAS_LONG_MASKS
 SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
-#if SL_HAS_BYTE_MASKS
-SL_DEFINE_SPLIT_JOIN(sl_split_32, sl_join_32, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 #endif
-#if SL_VECTOR_BYTES > 16
+#if SL_VECTOR_BYTES >= 32
+#define SL_STREAM_LANES SL_LANES_32
+#define SL_EACH_OF_STREAM SL_EACH_OF_32
+typedef sl_lanes_32 sl_lanes_stream;
+SL_DEFINE_SPLIT_JOIN(sl_split_wide, sl_join_wide, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 SL_DEFINE_SPLIT_JOIN(sl_split_16, sl_join_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
+#else
+#define SL_STREAM_LANES SL_LANES_16
+#define SL_EACH_OF_STREAM SL_EACH_OF_16
+typedef sl_lanes_16 sl_lanes_stream;
+SL_DEFINE_SPLIT_JOIN(sl_split_wide, sl_join_wide, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
 #endif
 #ifdef SL_LANES_8
 SL_DEFINE_SPLIT_JOIN(sl_split_8, sl_join_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANES_8)
