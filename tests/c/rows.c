@@ -1,4 +1,4 @@
-/* The runtime's copies and fills of rows, of any length and at any steps, beside loops over single elements.  Each
+/* The runtime's copies and fills of rows and grids, of any length and at any steps, beside loops over single elements.  Each
  * buffer ends where the rows do, so that the sanitizers see what is read or written outside. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +27,36 @@ static element *same(const element *from, int64_t count)
     return made;
 }
 
+/* What one statement of a kernel plans stays for its next call, which may be another. */
+static sl_plan plan;
+
+/* Rows in turns: side by side in a longer row, one after the other, or apart. */
+static int check_grid(void)
+{
+    const int64_t count = 1 + below(below(2) ? 4 : 30), turns = 1 + below(5), kind = below(3);
+    const int64_t rows = below(below(8) ? 100 : 3), step = below(below(2) ? 4 : 100) - 2;
+    const int64_t reach = (rows ? rows - 1 : 0) * (step < 0 ? -step : step) + count, leap = below(2 * reach) - reach / 2;
+    const int64_t gap = kind == 2 ? 1 + below(9) : 0, to_step = kind == 0 ? turns * count : count + gap;
+    const int64_t to_leap = kind == 0 ? count : rows * to_step;
+    const int64_t read = reach + (turns - 1) * (leap < 0 ? -leap : leap);
+    const int64_t start = (step < 0 && rows ? (rows - 1) * -step : 0) + (leap < 0 ? (turns - 1) * -leap : 0);
+    const int64_t written = rows ? (rows - 1) * to_step + (turns - 1) * to_leap + count : 0;
+    element *const from = elements(read), *const to = elements(written), *const wanted = same(to, written);
+    for (int64_t t = 0; t < turns; ++t)
+        for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < count; ++j)
+                wanted[t * to_leap + i * to_step + j] = from[start + t * leap + i * step + j];
+    sl_copy_grid(to, 0, to_leap, to_step, from, start, leap, step, turns, rows, count, (int)below(2), &plan);
+    const int equal = memcmp(to, wanted, (size_t)written * sizeof(element)) == 0;
+    if (!equal)
+        printf("grid %d: count %lld, turns %lld, rows %lld, step %lld, leap %lld\n", (int)kind, (long long)count,
+               (long long)turns, (long long)rows, (long long)step, (long long)leap);
+    free(from);
+    free(to);
+    free(wanted);
+    return equal;
+}
+
 static int check(int filled)
 {
     const int64_t count = 1 + below(below(2) ? 4 : 20), rows = below(below(8) ? 100 : 3);
@@ -41,7 +71,7 @@ static int check(int filled)
     if (filled && rows)
         sl_fill_rows(to, 0, to_step, from[0], rows, count);
     else if (rows)
-        sl_copy_rows(to, 0, to_step, from, start, step, rows, count, (int)below(2));
+        sl_copy_rows(to, 0, to_step, from, start, step, rows, count, (int)below(2), &plan);
     const int equal = memcmp(to, wanted, (size_t)written * sizeof(element)) == 0;
     if (!equal)
         printf("filled %d: count %lld, rows %lld, to_step %lld, step %lld\n", filled, (long long)count,
@@ -54,8 +84,9 @@ static int check(int filled)
 
 int main(void)
 {
+    sl_no_plan(&plan);
     for (int k = 0; k < 10000; ++k)
-        if (!check(k % 4 == 0))
+        if (!check(k % 4 == 0) || !check_grid())
             return 1;
     return 0;
 }

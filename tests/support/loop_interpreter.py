@@ -102,10 +102,10 @@ def execute_one(statement: Statement, values: dict[str, int], sources: tuple[str
                 for j in range(value(count)):
                     at = value(to) + i * value(to_step) + j
                     yield at, (sources[source], value(start) + i * value(step) + j), False
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows):
-            for t, i in itertools.product(range(value(turns)), range(value(rows))):
-                at = value(to) + t * value(to_leap) + i * value(to_step)
-                yield at, (sources[source], value(start) + t * value(leap) + i * value(step)), False
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count):
+            for t, i, j in itertools.product(range(value(turns)), range(value(rows)), range(value(count))):
+                at = value(to) + t * value(to_leap) + i * value(to_step) + j
+                yield at, (sources[source], value(start) + t * value(leap) + i * value(step) + j), False
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             for i, j in itertools.product(range(value(rows)), range(value(columns))):
                 at = value(to) + i * value(to_step) + j * value(to_each)

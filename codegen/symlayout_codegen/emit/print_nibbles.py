@@ -32,8 +32,11 @@ from symlayout_codegen.ir.statements import (
 Show = Callable[[Expr], str]
 
 
-def half_leaf(statement: Statement, show: Show) -> str | None:
-    """Return the C of *statement* for elements of half a byte; None for what holds no element."""
+def half_leaf(statement: Statement, show: Show, plan: str) -> str | None:
+    """Return the C of *statement* for elements of half a byte; None for what holds no element.
+
+    *plan* is the plan of its rows.
+    """
     match statement:
         case CopyRun(to, source, start, IntLiteral(1)):
             return f"sl_nibble_move(to, {show(to)}, from{source}, {show(start)});"
@@ -45,11 +48,12 @@ def half_leaf(statement: Statement, show: Show) -> str | None:
             return f"sl_nibble_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
-            return f"sl_nibble_copy_rows({faces}, {show(rows)}, {show(count)});"
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, count, rows):
+            return f"sl_nibble_copy_rows({faces}, {show(rows)}, {show(count)}, {plan});"
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count):
             written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
             read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
-            return f"sl_nibble_copy_grid({written}, {read}, {show(count)}, {show(rows)});"
+            extents = f"{show(turns)}, {show(rows)}, {show(count)}"
+            return f"sl_nibble_copy_grid({written}, {read}, {extents}, {plan});"
         case FillRows(to, to_step, fill, rows, count):
             return f"sl_nibble_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"
         case Transpose(to, rows, source, start, columns):

@@ -62,6 +62,10 @@ from symlayout_codegen.passes.stage_tiles import MOST_ELEMENTS
 from symlayout_codegen.status import status_name
 
 
+MOST_PLANS = 4
+"""A kernel keeps at most this many plans of rows, of about a kilobyte each; statements beyond share them."""
+
+
 def print_kernel(nest: Nest, element_size: int, header: str = KERNELS_HEADER) -> str:
     """Return the C of *nest* for elements of *element_size* bytes (at least 1).
 
@@ -206,7 +210,11 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
         declared = f"    static const {_integer(table)} table{k}[{len(table)}]"
         yield wrapped(f"{declared} = {{", list(map(literal, table)), "};")
     show = _Printer(program.facts, nest.halves, nest.types, tables)
-    far = any(isinstance(statement, CopyRows | Transpose) for statement in walk(program.body)) and not nest.halves
+    plans = sum(isinstance(statement, CopyRows | CopyGrid) for statement in walk(program.body))
+    for k in range(min(plans, MOST_PLANS)):
+        yield f"    sl_plan plan{k};"
+        yield f"    sl_no_plan(&plan{k});"
+    far = any(isinstance(statement, CopyRows | CopyGrid | Transpose) for statement in walk(program.body)) and not nest.halves
     if far:
         yield f"    const int far = {'0' if nest.output_size is None else f'sl_is_far({show(nest.output_size)})'};"
     yield from _statements(program.body, show, 1)
@@ -304,7 +312,8 @@ def _statements(body: Body, show: _Printer, depth: int) -> Iterator[str]:
 
 
 def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
-    if show.halves and (leaf := half_leaf(statement, show)) is not None:
+    plan = show.plan(statement)
+    if show.halves and (leaf := half_leaf(statement, show, plan)) is not None:
         yield leaf
         return
     match statement:
@@ -351,11 +360,11 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
             yield f"sl_fill(to, {show(to)}, fill{fill}, {show(count)});"
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
-            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far);"
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, count, rows):
+            yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far, {plan});"
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count):
             written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
             read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
-            yield f"sl_copy_grid({written}, {read}, {show(count)}, {show(rows)});"
+            yield f"sl_copy_grid({written}, {read}, {show(turns)}, {show(rows)}, {show(count)}, far, {plan});"
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
             read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"
@@ -417,9 +426,17 @@ class _Printer:
         tables: Mapping[tuple[int, ...], int] | None = None,
     ) -> None:
         self.facts, self.halves, self.types, self.tables = facts, halves, types, tables or {}
+        self.plans = 0
 
     def __call__(self, expr: Expr) -> str:
         return self.text(expr)[0]
+
+    def plan(self, statement: Statement) -> str:
+        """Return the C of the plan that the rows of *statement* keep; "" if it has no rows that are copied."""
+        if not isinstance(statement, CopyRows | CopyGrid):
+            return ""
+        self.plans += 1
+        return f"&plan{(self.plans - 1) % MOST_PLANS}"
 
     def within(self, expr: Expr, level: int) -> str:
         """Return *expr* in parentheses if it binds less tightly than *level*."""

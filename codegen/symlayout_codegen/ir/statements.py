@@ -129,7 +129,7 @@ class CopyRows:
 
 @dataclass(frozen=True, slots=True)
 class CopyGrid:
-    """``output[to + t*to_leap + i*to_step] = source[start + t*leap + i*step]`` for ``t < turns``, ``i < rows``."""
+    """*turns* times `CopyRows` of *rows* runs: from one to the next *to* grows by *to_leap*, *start* by *leap*."""
 
     to: Expr
     to_leap: Expr
@@ -140,6 +140,7 @@ class CopyGrid:
     step: Expr
     turns: Expr
     rows: Expr
+    count: Expr = ONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,10 @@ def _fused(loop: Loop, leaf: Statement) -> Statement | None:
             if leaf.step == ONE and equal(to_step, leaf.count):
                 columns = Axis(leaf.count, ONE, count, step)
                 return Transpose(to, Axis(leaf.rows, leaf.to_step), leaf.source, start, columns)
-            if leaf.count == ONE:
-                return CopyGrid(to, to_step, leaf.to_step, leaf.source, start, step, leaf.step, count, leaf.rows)
+            if leaf.count == ONE or is_short(count):
+                return _grid(leaf, to, to_step, start, step, count)
+        case CopyRows() if is_short(count):
+            return _grid(leaf, to, to_step, start, step, count)
         case AccumulateRun():
             if leaf.count == ONE:
                 return AccumulateRows(to, ZERO, to_step, leaf.source, start, ZERO, step, ONE, count)
@@ -93,6 +95,11 @@ def _fused(loop: Loop, leaf: Statement) -> Statement | None:
         case Transpose():
             return _repeated(replace(leaf, to=to, start=start), count, to_step, step)
     return None
+
+
+def _grid(leaf: CopyRows, to: Expr, to_step: Expr, start: Expr, step: Expr, turns: Expr) -> CopyGrid:
+    """Return *turns* copies of *leaf*, *to_step* and *step* apart."""
+    return CopyGrid(to, to_step, leaf.to_step, leaf.source, start, step, leaf.step, turns, leaf.rows, leaf.count)
 
 
 def _repeated(leaf: Transpose, count: Expr, to_step: Expr, step: Expr) -> Transpose | None:

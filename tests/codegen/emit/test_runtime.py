@@ -158,11 +158,11 @@ int main(void)
             for (int64_t begin = 0; begin < 16; ++begin) {
                 const int64_t second = sl_second_vector(line + begin, 64, each, 4 * n, n);
                 const uintptr_t at = (uintptr_t)(line + begin + each * second);
-                if (second < 1 || second > n || (begin % each == 0 && at % (uintptr_t)(4 * n) != 0))
+                if (second < 0 || second >= n || (begin % each == 0 && at % (uintptr_t)(4 * n) != 0))
                     return 1;
-                if (sl_second_vector(line + begin, 64, each, 4 * n - 1, n) != n) /* few vectors: nothing to gain */
+                if (sl_second_vector(line + begin, 64, each, 4 * n - 1, n) != 0) /* few vectors: nothing to gain */
                     return 2;
-                if (sl_second_vector(line + begin, 63, each, 4 * n, n) != n) /* streams at different places in lines */
+                if (sl_second_vector(line + begin, 63, each, 4 * n, n) != 0) /* streams at different places in lines */
                     return 3;
             }
     return 0;

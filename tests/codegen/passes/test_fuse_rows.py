@@ -54,6 +54,15 @@ def test_rows_of_one_element_become_a_grid() -> None:
     assert fused(rows) == CopyGrid(number(20), number(20), number(3), 0, number(30), number(30), number(5), COUNT, m)
 
 
+def test_rows_in_few_turns_become_a_grid_of_any_count() -> None:
+    rows = CopyRows(mul(20, i), number(3), 0, mul(30, i), number(5), n, m)
+    few = Loop("i", number(0), number(2), (rows,))
+    (made,) = fuse_rows((few,))
+    assert made == CopyGrid(ZERO, number(20), number(3), 0, ZERO, number(30), number(5), number(2), n, m)
+    assert sorted(elements((made,), VALUES)) == sorted(elements((few,), VALUES))
+    assert fuse_rows((loop(rows),)) == (loop(rows),)
+
+
 def test_short_rows_that_overlap_become_a_transpose() -> None:
     rows = CopyRows(mul(3, i), number(50), 0, mul(40, i), ONE, m, number(3))
     columns = Axis(number(3), ONE, COUNT, number(40))

@@ -1,11 +1,12 @@
 /* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, far_stores, short_rows. */
+ * Needs: copy, far_stores, row_plans, short_rows. */
 #pragma once
 
 #include "copy.h"
 #include "far_stores.h"
+#include "row_plans.h"
 #include "short_rows.h"
 
 /* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
@@ -29,9 +30,9 @@ SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsign
 }
 
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count.  Long rows of a *far* output
- * are written by non-temporal stores. */
+ * are written by non-temporal stores.  *plan* is the statement's own. */
 SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
-                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far)
+                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far, sl_plan *plan)
 {
     if (rows <= 0 || count <= 0)
         return;
@@ -50,6 +51,16 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
         from += done * step;
         rows -= done;
     }
+#endif
+#if SL_HAS_ROW_PLANS
+    const int64_t run = (int64_t)bytes, leap = step * (int64_t)sizeof(element);
+    if (to_step == count && sl_is_planned(run, rows * run) && (count > 1 || (step != -1 && step != 2)) &&
+        sl_plan_rows(plan, 1, 0, run, leap, rows)) {
+        sl_write_rows(plan, (unsigned char *)to, (const unsigned char *)from, leap, rows, 1, 0, 0);
+        return;
+    }
+#else
+    (void)plan;
 #endif
     if (count == 1 && to_step == 1 && step == -1)
         for (int64_t i = 0; i < rows; ++i)
@@ -98,16 +109,32 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
 #endif
 }
 
-/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows.  The longer loop
- * is the inner one where the other is as short as a margin. */
+/* to[at + t*to_leap + i*to_step + j] = from[start + t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j <
+ * count.  The longer loop is the inner one where the other is as short as a margin. */
 SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
                                  const element *restrict from, int64_t start, int64_t leap, int64_t step,
-                                 int64_t turns, int64_t rows)
+                                 int64_t turns, int64_t rows, int64_t count, int far, sl_plan *plan)
 {
+    if (turns <= 0 || rows <= 0 || count <= 0)
+        return;
+#if SL_HAS_ROW_PLANS
+    const int64_t size = sizeof(element), run = count * size;
+    unsigned char *const into = (unsigned char *)(to + at);
+    const unsigned char *const out_of = (const unsigned char *)(from + start);
+    if (to_leap == count && to_step == turns * count) { /* turns are side by side in a row */
+        if (sl_is_planned(run, rows * turns * run) && sl_plan_rows(plan, turns, leap * size, run, step * size, rows)) {
+            sl_write_rows(plan, into, out_of, step * size, rows, 1, 0, 0);
+            return;
+        }
+    } else if (to_step == count && sl_is_planned(run, rows * run) && sl_plan_rows(plan, 1, 0, run, step * size, rows)) {
+        sl_write_rows(plan, into, out_of, step * size, rows, turns, to_leap * size, leap * size);
+        return;
+    }
+#endif
     if (rows < 8 && rows < turns)
         for (int64_t i = 0; i < rows; ++i)
-            sl_copy_rows(to, at + i * to_step, to_leap, from, start + i * step, leap, turns, 1, 0);
+            sl_copy_rows(to, at + i * to_step, to_leap, from, start + i * step, leap, turns, count, far, plan);
     else
         for (int64_t t = 0; t < turns; ++t)
-            sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1, 0);
+            sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, count, far, plan);
 }

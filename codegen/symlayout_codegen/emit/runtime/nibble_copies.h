@@ -92,7 +92,7 @@ SL_OUT_OF_LINE void sl_nibble_sides(element *restrict to, int64_t at, const elem
 /* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count. */
 SL_OUT_OF_LINE void sl_nibble_copy_rows(element *restrict to, int64_t at, int64_t to_step,
                                         const element *restrict from, int64_t start, int64_t step, int64_t rows,
-                                        int64_t count)
+                                        int64_t count, sl_plan *plan)
 {
     if (rows <= 0 || count <= 0)
         return;
@@ -109,19 +109,20 @@ SL_OUT_OF_LINE void sl_nibble_copy_rows(element *restrict to, int64_t at, int64_
         for (int64_t i = 0; i < rows; ++i)
             sl_nibble_move(to, at + i * to_step, from, start + i * step);
     else if (!((at | to_step | start | step | count) & 1))
-        sl_copy_rows(to, at / 2, to_step / 2, from, start / 2, step / 2, rows, count / 2, 0);
+        sl_copy_rows(to, at / 2, to_step / 2, from, start / 2, step / 2, rows, count / 2, 0, plan);
     else
         for (int64_t i = 0; i < rows; ++i)
             sl_nibble_copy(to, at + i * to_step, from, start + i * step, count);
 }
 
-/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows. */
+/* to[at + t*to_leap + i*to_step + j] = from[start + t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j <
+ * count. */
 SL_OUT_OF_LINE void sl_nibble_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
                                         const element *restrict from, int64_t start, int64_t leap, int64_t step,
-                                        int64_t turns, int64_t rows)
+                                        int64_t turns, int64_t rows, int64_t count, sl_plan *plan)
 {
     for (int64_t t = 0; t < turns; ++t)
-        sl_nibble_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1);
+        sl_nibble_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, count, plan);
 }
 
 /* to[at + i] = value for 0 <= i < count. */

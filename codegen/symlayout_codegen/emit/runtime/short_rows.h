@@ -10,8 +10,6 @@
 /* Bytes of the permuted vector; 0 where no instruction permutes bytes by computed indices. */
 #if SL_VECTOR_BYTES == 64 && defined __AVX512VBMI__
 #define SL_PERMUTE_BYTES 64
-#elif !defined __clang__ && SL_HAS_SHUFFLES && (defined __AVX2__ || defined __aarch64__)
-#define SL_PERMUTE_BYTES (SL_VECTOR_BYTES < 32 ? 16 : 32)
 #else
 #define SL_PERMUTE_BYTES 0
 #endif
@@ -22,16 +20,8 @@
 #if SL_PERMUTE_BYTES
 typedef uint8_t sl_permuted_bytes __attribute__((vector_size(SL_PERMUTE_BYTES)));
 typedef char sl_permuted_chars __attribute__((vector_size(SL_PERMUTE_BYTES)));
-#if SL_PERMUTE_BYTES == 64
 #define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_max(from))
 #define SL_STORE_PERMUTED(to, v) sl_store_max(to, (sl_bytes_max)(v))
-#elif SL_PERMUTE_BYTES == 32
-#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_32(from))
-#define SL_STORE_PERMUTED(to, v) sl_store_32(to, (sl_bytes_32)(v))
-#else
-#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_16(from))
-#define SL_STORE_PERMUTED(to, v) sl_store_16(to, (sl_bytes_16)(v))
-#endif
 
 /* Byte i of the result is byte index[i] of a and b, one after the other. */
 SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_permuted_bytes b, sl_permuted_bytes mask)
@@ -47,15 +37,10 @@ SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_perm
 /* Stores all of v if *dense*, else only the bytes with a bit in *kept*. */
 SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint64_t kept, const int dense)
 {
-#if SL_PERMUTE_BYTES == 64
-    if (!dense) {
+    if (dense)
+        SL_STORE_PERMUTED(to, v);
+    else
         __builtin_ia32_storedquqi512_mask((void *)to, (sl_permuted_chars)v, kept);
-        return;
-    }
-#endif
-    (void)kept;
-    (void)dense;
-    SL_STORE_PERMUTED(to, v);
 }
 
 /* The mask of *each* rows of *bytes* bytes, *step* apart. */
@@ -88,7 +73,7 @@ SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step
 {
     const int64_t reach = step < 0 ? -step : step;
     const int dense = to_step == bytes;
-    if (to_step < bytes || (SL_PERMUTE_BYTES < 64 && !dense))
+    if (to_step < bytes)
         return 0;
     /* Rows that fit into one vector of the output, and into one or two of the source. */
     int64_t each = (SL_PERMUTE_BYTES - bytes) / to_step + 1;
@@ -130,9 +115,7 @@ SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step
         sl_permute_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 0);
     return turns * each;
 }
-#endif
 
-#if SL_PERMUTE_BYTES == 64
 /* to[i*to_step + j] = value for 0 <= j < count and 0 <= i < n, where n <= rows is returned and may be 0.  Writes
  * nothing between the rows. */
 SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, element value, int64_t rows,

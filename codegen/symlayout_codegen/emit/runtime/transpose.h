@@ -1,13 +1,14 @@
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_tiles. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_rows, transpose_tiles. */
 #pragma once
 
 #include "far_stores.h"
 #include "split_join.h"
 #include "streams.h"
 #include "tiles.h"
+#include "transpose_rows.h"
 #include "transpose_tiles.h"
 
 /* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
@@ -76,11 +77,15 @@ SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t acros
 #define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
 #define SL_FEW_IN_SQUARES 16
 #define SL_MANY_TURNS 16
+SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t square = SL_TILE / 4;
+    return rows->high == 1 && columns->high == 1 && (rows->count >= square || columns->count >= square);
+}
 SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
 {
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), square = SL_TILE / 4;
-    const int squares = rows->high == 1 && columns->high == 1 && (height >= square || width >= square);
-    return turns->count >= SL_MANY_TURNS && height <= (squares ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS) / width;
+    const int64_t most = sl_has_squares(rows, columns) ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS;
+    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= most / sl_extent(columns);
 }
 
 /* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
@@ -124,7 +129,11 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     }
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
-    if (sl_is_few(rows, columns, turns)) {
+    const int is_few = sl_is_few(rows, columns, turns);
+    if ((is_few || (SL_ELEMENT_SIZE <= 2 && !sl_has_squares(rows, columns))) && turns->count >= SL_MANY_TURNS &&
+        sl_transpose_by_plan(to, rows, from, columns, turns))
+        return;
+    if (is_few) {
         sl_transpose_few(to, rows, from, columns, turns);
         return;
     }

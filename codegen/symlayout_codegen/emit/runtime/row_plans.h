@@ -1,0 +1,295 @@
+/* Row plans: rows of the output that are put together from short runs of the source, the same ones in each turn.  16
+ * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
+ *
+ * Assumes: output and source do not overlap.  Offsets, leaps and lengths are in bytes.
+ * Needs: integers, vectors. */
+#pragma once
+
+#include "integers.h"
+#include "vectors.h"
+
+/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
+#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
+#define SL_HAS_ROW_PLANS 1
+#else
+#define SL_HAS_ROW_PLANS 0
+#endif
+
+/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
+ * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes of
+ * the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
+#define SL_BLOCK_TURNS 16  /* at most */
+#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
+#define SL_LANE_WINDOWS 8  /* at most */
+#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
+#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
+typedef struct {
+    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
+    int64_t turn, turns, bytes;             /* turn: the bytes of one */
+    int lanes, windows;                     /* lanes: 0 where nothing is planned */
+    int64_t from[SL_PLAN_WINDOWS];
+    unsigned char index[SL_PLAN_WINDOWS][16];
+} sl_plan;
+
+/* An empty plan. */
+SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
+{
+    plan->run = 0;
+}
+
+#if SL_HAS_ROW_PLANS
+/* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
+#define SL_ZERO_BYTE 0x90
+
+SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
+{
+#ifdef __SSSE3__
+    return __builtin_ia32_pshufb128(v, index);
+#else
+    typedef uint8_t bytes __attribute__((vector_size(16)));
+    return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
+#endif
+}
+
+/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
+{
+    return run < 16 && run != 8 && bytes >= 128;
+}
+
+/* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
+SL_INLINE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
+{
+    int64_t best = 0, most = 0; /* 256 where lanes are filled */
+    for (int64_t turns = 1; turns <= rows && turns <= SL_BLOCK_TURNS && most < 240; ++turns) {
+        const int64_t bytes = turns * turn, lanes = (bytes + 15) / 16, filled = bytes * 16 / lanes;
+        if (lanes > SL_BLOCK_LANES && best > 0)
+            break;
+        if (bytes >= 16 && filled > most) {
+            best = turns;
+            most = filled;
+        }
+    }
+    return best;
+}
+
+/* Plans a lane: the windows that have its bytes, which come from *source*, and end before *end*; the windows after them
+ * add zeros.  Returns how many there are; more than SL_LANE_WINDOWS if they are too many. */
+SL_INLINE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_LANE_WINDOWS],
+                           unsigned char index[SL_LANE_WINDOWS][16])
+{
+    unsigned missing = 0xffff;
+    int windows = 0;
+    for (; missing; ++windows) {
+        if (windows == SL_LANE_WINDOWS)
+            return windows + 1;
+        int64_t first = end - 16;
+        for (int b = 0; b < 16; ++b)
+            if (missing >> b & 1)
+                first = sl_min(first, source[b]);
+        for (int b = 0; b < 16; ++b) {
+            const int64_t at = source[b] - first;
+            const int found = (missing >> b & 1) && at >= 0 && at < 16;
+            index[windows][b] = (unsigned char)(found ? at : SL_ZERO_BYTE);
+            missing &= ~((unsigned)found << b);
+        }
+        from[windows] = first;
+    }
+    for (int w = windows; w < SL_LANE_WINDOWS; ++w) {
+        from[w] = from[0];
+        memset(index[w], SL_ZERO_BYTE, 16);
+    }
+    return windows;
+}
+
+/* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
+ * begins at offset[u] + t*leap.  Returns whether there is a plan. */
+SL_OUT_OF_LINE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+                                 int64_t rows)
+{
+    const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
+    const int lanes = (int)((bytes + 15) / 16);
+    plan->turn = turn;
+    plan->turns = turns;
+    plan->bytes = bytes;
+    plan->windows = plan->lanes = 0;
+    int64_t begin = INT64_MAX, end = INT64_MIN; /* of what a block reads */
+    for (int64_t u = 0; u < runs; ++u) {
+        begin = sl_min(begin, offset[u] + sl_min(0, (turns - 1) * leap));
+        end = sl_max(end, offset[u] + run + sl_max(0, (turns - 1) * leap));
+    }
+    if (turns == 0 || end - begin < 16 || lanes > SL_PLAN_WINDOWS)
+        return 0;
+    int64_t from[SL_PLAN_WINDOWS][SL_LANE_WINDOWS];
+    unsigned char index[SL_PLAN_WINDOWS][SL_LANE_WINDOWS][16];
+    for (int lane = 0; lane < lanes; ++lane) {
+        const int64_t at = sl_min(lane * 16, bytes - 16);
+        int64_t source[16], t = at / turn, u = at / run % runs, byte = at % run;
+        for (int b = 0; b < 16; ++b) {
+            source[b] = offset[u] + t * leap + byte;
+            if (++byte == run) {
+                byte = 0;
+                if (++u == runs) {
+                    u = 0;
+                    ++t;
+                }
+            }
+        }
+        const int windows = sl_plan_lane(source, end, from[lane], index[lane]);
+        plan->windows = (int)sl_max(plan->windows, windows > 4 ? windows + (windows & 1) : windows);
+        if (plan->windows > SL_LANE_WINDOWS || plan->windows * lanes > SL_PLAN_WINDOWS)
+            return 0;
+    }
+    plan->lanes = lanes;
+    for (int lane = 0; lane < lanes; ++lane) {
+        memcpy(plan->from + lane * plan->windows, from[lane], (size_t)plan->windows * sizeof *from[lane]);
+        memcpy(plan->index + lane * plan->windows, index[lane], (size_t)plan->windows * 16);
+    }
+    return 1;
+}
+
+/* Plans the same where run u begins at u*between, unless *plan* is for that already. */
+SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
+{
+    rows = sl_min(rows, SL_BLOCK_TURNS);
+    if (plan->run == run && plan->runs == runs && plan->between == between && plan->leap == leap &&
+        plan->rows == rows)
+        return plan->lanes > 0;
+    plan->run = run;
+    plan->runs = runs;
+    plan->between = between;
+    plan->leap = leap;
+    plan->rows = rows;
+    plan->lanes = 0;
+    int64_t offset[SL_PLAN_WINDOWS];
+    for (int64_t u = 0; u < runs && u < SL_PLAN_WINDOWS; ++u)
+        offset[u] = u * between;
+    if (runs > SL_PLAN_WINDOWS || !sl_plan_turns(plan, offset, runs, run, leap, rows))
+        return 0;
+    plan->lanes = plan->windows > SL_ROW_WINDOWS ? 0 : plan->lanes;
+    return plan->lanes > 0;
+}
+
+/* Rows of blocks: *count* rows that begin *to_step* and *step* apart.  Of a row, blocks begin at the multiples of the
+ * block's bytes, *jump* apart in the source, and the last one begins at *to_last*, from *last* on. */
+typedef struct {
+    int64_t count, to_step, step, jump, to_last, last;
+} sl_planned_rows;
+
+/* Writes a block of *bytes* bytes: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
+SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, const unsigned char *const *at,
+                                     int64_t i, const sl_bytes_16 *index, const int lanes, const int windows)
+{
+    SL_UNROLL
+    for (int lane = 0; lane < lanes; ++lane) {
+        sl_bytes_16 v = sl_shuffle_bytes(sl_load_16(at[lane * windows] + i), index[lane * windows]);
+        SL_UNROLL
+        for (int w = lane * windows + 1; w < (lane + 1) * windows; ++w)
+            v |= sl_shuffle_bytes(sl_load_16(at[w] + i), index[w]);
+        sl_store_16(lane == lanes - 1 ? to + bytes - 16 : to + 16 * lane, v);
+    }
+}
+
+/* Writes rows of blocks of *lanes* lanes of *windows* windows, both literals, whose indices stay in registers. */
+SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restrict to,
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, const int lanes,
+                                      const int windows)
+{
+    sl_bytes_16 index[SL_BLOCK_LANES * SL_ROW_WINDOWS];
+    const unsigned char *at[SL_BLOCK_LANES * SL_ROW_WINDOWS];
+    const int64_t bytes = plan->bytes, jump = rows->jump;
+    SL_UNROLL
+    for (int w = 0; w < lanes * windows; ++w) {
+        index[w] = sl_load_16(plan->index[w]);
+        at[w] = from + plan->from[w];
+    }
+    for (int64_t row = 0; row < rows->count; ++row) {
+        const int64_t to_last = row * rows->to_step + rows->to_last, last = row * rows->step + rows->last;
+        int64_t o = row * rows->to_step, i = row * rows->step;
+        for (; o < to_last; o += bytes, i += jump)
+            sl_write_block(to + o, bytes, at, i, index, lanes, windows);
+        sl_write_block(to + to_last, bytes, at, last, index, lanes, windows);
+    }
+}
+
+/* Writes lane *lane* of *count* blocks, of *windows* windows, a literal. */
+SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restrict to,
+                                       const unsigned char *restrict from, int64_t jump, int64_t count, int lane,
+                                       const int windows)
+{
+    sl_bytes_16 index[SL_LANE_WINDOWS];
+    const unsigned char *at[SL_LANE_WINDOWS];
+    SL_UNROLL
+    for (int w = 0; w < windows; ++w) {
+        index[w] = sl_load_16(plan->index[lane * windows + w]);
+        at[w] = from + plan->from[lane * windows + w];
+    }
+    to += sl_min(16 * lane, plan->bytes - 16);
+    for (int64_t block = 0; block < count; ++block)
+        sl_write_block(to + block * plan->bytes, 16, at, block * jump, index, 1, windows);
+}
+SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                                  int64_t jump, int64_t count, int lane)
+{
+    if (plan->windows == 1)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 1);
+    else if (plan->windows == 2)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 2);
+    else if (plan->windows == 3)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 3);
+    else if (plan->windows == 4)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 4);
+    else if (plan->windows == 6)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 6);
+    else
+        sl_write_lane_of(plan, to, from, jump, count, lane, SL_LANE_WINDOWS);
+}
+
+/* Blocks of many lanes that are written lane by lane: more would write each line many times, after all other lines. */
+#define SL_BLOCKS_AT_ONCE 8
+
+/* Writes rows of blocks of any number of lanes and windows. */
+SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict to,
+                                    const unsigned char *restrict from, const sl_planned_rows *rows)
+{
+    const int64_t blocks = (rows->to_last + plan->bytes - 1) / plan->bytes; /* without the last */
+    for (int64_t row = 0; row < rows->count; ++row, to += rows->to_step, from += rows->step) {
+        for (int64_t first = 0; first < blocks; first += SL_BLOCKS_AT_ONCE)
+            for (int lane = 0; lane < plan->lanes; ++lane)
+                sl_write_lane(plan, to + first * plan->bytes, from + first * rows->jump, rows->jump,
+                              sl_min(SL_BLOCKS_AT_ONCE, blocks - first), lane);
+        for (int lane = 0; lane < plan->lanes; ++lane)
+            sl_write_lane(plan, to + rows->to_last, from + rows->last, 0, 1, lane);
+    }
+}
+
+/* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin *to_step*
+ * and *step* apart.  The last block of a row overlaps the one before. */
+SL_OUT_OF_LINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                                  int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
+{
+    const int64_t before = length - plan->turns;
+    const sl_planned_rows rows = {count, to_step, step, plan->turns * leap, before * plan->turn, before * leap};
+#define SL_WRITE_CASE(l, w)                                                                                          \
+    case (l) * 8 + (w):                                                                                              \
+        sl_write_blocks(plan, to, from, &rows, l, w);                                                                \
+        return;
+    switch (plan->lanes * 8 + plan->windows) {
+        SL_WRITE_CASE(1, 1)
+        SL_WRITE_CASE(1, 2)
+        SL_WRITE_CASE(2, 1)
+        SL_WRITE_CASE(2, 2)
+        SL_WRITE_CASE(3, 1)
+        SL_WRITE_CASE(3, 2)
+        SL_WRITE_CASE(4, 1)
+        SL_WRITE_CASE(4, 2)
+        SL_WRITE_CASE(2, 3)
+        SL_WRITE_CASE(3, 3)
+        SL_WRITE_CASE(4, 3)
+        SL_WRITE_CASE(3, 4)
+    default:
+        sl_write_long_blocks(plan, to, from, &rows);
+    }
+#undef SL_WRITE_CASE
+}
+#endif

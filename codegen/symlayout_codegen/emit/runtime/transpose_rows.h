@@ -1,0 +1,40 @@
+/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, row_plans. */
+#pragma once
+
+#include "axes.h"
+#include "row_plans.h"
+
+/* The most elements of a turn that are planned. */
+#define SL_PLANNED_ELEMENTS 256
+
+/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
+ * them.  Returns whether there is. */
+SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns)
+{
+#if SL_HAS_ROW_PLANS
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
+    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
+    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
+        return 0;
+    int64_t offset[SL_PLANNED_ELEMENTS];
+    for (int64_t i = 0; i < beside; ++i)
+        for (int64_t j = 0; j < width; ++j)
+            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
+    sl_plan plan;
+    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
+        return 0;
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t i = 0; i < height; i += beside)
+            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
+                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
+                          0, 0);
+    return 1;
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
+    return 0;
+#endif
+}
