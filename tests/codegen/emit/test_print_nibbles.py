@@ -7,7 +7,7 @@ import pytest
 from symlayout_codegen.emit.print_nibbles import half_leaf
 from symlayout_codegen.emit.runtime import NIBBLES, part
 from symlayout_codegen.ir.integer_expressions import IntLiteral, NamedInt
-from symlayout_codegen.ir.statements import CopyRows, CopyRun, FillRows, FillRun, Let, Statement
+from symlayout_codegen.ir.statements import CopyGrid, CopyRows, CopyRun, FillRows, FillRun, Let, Statement
 
 N, K = NamedInt("n"), NamedInt("k")
 STATEMENTS: list[Statement] = [
@@ -16,6 +16,7 @@ STATEMENTS: list[Statement] = [
     FillRun(N, 0, IntLiteral(1)),
     FillRun(N, 0, N),
     CopyRows(N, K, 0, N, K, N, K),
+    CopyGrid(N, K, K, 0, N, K, K, N, N, K),
     FillRows(N, K, 0, N, K),
 ]
 
@@ -26,7 +27,7 @@ def show(e: object) -> str:
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: type(s).__name__)
 def test_the_function_is_in_the_runtime(statement: Statement) -> None:
-    text = half_leaf(statement, show)
+    text = half_leaf(statement, show, "&plan0")
     assert text is not None
     assert text.endswith(");")
     function = text.partition("(")[0] + "("
@@ -34,10 +35,10 @@ def test_the_function_is_in_the_runtime(statement: Statement) -> None:
 
 
 def test_one_element_and_many_are_different_calls() -> None:
-    one, many = (half_leaf(s, show) for s in STATEMENTS[:2])
+    one, many = (half_leaf(s, show, "") for s in STATEMENTS[:2])
     assert one == "sl_nibble_move(to, n, from0, k);"
     assert many == "sl_nibble_copy(to, n, from0, k, n);"
 
 
 def test_what_holds_no_element_is_printed_elsewhere() -> None:
-    assert half_leaf(Let("a", N), show) is None
+    assert half_leaf(Let("a", N), show, "") is None

@@ -152,7 +152,7 @@ def test_blocks_that_are_whole_need_no_bounds(block: int, before: int, after: in
     margins = [] if crop else [w for f in first for w in (f, (before + after) // block - f) if w]
     chosen = leaves(nest)
     assert len([leaf for leaf in chosen if leaf.startswith("Fill")]) == len(margins)
-    assert set(chosen) - {"FillRun", "FillRows"} == {"Transpose" if run == 1 else "CopyRows"}
+    assert set(chosen) - {"FillRun", "FillRows"} == {"Transpose" if run == 1 else "CopyGrid"}
     same_for_small_sizes(nest)
 
 
