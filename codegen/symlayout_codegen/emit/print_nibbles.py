@@ -49,10 +49,10 @@ def half_leaf(statement: Statement, show: Show, plan: str) -> str | None:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             return f"sl_nibble_copy_rows({faces}, {show(rows)}, {show(count)}, {plan});"
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count):
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, times, rows, count):
             written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
             read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
-            extents = f"{show(turns)}, {show(rows)}, {show(count)}"
+            extents = f"{show(times)}, {show(rows)}, {show(count)}"
             return f"sl_nibble_copy_grid({written}, {read}, {extents}, {plan});"
         case FillRows(to, to_step, fill, rows, count):
             return f"sl_nibble_fill_rows(to, {show(to)}, {show(to_step)}, fill{fill}, {show(rows)}, {show(count)});"

@@ -61,7 +61,6 @@ from symlayout_codegen.passes.schedule import Program, schedule
 from symlayout_codegen.passes.stage_tiles import MOST_ELEMENTS
 from symlayout_codegen.status import status_name
 
-
 MOST_PLANS = 4
 """A kernel keeps at most this many plans of rows, of about a kilobyte each; statements beyond share them."""
 
@@ -214,7 +213,10 @@ def _lines(program: Program, element_size: int, header: str) -> Iterator[str]:
     for k in range(min(plans, MOST_PLANS)):
         yield f"    sl_plan plan{k};"
         yield f"    sl_no_plan(&plan{k});"
-    far = any(isinstance(statement, CopyRows | CopyGrid | Transpose) for statement in walk(program.body)) and not nest.halves
+    far = (
+        any(isinstance(statement, CopyRows | CopyGrid | Transpose) for statement in walk(program.body))
+        and not nest.halves
+    )
     if far:
         yield f"    const int far = {'0' if nest.output_size is None else f'sl_is_far({show(nest.output_size)})'};"
     yield from _statements(program.body, show, 1)
@@ -361,10 +363,10 @@ def _statement(statement: Statement, show: _Printer) -> Iterator[str]:
         case CopyRows(to, to_step, source, start, step, rows, count):
             faces = f"to, {show(to)}, {show(to_step)}, from{source}, {show(start)}, {show(step)}"
             yield f"sl_copy_rows({faces}, {show(rows)}, {show(count)}, far, {plan});"
-        case CopyGrid(to, to_leap, to_step, source, start, leap, step, turns, rows, count):
+        case CopyGrid(to, to_leap, to_step, source, start, leap, step, times, rows, count):
             written = f"to, {show(to)}, {show(to_leap)}, {show(to_step)}"
             read = f"from{source}, {show(start)}, {show(leap)}, {show(step)}"
-            yield f"sl_copy_grid({written}, {read}, {show(turns)}, {show(rows)}, {show(count)}, far, {plan});"
+            yield f"sl_copy_grid({written}, {read}, {show(times)}, {show(rows)}, {show(count)}, far, {plan});"
         case AccumulateRows(to, to_step, to_each, source, start, step, each, rows, columns):
             written = f"to, {show(to)}, {show(to_step)}, {show(to_each)}"
             read = f"from{source}, {show(start)}, {show(step)}, {show(each)}"

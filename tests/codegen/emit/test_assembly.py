@@ -100,7 +100,7 @@ def test_the_runtime_loads_no_vector_that_it_stored_in_pieces(compiler: str, lev
     assembly = compiled(compiler, level, header, f"-DSL_ELEMENT_SIZE={size}", "-Dstatic=")
     functions = set(re.findall(r"^(sl_\w+):", assembly, re.MULTILINE))
     assert {
-        "sl_copy_rows",
+        "sl_copy_turns",
         "sl_split_2",
         "sl_join_4",
         "sl_deal_3",

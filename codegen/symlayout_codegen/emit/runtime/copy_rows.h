@@ -29,8 +29,130 @@ SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsign
     memcpy(to + k, from + k, (size_t)(bytes - k));
 }
 
-/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count.  Long rows of a *far* output
- * are written by non-temporal stores.  *plan* is the statement's own. */
+/* Runs the code that it is given for each row i of each turn. */
+#define SL_FOR_EACH_ROW(...)                                                                                         \
+    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
+        for (int64_t i = 0; i < rows; ++i)                                                                           \
+            __VA_ARGS__
+#define SL_FOR_EACH_TURN_OF_ROWS(...)                                                                                \
+    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
+        __VA_ARGS__
+
+/* to[t*to_leap + i*to_step + j] = from[t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j < count. */
+SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t to_step,
+                                  const element *restrict from, int64_t leap, int64_t step, int64_t turns,
+                                  int64_t rows, int64_t count, int far)
+{
+    const size_t bytes = (size_t)count * sizeof(element);
+    if (count == 1 && to_step == 1 && step == -1)
+        SL_FOR_EACH_ROW(to[i] = from[-i]);
+    else if (count == 1 && to_step == 1 && step == 2)
+        SL_FOR_EACH_ROW(to[i] = from[2 * i]);
+    else if (count == 1)
+        SL_FOR_EACH_ROW(to[i * to_step] = from[i * step]);
+    else if (far && bytes >= 512)
+        SL_FOR_EACH_ROW(sl_copy_nontemporal((unsigned char *)(to + i * to_step),
+                                            (const unsigned char *)(from + i * step), (int64_t)bytes));
+    else if (bytes > SL_LIBRARY_COPY_BYTES)
+        SL_FOR_EACH_ROW(memcpy(to + i * to_step, from + i * step, bytes));
+    else if (bytes > 64)
+        SL_FOR_EACH_ROW(sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
+                                       (int64_t)bytes));
+    else if (bytes == 64)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 64, 64));
+    else if (bytes == 32)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 32, 32));
+    else if (bytes == 16)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 16, 16));
+#if SL_HAS_BYTE_MASKS
+    else if (bytes > 32)
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+    else if (bytes > 16)
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+    else
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+#else
+    else if (bytes > 32)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32));
+    else if (bytes > 16)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16));
+    else if (bytes >= 8)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8));
+    else if (bytes >= 4)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4));
+    else
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2));
+#endif
+}
+
+#if SL_HAS_ROW_PLANS
+/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn are done, the first ones. */
+SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap, int64_t to_step,
+                                           const element *restrict from, int64_t leap, int64_t step, int64_t turns,
+                                           int64_t rows, int64_t count, sl_plan *plan)
+{
+    const int64_t size = sizeof(element), run = count * size;
+    unsigned char *const into = (unsigned char *)to;
+    const unsigned char *const out_of = (const unsigned char *)from;
+    /* The compiler vectorises the loops of single elements for steps -1 and 2. */
+    const int vectorised = count == 1 && to_step == 1 && (step == -1 || step == 2);
+    if (turns > 1 && to_leap == count && to_step == turns * count) { /* turns are side by side in a row */
+        if (sl_is_planned(run, rows * turns * run) && sl_plan_rows(plan, turns, leap * size, run, step * size, rows)) {
+            sl_write_rows(plan, into, out_of, step * size, rows, 1, 0, 0);
+            return rows;
+        }
+    }
+#if SL_PERMUTE_BYTES
+    /* For a few rows, computing the indices takes longer than the copy. */
+    if (rows >= SL_PERMUTE_BYTES && !vectorised) {
+        int64_t done = 0;
+        for (int64_t t = 0; t < turns; ++t)
+            done = sl_copy_short(into + t * to_leap * size, to_step * size, out_of + t * leap * size, step * size, rows,
+                                 run);
+        if (done)
+            return done;
+    }
+#endif
+    if (to_step == count && sl_is_planned(run, rows * run) && !vectorised &&
+        sl_plan_rows(plan, 1, 0, run, step * size, rows)) {
+        sl_write_rows(plan, into, out_of, step * size, rows, turns, to_leap * size, leap * size);
+        return rows;
+    }
+    return 0;
+}
+#endif
+
+/* to[at + t*to_leap + i*to_step + j] = from[start + t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j <
+ * count.  The longer loop is the inner one where the other is as short as a margin.  Long rows of a *far* output are
+ * written by non-temporal stores.  *plan* is the statement's own. */
+SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
+                                 int64_t turns, int64_t rows, int64_t count, int far, sl_plan *plan)
+{
+    if (turns <= 0 || rows <= 0 || count <= 0)
+        return;
+    to += at;
+    from += start;
+#if SL_HAS_ROW_PLANS
+    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+        const int64_t done = sl_copy_short_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, plan);
+        to += done * to_step;
+        from += done * step;
+        rows -= done;
+    }
+#else
+    (void)plan;
+#endif
+    if (rows < 8 && rows < turns)
+        sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, far);
+    else
+        sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, far);
+}
+
+/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: a grid of one turn. */
 SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
                                  int64_t start, int64_t step, int64_t rows, int64_t count, int far, sl_plan *plan)
 {
@@ -38,103 +160,15 @@ SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_st
         return;
     to += at;
     from += start;
-    const size_t bytes = (size_t)count * sizeof(element);
-#if SL_PERMUTE_BYTES
-    /* The compiler vectorises the loops below for steps -1 and 2; for a few rows, computing the indices takes longer
-     * than the copy. */
-    if (bytes <= SL_SHORT_ROW_BYTES && rows >= SL_PERMUTE_BYTES &&
-        (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
-        const int64_t done =
-            sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
-                          step * (int64_t)sizeof(element), rows, (int64_t)bytes);
+#if SL_HAS_ROW_PLANS
+    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+        const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, plan);
         to += done * to_step;
         from += done * step;
         rows -= done;
     }
-#endif
-#if SL_HAS_ROW_PLANS
-    const int64_t run = (int64_t)bytes, leap = step * (int64_t)sizeof(element);
-    if (to_step == count && sl_is_planned(run, rows * run) && (count > 1 || (step != -1 && step != 2)) &&
-        sl_plan_rows(plan, 1, 0, run, leap, rows)) {
-        sl_write_rows(plan, (unsigned char *)to, (const unsigned char *)from, leap, rows, 1, 0, 0);
-        return;
-    }
 #else
     (void)plan;
 #endif
-    if (count == 1 && to_step == 1 && step == -1)
-        for (int64_t i = 0; i < rows; ++i)
-            to[i] = from[-i];
-    else if (count == 1 && to_step == 1 && step == 2)
-        for (int64_t i = 0; i < rows; ++i)
-            to[i] = from[2 * i];
-    else if (count == 1)
-        for (int64_t i = 0; i < rows; ++i)
-            to[i * to_step] = from[i * step];
-    else if (far && bytes >= 512)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_copy_nontemporal((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
-                                (int64_t)bytes);
-    else if (bytes > SL_LIBRARY_COPY_BYTES)
-        for (int64_t i = 0; i < rows; ++i)
-            memcpy(to + i * to_step, from + i * step, bytes);
-    else if (bytes > 64)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
-                           (int64_t)bytes);
-    else if (bytes == 64)
-        sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
-    else if (bytes == 32)
-        sl_copy_rows_by(to, to_step, from, step, rows, 32, 32);
-    else if (bytes == 16)
-        sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
-#if SL_HAS_BYTE_MASKS
-    else if (bytes > 32)
-        sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
-    else if (bytes > 16)
-        sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
-    else
-        sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
-#else
-    else if (bytes > 32)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
-    else if (bytes > 16)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16);
-    else if (bytes >= 8)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8);
-    else if (bytes >= 4)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4);
-    else
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2);
-#endif
-}
-
-/* to[at + t*to_leap + i*to_step + j] = from[start + t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j <
- * count.  The longer loop is the inner one where the other is as short as a margin. */
-SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
-                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
-                                 int64_t turns, int64_t rows, int64_t count, int far, sl_plan *plan)
-{
-    if (turns <= 0 || rows <= 0 || count <= 0)
-        return;
-#if SL_HAS_ROW_PLANS
-    const int64_t size = sizeof(element), run = count * size;
-    unsigned char *const into = (unsigned char *)(to + at);
-    const unsigned char *const out_of = (const unsigned char *)(from + start);
-    if (to_leap == count && to_step == turns * count) { /* turns are side by side in a row */
-        if (sl_is_planned(run, rows * turns * run) && sl_plan_rows(plan, turns, leap * size, run, step * size, rows)) {
-            sl_write_rows(plan, into, out_of, step * size, rows, 1, 0, 0);
-            return;
-        }
-    } else if (to_step == count && sl_is_planned(run, rows * run) && sl_plan_rows(plan, 1, 0, run, step * size, rows)) {
-        sl_write_rows(plan, into, out_of, step * size, rows, turns, to_leap * size, leap * size);
-        return;
-    }
-#endif
-    if (rows < 8 && rows < turns)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_copy_rows(to, at + i * to_step, to_leap, from, start + i * step, leap, turns, count, far, plan);
-    else
-        for (int64_t t = 0; t < turns; ++t)
-            sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, count, far, plan);
+    sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, far);
 }

@@ -132,7 +132,8 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
             for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
                 sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
             if (end > 0)
-                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_lanes_stream){0} + lane);
+                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end,
+                             (sl_lanes_stream){0} + lane);
         }
     } else
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)

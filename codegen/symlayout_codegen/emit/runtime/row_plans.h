@@ -16,8 +16,8 @@
 #endif
 
 /* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
- * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes of
- * the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
+ * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
+ * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
 #define SL_BLOCK_TURNS 16  /* at most */
 #define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
 #define SL_LANE_WINDOWS 8  /* at most */
@@ -149,7 +149,8 @@ SL_OUT_OF_LINE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t r
 }
 
 /* Plans the same where run u begins at u*between, unless *plan* is for that already. */
-SL_INLINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap, int64_t rows)
+SL_OUT_OF_LINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
+                                int64_t rows)
 {
     rows = sl_min(rows, SL_BLOCK_TURNS);
     if (plan->run == run && plan->runs == runs && plan->between == between && plan->leap == leap &&
@@ -263,8 +264,8 @@ SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict
     }
 }
 
-/* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin *to_step*
- * and *step* apart.  The last block of a row overlaps the one before. */
+/* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
+ * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
 SL_OUT_OF_LINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
                                   int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
 {

@@ -30,9 +30,9 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
  * lanes begin anywhere, in rows of four vectors and more. */
 #define SL_HAS_PAIRS (SL_VECTOR_BYTES == 16 && SL_ELEMENT_SIZE <= 2)
 
-/* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the others
- * from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two vectors
- * as long as there are two. */
+/* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the
+ * others from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two
+ * vectors as long as there are two. */
 #define SL_FOR_EACH_VECTOR(n, count, second, pairs, pair, ...)                                                       \
     {                                                                                                                \
         const int64_t last = (count) - (n);                                                                          \
