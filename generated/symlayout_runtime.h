@@ -405,8 +405,8 @@ SL_INLINE void sl_copy(element *restrict to, int64_t at, const element *restrict
  * Assumes: nothing.
  * Needs: base. */
 
-/* Bytes of the cache of *level*, 2 or 3, where the processor does not state them. */
-#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 2 ? 20 : 25))
+/* Bytes of the data cache of *level*, 1 to 3, where the processor does not state them. */
+#define SL_USUAL_CACHE_BYTES(level) (INT64_C(1) << ((level) == 1 ? 15 : (level) == 2 ? 20 : 25))
 
 #if defined __x86_64__
 /* What the instruction cpuid returns for *leaf* and *part*. */
@@ -436,17 +436,17 @@ SL_ONCE int64_t sl_stated_cache_bytes(uint32_t level)
 }
 #endif
 
-/* Bytes of the cache of *level*, 2 or 3.  The processor is asked once: a virtual one takes microseconds. */
+/* Bytes of the data cache of *level*, 1 to 3.  The processor is asked once: a virtual one takes microseconds. */
 SL_OUT_OF_LINE int64_t sl_cache_bytes(int level)
 {
-    static int64_t known[2];
-    int64_t bytes = __atomic_load_n(&known[level - 2], __ATOMIC_RELAXED);
+    static int64_t known[3];
+    int64_t bytes = __atomic_load_n(&known[level - 1], __ATOMIC_RELAXED);
     if (bytes <= 0) {
 #if defined __x86_64__
         bytes = sl_stated_cache_bytes((uint32_t)level);
 #endif
         bytes = bytes > 0 ? bytes : SL_USUAL_CACHE_BYTES(level);
-        __atomic_store_n(&known[level - 2], bytes, __ATOMIC_RELAXED);
+        __atomic_store_n(&known[level - 1], bytes, __ATOMIC_RELAXED);
     }
     return bytes;
 }
@@ -2383,33 +2383,35 @@ SL_ALWAYS_INLINE void sl_transpose_squares(sl_lanes row[SL_LANES_16])
     SL_ZIP_UNTIL(SL_LANES_16, sl_zip_squares(row));
 }
 
-/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, in the same way. */
+/* Transposes a matrix of squares, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR, by unzipping each two rows as often: the
+ * first half of the rows gets their even squares, the second their odd ones.  Unlike a zip of vectors of four squares,
+ * this is one instruction without a table. */
 typedef uint64_t sl_words __attribute__((vector_size(SL_VECTOR_BYTES)));
-SL_ALWAYS_INLINE void sl_zip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
+SL_ALWAYS_INLINE void sl_unzip_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
 #if SL_SQUARES_PER_VECTOR > 1
-    sl_words zipped[SL_SQUARES_PER_VECTOR];
+    sl_words unzipped[SL_SQUARES_PER_VECTOR];
     SL_UNROLL
     for (int i = 0; i < SL_SQUARES_PER_VECTOR / 2; ++i) {
-        const sl_words a = row[i], b = row[i + SL_SQUARES_PER_VECTOR / 2];
+        const sl_words a = row[2 * i], b = row[2 * i + 1];
 #if SL_SQUARES_PER_VECTOR == 4
-        zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
-        zipped[2 * i + 1] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        unzipped[i] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13);
+        unzipped[i + 2] = __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
 #else
-        zipped[2 * i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        zipped[2 * i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        unzipped[i] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        unzipped[i + 1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
     }
     SL_UNROLL
     for (int i = 0; i < SL_SQUARES_PER_VECTOR; ++i)
-        row[i] = zipped[i];
+        row[i] = unzipped[i];
 #else
     (void)row;
 #endif
 }
 SL_ALWAYS_INLINE void sl_transpose_groups(sl_words row[SL_SQUARES_PER_VECTOR])
 {
-    SL_ZIP_UNTIL(SL_SQUARES_PER_VECTOR, sl_zip_groups(row));
+    SL_ZIP_UNTIL(SL_SQUARES_PER_VECTOR, sl_unzip_groups(row));
 }
 
 /* The same of one square of 16 bytes. */
@@ -2439,21 +2441,32 @@ SL_ALWAYS_INLINE void sl_zip_square(sl_lanes_16 row[SL_LANES_16])
 
 #if SL_HAS_SHUFFLES
 #if SL_SQUARES_PER_VECTOR > 1
-/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
 typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
 typedef uint64_t sl_words_32 __attribute__((vector_size(32)));
+
+/* Loads 16 bytes at *low* and 16 at *high*.  gcc 12 makes two loads and a shuffle between halves of the shuffle of two
+ * vectors; a load to the high half is one instruction, which many processors do beside their shuffles. */
+SL_ALWAYS_INLINE sl_words_32 sl_load_halves(const element *low, const element *high)
+{
+#if defined __AVX2__ && !defined __clang__
+    typedef int ints __attribute__((vector_size(16)));
+    typedef long long quadwords __attribute__((vector_size(16))), four_quadwords __attribute__((vector_size(32)));
+    return (sl_words_32)__builtin_ia32_insert128i256((four_quadwords)__builtin_ia32_si256_si((ints)sl_load_16(low)),
+                                                     (quadwords)sl_load_16(high), 1);
+#else
+    return __builtin_shufflevector((sl_words_16)sl_load_16(low), (sl_words_16)sl_load_16(high), 0, 1, 2, 3);
+#endif
+}
+
+/* Loads one row of each square into one vector: that of square g is at from + at[g*SL_LANES_16]. */
 SL_ALWAYS_INLINE sl_lanes sl_load_squares(const element *from, const int64_t *at)
 {
-    sl_words_16 square[SL_SQUARES_PER_VECTOR];
-    SL_UNROLL
-    for (int64_t g = 0; g < SL_SQUARES_PER_VECTOR; ++g)
-        square[g] = (sl_words_16)sl_load_16(from + at[g * SL_LANES_16]);
 #if SL_SQUARES_PER_VECTOR == 2
-    return (sl_lanes)__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3);
+    return (sl_lanes)sl_load_halves(from + at[0], from + at[SL_LANES_16]);
 #else
-    return (sl_lanes)__builtin_shufflevector(__builtin_shufflevector(square[0], square[1], 0, 1, 2, 3),
-                                             __builtin_shufflevector(square[2], square[3], 0, 1, 2, 3), 0, 1, 2, 3, 4,
-                                             5, 6, 7);
+    const sl_words_32 low = sl_load_halves(from + at[0], from + at[SL_LANES_16]);
+    const sl_words_32 high = sl_load_halves(from + at[2 * SL_LANES_16], from + at[3 * SL_LANES_16]);
+    return (sl_lanes)__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 #endif
 }
 
@@ -2604,16 +2617,127 @@ SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t row[
 }
 #endif
 
+/* Transposes of strips: few columns, of which a vector holds a row, by any number of rows.
+ *
+ * Assumes: elements of 4 or 8 bytes.
+ * Needs: integers, transpose_squares, zips. */
+
+/* Strips are as wide as a vector, and at most 32 bytes: a set of the first-level cache holds the lines of their columns,
+ * wherever they begin. */
+#define SL_HAS_STRIPS (SL_HAS_SHUFFLES && SL_ELEMENT_SIZE >= 4)
+#if SL_HAS_STRIPS
+#if SL_VECTOR_BYTES == 16
+#define SL_STRIP SL_LANES_16
+#else
+#define SL_STRIP (2 * SL_LANES_16)
+#if SL_ELEMENT_SIZE == 4
+#define SL_EACH_OF_STRIP SL_LIST_8
+#else
+#define SL_EACH_OF_STRIP SL_LIST_4
+#endif
+#endif
+
+/* Transposes rows i to i + SL_LANES_16 of a strip, whose columns begin at *at*.  Without a table *row*, the offset of a
+ * row from the one before is *step*, and *to* is where row i begins. */
+SL_ALWAYS_INLINE void sl_transpose_rows_16(element *restrict to, const int64_t *row, int64_t step,
+                                           const element *const *at, int64_t i)
+{
+    sl_lanes_16 line[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_16)sl_load_16(at[k] + i);
+    SL_ZIP_UNTIL(SL_LANES_16, sl_zip_square(line));
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+        sl_store_16(row ? to + row[i + k] : to, (sl_bytes_16)line[k]);
+}
+#if SL_VECTOR_BYTES == 16
+#define sl_transpose_rows sl_transpose_rows_16
+#else
+/* The same of a strip of two squares side by side, of which a vector gets a row: a load to half of a vector costs less
+ * than a shuffle between halves. */
+SL_ALWAYS_INLINE void sl_transpose_rows(element *restrict to, const int64_t *row, int64_t step,
+                                        const element *const *at, int64_t i)
+{
+    sl_lanes_32 line[SL_LANES_16], zipped[SL_LANES_16];
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k)
+        line[k] = (sl_lanes_32)sl_load_halves(at[k] + i, at[k + SL_LANES_16] + i);
+    SL_UNROLL
+    for (int64_t side = 1; side < SL_LANES_16; side *= 2) {
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16 / 2; ++k) {
+            const sl_lanes_32 a = line[k], b = line[k + SL_LANES_16 / 2];
+            zipped[2 * k] = __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_LOW, 0, SL_STRIP, SL_LANES_16));
+            zipped[2 * k + 1] =
+                __builtin_shufflevector(a, b, SL_EACH_OF_STRIP(SL_ZIP_GROUPS_HIGH, 0, SL_STRIP, SL_LANES_16));
+        }
+        SL_UNROLL
+        for (int64_t k = 0; k < SL_LANES_16; ++k)
+            line[k] = zipped[k];
+    }
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_LANES_16; ++k, to += step)
+        sl_store_32(row ? to + row[i + k] : to, (sl_bytes_32)line[k]);
+}
+#endif
+
+/* The rows of a strip that are transposed before the next strip: their lines stay in the first-level cache. */
+#define SL_ROWS_OF_BAND 48
+
+/* The extent of pieces, at most *most* and alike, that *extent* is cut into; a multiple of *unit*. */
+SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
+{
+    const int64_t pieces = (extent + most - 1) / most, least = (extent + pieces - 1) / pieces;
+    return (least + unit - 1) / unit * unit;
+}
+
+/* Where the columns of a strip begin. */
+SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, const int64_t *column)
+{
+    SL_UNROLL
+    for (int64_t k = 0; k < SL_STRIP; ++k)
+        at[k] = from + column[k];
+}
+
+/* Transposes *rows* >= SL_LANES_16 rows of a strip; the last rows may be written twice. */
+SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *row, int64_t step,
+                                         const element *const *at, int64_t rows)
+{
+    for (int64_t k = 0; k < rows; k += SL_LANES_16) {
+        const int64_t i = sl_min(k, rows - SL_LANES_16);
+        sl_transpose_rows(row ? to : to + i * step, row, step, at, i);
+    }
+}
+#endif
+
 /* Pieces of a transpose: what is smaller than a tile, thinner than a square, or a band of few rows or columns.
  *
  * Assumes: as pieces.
- * Needs: copy, pieces, transpose_squares. */
+ * Needs: copy, pieces, transpose_squares, transpose_strips. */
 
 #if SL_HAS_SHUFFLES
 /* Transposes at most SL_TILE by SL_TILE elements, and at least a square, in squares, as many side by side as fit; the
  * last squares overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
+#if SL_HAS_STRIPS
+    if (columns >= SL_STRIP) {
+        for (int64_t left = 0; left < columns; left += SL_STRIP) {
+            const int64_t j = sl_min(left, columns - SL_STRIP);
+#if SL_SQUARES_PER_VECTOR == 4
+            if (rows == SL_LANES_MAX) {
+                sl_transpose_tall_pair(to + j, row, from, column + j);
+                continue;
+            }
+#endif
+            const element *at[SL_STRIP];
+            sl_begin_strip(at, from, column + j);
+            sl_transpose_strip(to + j, row, 0, at, rows);
+        }
+        return;
+    }
+#endif
 #if SL_SQUARES_PER_VECTOR == 1
     for (int64_t top = 0; top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {
@@ -2690,9 +2814,41 @@ SL_DECLARE_THIN(sl_transpose_thin)
         }
 }
 
-/* Transposes few rows or columns, but not fewer than a square has, square by square along the long side. */
+#if SL_HAS_STRIPS
+/* Transposes a band in strips of *strip* columns, a literal. */
+SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
+                                          int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
+{
+    const int64_t high = sl_alike(rows, SL_ROWS_OF_BAND, SL_LANES_16);
+    for (int64_t top = 0; top < rows; top += high)
+        for (int64_t left = 0; left < columns; left += strip) {
+            const int64_t i = sl_min(top, rows - SL_LANES_16), down = sl_min(high, rows - i);
+            const int64_t j = sl_min(left, columns - strip);
+            const element *at[SL_STRIP];
+            at[0] = from + i + j * stride;
+            SL_UNROLL
+            for (int64_t k = 1; k < strip; ++k)
+                at[k] = at[k - 1] + stride;
+            for (int64_t l = 0; l < down; l += SL_LANES_16) {
+                const int64_t k = sl_min(l, down - SL_LANES_16);
+                if (strip == SL_STRIP)
+                    sl_transpose_rows(to + (i + k) * to_stride + j, 0, to_stride, at, k);
+                else
+                    sl_transpose_rows_16(to + (i + k) * to_stride + j, 0, to_stride, at, k);
+            }
+        }
+}
+#endif
+
+/* Transposes few rows or columns, but not fewer than a square has, in strips or square by square along the long side. */
 SL_DECLARE_BAND(sl_transpose_band)
 {
+#if SL_HAS_STRIPS
+    if (columns >= SL_STRIP)
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
+    else
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
+#else
     for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {
             const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
@@ -2704,6 +2860,7 @@ SL_DECLARE_BAND(sl_transpose_band)
             sl_transpose_square_of(to + i * to_stride + j, row, from + i + j * stride, column, SL_LANES_16,
                                    SL_LANES_16);
         }
+#endif
 }
 #else
 SL_DECLARE_PART(sl_transpose_part)
@@ -2728,10 +2885,142 @@ SL_DECLARE_BAND(sl_transpose_band)
 }
 #endif
 
+/* A transpose in panels or in blocks of strips: long runs of the source are read, and long runs of the output written, one after the other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: caches, pieces, transpose_pieces, transpose_strips. */
+
+/* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
+ * line; else, or with a short extent, 0. */
+SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis, int64_t extent)
+{
+    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
+    const int same =
+        (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
+    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
+}
+
+/* A panel has SL_PANEL_HEIGHT rows of SL_PANEL_WIDTH elements, four and eight cache lines: it stays in the cache.  It is
+ * read in strips. */
+#define SL_PANEL_WIDTH (512 / SL_ELEMENT_SIZE)
+#define SL_PANEL_HEIGHT (256 / SL_ELEMENT_SIZE)
+#define SL_PANEL_PITCH (SL_PANEL_WIDTH + SL_TILE)
+#define SL_HAS_PANELS SL_HAS_STRIPS
+
+#if SL_HAS_PANELS
+/* The most cache lines that fall into one set of the first-level cache, one or two at each of the first *count* offsets of
+ * *axis*.  A set is 6 bits of an address, in all processors with pages of 4 KB. */
+SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
+{
+    unsigned char lines[64] = {0}, most = 0;
+    for (int64_t k = 0; k < sl_min(count, sl_extent(axis)); ++k) {
+        const uint64_t at = (uint64_t)sl_offset(axis, k) * SL_ELEMENT_SIZE;
+        for (uint64_t line = at / 64; line <= (at + 63) / 64; ++line)
+            most = most > ++lines[line % 64] ? most : lines[line % 64];
+    }
+    return most;
+}
+
+#ifndef SL_WAYS
+#define SL_WAYS (sl_cache_bytes(1) / 4096)
+#endif
+
+/* Whether a transpose takes less time in panels: where more lines of a tile fall into one set than its SL_WAYS, and the
+ * tile comes back to them, since a vector is no line or crosses the begin of one.  With short vectors, panels pay only
+ * for lines that are written.  Measured where stores do not wait. */
+SL_INLINE int sl_pays_in_panels(const sl_axis *rows, const sl_axis *columns)
+{
+    const int whole = SL_VECTOR_BYTES == 64 && (rows->step | columns->step) * SL_ELEMENT_SIZE % 64 == 0;
+    if (whole || sl_extent(columns) < 2 * SL_TILE || sl_extent(rows) < SL_LANES_16 || SL_STORES_WAIT)
+        return 0;
+    const int64_t ways = SL_WAYS, written = sl_lines_in_a_set(rows, SL_TILE);
+    return SL_VECTOR_BYTES == 16 ? written > ways : written + sl_lines_in_a_set(columns, SL_TILE) > 2 * ways;
+}
+
+/* Sets the offsets of *count* indices from *first* on. */
+SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, int64_t count)
+{
+    for (int64_t k = 0; k < count; ++k)
+        offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
+}
+
+/* Whether a transpose takes less time in blocks of strips than in tiles, where a vector is half of a line: if the lines
+ * that are written by the rows of a block stay in the cache until the next strip writes their other halves. */
+SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns)
+{
+    return SL_VECTOR_BYTES == 32 && rows->high == 1 && columns->high == 1 && rows->count >= SL_TILE &&
+           columns->count >= SL_TILE && sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= SL_WAYS;
+}
+
+/* Transposes once, in blocks of strips, which begin at cache lines if they can; at least SL_TILE rows and columns. */
+SL_OUT_OF_LINE void sl_transpose_in_strips(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                           const sl_axis *columns)
+{
+    const int64_t height = rows->count, width = columns->count;
+    const int64_t high = sl_alike(height, SL_ROWS_OF_BAND, SL_TILE), wide = 4 * SL_TILE;
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    for (int64_t left = 0, end_j; left < width; left = end_j) {
+        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
+        for (int64_t top = 0, end_i; top < height; top = end_i) {
+            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
+            const int64_t i = sl_min(top, height - SL_TILE), j = sl_min(left, width - SL_TILE);
+            sl_transpose_band(to + i * rows->step + j, rows->step, from + i + j * columns->step, columns->step, end_i - i,
+                              end_j - j);
+        }
+    }
+}
+
+/* Writes a row of a panel, at least a vector: the first and the last vector may overlap others. */
+SL_INLINE void sl_write_row(element *restrict to, const element *restrict held, int64_t count)
+{
+    const uintptr_t bytes = (uintptr_t)to % SL_VECTOR_BYTES;
+    sl_store_max(to, sl_load_max(held));
+    int64_t k = bytes % SL_ELEMENT_SIZE == 0 ? SL_LANES_MAX - (int64_t)(bytes / SL_ELEMENT_SIZE) : SL_LANES_MAX;
+    for (; k < count - SL_LANES_MAX; k += SL_LANES_MAX) {
+        sl_store_max(to + k, sl_load_max(held + k));
+        SL_KEEP_LOOP();
+    }
+    sl_store_max(to + count - SL_LANES_MAX, sl_load_max(held + count - SL_LANES_MAX));
+}
+
+/* Transposes once, in panels, which begin at cache lines if they can: at least SL_LANES_16 rows, and SL_TILE columns. */
+SL_OUT_OF_LINE void sl_transpose_panels(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns)
+{
+    const int64_t height = sl_extent(rows), width = sl_extent(columns);
+    const int64_t wide = sl_alike(width, SL_PANEL_WIDTH, SL_TILE), high = sl_alike(height, SL_PANEL_HEIGHT, SL_TILE);
+    const int64_t lead_i = sl_elements_to_line(from, columns, height), lead_j = sl_elements_to_line(to, rows, width);
+    element held[(SL_PANEL_HEIGHT + SL_TILE) * SL_PANEL_PITCH] __attribute__((aligned(64)));
+    int64_t column[SL_PANEL_PITCH];
+    for (int64_t left = 0, end_j; left < width; left = end_j) {
+        end_j = sl_min(width, left + wide + (left == 0 ? lead_j : 0));
+        const int64_t j = sl_min(left, width - SL_TILE), across = end_j - j;
+        sl_offsets(column, columns, j, across);
+        for (int64_t top = 0, end_i; top < height; top = end_i) {
+            end_i = sl_min(height, top + high + (top == 0 ? lead_i : 0));
+            const int64_t i = sl_min(top, height - SL_LANES_16), down = end_i - i;
+            for (int64_t beside = 0; beside < across; beside += SL_STRIP) {
+                const int64_t k = sl_min(beside, across - SL_STRIP);
+                const element *at[SL_STRIP];
+                sl_begin_strip(at, from + i, column + k);
+                sl_transpose_strip(held + k, 0, SL_PANEL_PITCH, at, down);
+            }
+            for (int64_t k = 0; k < down; ++k) {
+                const int64_t row = rows->high == 1 ? (i + k) * rows->step : sl_offset(rows, i + k);
+                sl_write_row(to + row + j, held + k * SL_PANEL_PITCH, across);
+            }
+        }
+    }
+}
+#endif
+
 /* A transpose of one tile, a cache line a side, or of a column of squares.
  *
  * Assumes: row[i] and column[j] are offsets in elements: to[row[i] + j] = from[i + column[j]].
- * Needs: integers, transpose_squares, zips. */
+ * Needs: integers, transpose_squares, transpose_strips, zips. */
+
+/* Whether tiles of even rows and columns have a function of their own: the steps need no tables. */
+#define SL_HAS_EVEN_TILES SL_HAS_STRIPS
 
 #if !SL_HAS_SHUFFLES
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
@@ -2752,10 +3041,38 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
             sl_transpose_halves(to + j, row + i, from + i, column + j);
 }
 #elif SL_ELEMENT_SIZE >= 4
-/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
- * rows are written by whole vectors. */
+#if SL_SQUARES_PER_VECTOR < 4
+/* Transposes a tile in strips. */
 SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
                                       const int64_t column[SL_TILE])
+{
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        sl_begin_strip(at, from, column + j);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE);
+    }
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    SL_UNROLL
+    for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
+        const element *at[SL_STRIP];
+        at[0] = from + j * column_step;
+        SL_UNROLL
+        for (int64_t k = 1; k < SL_STRIP; ++k)
+            at[k] = at[k - 1] + column_step;
+        SL_UNROLL
+        for (int64_t i = 0; i < SL_TILE; i += SL_LANES_16)
+            sl_transpose_rows(to + j + i * row_step, 0, row_step, at, i);
+    }
+}
+#else
+/* Transposes a tile, SL_SQUARES_PER_VECTOR by SL_SQUARES_PER_VECTOR squares at a time: these stay in registers, and
+ * rows are written by whole vectors.  Without a table, the offset of k is k*step. */
+SL_ALWAYS_INLINE void sl_transpose_large(element *restrict to, const int64_t *row, int64_t row_step,
+                                         const element *restrict from, const int64_t *column, int64_t column_step)
 {
     for (int64_t part = 0; part < 4; part += SL_SQUARES_PER_VECTOR)
         for (int64_t first = 0; first < 4; first += SL_SQUARES_PER_VECTOR) {
@@ -2763,9 +3080,11 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
             SL_UNROLL
             for (int64_t square = 0; square < SL_SQUARES_PER_VECTOR; ++square) {
                 SL_UNROLL
-                for (int64_t k = 0; k < SL_LANES_16; ++k)
-                    line[square][k] = (sl_lanes)sl_load_max(from + part * SL_LANES_16 +
-                                                            column[(first + square) * SL_LANES_16 + k]);
+                for (int64_t k = 0; k < SL_LANES_16; ++k) {
+                    const int64_t j = (first + square) * SL_LANES_16 + k;
+                    line[square][k] =
+                        (sl_lanes)sl_load_max(from + part * SL_LANES_16 + (column ? column[j] : j * column_step));
+                }
                 sl_transpose_squares(line[square]);
             }
             SL_UNROLL
@@ -2776,12 +3095,25 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
                     words[square] = (sl_words)line[square][k];
                 sl_transpose_groups(words);
                 SL_UNROLL
-                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group)
-                    sl_store_max(to + row[(part + group) * SL_LANES_16 + k] + first * SL_LANES_16,
-                                 (sl_bytes_max)words[group]);
+                for (int64_t group = 0; group < SL_SQUARES_PER_VECTOR; ++group) {
+                    const int64_t i = (part + group) * SL_LANES_16 + k;
+                    sl_store_max(to + (row ? row[i] : i * row_step) + first * SL_LANES_16, (sl_bytes_max)words[group]);
+                }
             }
         }
 }
+SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL_TILE], const element *restrict from,
+                                      const int64_t column[SL_TILE])
+{
+    sl_transpose_large(to, row, 0, from, column, 0);
+}
+/* The same where rows and columns have one step each. */
+SL_OUT_OF_LINE void sl_transpose_even_tile(element *restrict to, int64_t row_step, const element *restrict from,
+                                           int64_t column_step)
+{
+    sl_transpose_large(to, 0, row_step, from, 0, column_step);
+}
+#endif
 #else
 /* Transposes a tile of small elements through a block on the stack: there are more vectors than registers.  Each cache
  * line of the source is read whole, once, and each line of the output is written whole: with strides of a power of
@@ -2854,17 +3186,7 @@ SL_OUT_OF_LINE void sl_transpose_dense(element *restrict to, const int64_t row[S
 /* A transpose in tiles: blocks of tiles, staging, reading ahead.
  *
  * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
- * Needs: caches, copy, far_stores, pieces, tiles, transpose_pieces, transpose_tile. */
-
-/* How many elements precede the first cache line, if then each offset of *axis* is at the begin or in the middle of a
- * line; else, or with a short extent, 0. */
-SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis, int64_t extent)
-{
-    const int64_t left = 64 - (int64_t)((uintptr_t)first % 64);
-    const int same =
-        (axis->step | axis->leap | axis->jump) * SL_ELEMENT_SIZE % 32 == 0 && left % SL_ELEMENT_SIZE == 0;
-    return same && extent >= 4 * SL_TILE ? left / SL_ELEMENT_SIZE % SL_TILE : 0;
-}
+ * Needs: caches, copy, far_stores, pieces, tiles, transpose_panels, transpose_pieces, transpose_strips, transpose_tile. */
 
 /* Returns the length of the tile that begins at *at*, cut to 0 <= k < extent, and moves *at* to its begin.  A cut
  * tile is lengthened to whole squares, which overlap another tile. */
@@ -2911,7 +3233,7 @@ SL_INLINE int sl_is_staged(const sl_axis *rows, int near, int far, int wait)
 
 /* Prefetches what the next four tiles, one below the other, read.  Of each four tiles, tile *turn* prefetches a
  * quarter of the columns, all four lines at once; *from* is where that tile begins. */
-SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
+SL_ALWAYS_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE], int64_t turn)
 {
     for (int64_t k = turn * (SL_TILE / 4); k < (turn + 1) * (SL_TILE / 4); ++k)
         for (int64_t line = 4; line < 8; ++line)
@@ -2920,7 +3242,7 @@ SL_INLINE void sl_read_ahead(const element *from, const int64_t column[SL_TILE],
 
 /* Fetches the *rows* cache lines of the output that a tile will write: a store that waits for its line holds up the
  * stores after it. */
-SL_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
+SL_ALWAYS_INLINE void sl_fetch_output(const element *to, const int64_t *row, int64_t rows)
 {
     for (int64_t i = 0; i < rows; ++i)
         __builtin_prefetch(to + row[i], 1, 3);
@@ -2964,13 +3286,16 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
+/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on. */
+#define SL_FEWEST_TILED (!SL_HAS_STRIPS ? SL_TILED_FROM : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
+
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                     const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
-    const int band = few >= SL_LANES_16 && few < SL_TILED_FROM && rows->high == 1 && columns->high == 1;
+    const int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED && rows->high == 1 && columns->high == 1;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     const int dense =
         SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
@@ -2987,11 +3312,20 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
     const int near = sl_is_near(bytes, times);
-    /* An ordinary store reads the line first; sparing that pays from two thirds of SL_FAR_BYTES on. */
-    far |= !near && bytes >= SL_FAR_BYTES / 3 * 2;
     const int wait = !near && SL_STORES_WAIT;
+    /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
+    far |= !near && bytes >= (wait ? SL_FAR_BYTES / 3 * 2 : SL_FAR_BYTES / 2);
     const int hold = width >= 2 * SL_TILE && sl_is_staged(rows, near, far, wait);
     const int fetch = wait && !(hold && far);
+    /* Whether the source is read ahead, along its rows. */
+    const int deep = hold || far || (!near && !wait && bytes >= SL_FAR_BYTES / 4 / times);
+#if SL_HAS_EVEN_TILES
+    const int even = rows->high == 1 && columns->high == 1 && !hold;
+#endif
+#if SL_HAS_PANELS
+    const int panels = bytes >= SL_NEAR_LEAST && !far && sl_pays_in_panels(rows, columns);
+    const int strips = bytes >= SL_NEAR_LEAST && !deep && !wait && !panels && sl_pays_in_strips(rows, columns);
+#endif
     /* Rows that follow each other are staged so, and written as one. */
     const int joins = rows->step == width && rows->high == 1 && width <= SL_TILES_PER_BLOCK * SL_TILE;
     element held[SL_TILE * SL_STAGED_STEP] __attribute__((aligned(64)));
@@ -3004,11 +3338,21 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
             sl_transpose_band(into, rows->step, out_of, columns->step, height, width);
             continue;
         }
+#if SL_HAS_PANELS
+        if (panels) {
+            sl_transpose_panels(into, rows, out_of, columns);
+            continue;
+        }
+        if (strips) {
+            sl_transpose_in_strips(into, rows, out_of, columns);
+            continue;
+        }
+#endif
         const int64_t lead_i = sl_elements_to_line(out_of, columns, height),
                       lead_j = sl_elements_to_line(into, rows, width);
         const int64_t first_i = lead_i > 0 ? lead_i - SL_TILE : 0;
         const int64_t first_j = lead_j > 0 && !(hold && joins) ? lead_j - SL_TILE : 0;
-        const int64_t down = hold || far ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
+        const int64_t down = deep ? height - first_i : SL_TILES_PER_BLOCK * SL_TILE;
         for (int64_t top = first_i; top < height; top += down)
             for (int64_t left = first_j; left < width; left += SL_TILES_PER_BLOCK * SL_TILE) {
                 const int64_t *column[SL_TILES_PER_BLOCK];
@@ -3027,7 +3371,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                     const int64_t count = right[tiles - 1] + wide[tiles - 1] - right[0];
                     if (hold)
                         sl_place_staged(held_row, block, row, high, joins);
-                    const int ahead = (hold || far) && high == SL_TILE && below + 8 * SL_TILE <= height;
+                    const int ahead = deep && high == SL_TILE && below + 8 * SL_TILE <= height;
                     for (int64_t k = 0; k < tiles; ++k) {
                         const element *const source = out_of + read[k] + i;
                         element *const target = hold ? held + (right[k] - right[0]) : into + write + right[k];
@@ -3036,6 +3380,11 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                             sl_read_ahead(source, column[k], (below - top) / SL_TILE % 4);
                         if (fetch)
                             sl_fetch_output(into + write + right[k], row, high);
+#if SL_HAS_EVEN_TILES
+                        if (high == SL_TILE && wide[k] == SL_TILE && even)
+                            sl_transpose_even_tile(target, rows->step, source, columns->step);
+                        else
+#endif
                         if (high == SL_TILE && wide[k] == SL_TILE)
                             sl_transpose_tile(target, at, source, column[k]);
                         else if (dense && row == lines->offset && high >= SL_LANES_MAX)

@@ -81,7 +81,10 @@ EXPLAINED = {
     ("sl_copy", "else if (bytes >= 8)"): _ELEMENT,
     ("sl_copy", "else if (bytes >= 4)"): _ELEMENT,
     ("sl_copy", "else if (bytes >= 2)"): _ELEMENT,
-    ("sl_copy_turns", "else if (bytes >= 16)"): "one element alone has another way, and two have as many bytes, or more",
+    (
+        "sl_copy_turns",
+        "else if (bytes >= 16)",
+    ): "one element alone has another way, and two have as many bytes, or more",
     ("sl_copy_turns", "else if (bytes >= 8)"): "one element alone has another way, and two have as many bytes, or more",
     ("sl_copy_turns", "else if (bytes >= 4)"): "one element alone has another way, and two have as many bytes, or more",
     (
