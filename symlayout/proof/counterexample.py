@@ -30,9 +30,12 @@ _DRAWS = 4  # of elements, where there is one size only: maxima of two draws are
 _SMALL = 100  # the first draw of small elements, beside which a small summand counts, such as that of a variance
 _MIDDLE = 200  # the first draw of elements of about 1, whose products do not saturate a softmax and do not vanish in it
 _PARTS = {_SMALL: 256, _MIDDLE: 16}  # by what the integers of a draw are divided
+_INDICES = 1000  # added to a draw in which integers are 0 or 1: places that each axis has, but for one of extent 1
 _EVERY = 4  # how many sizes there are to one for which small elements are drawn, too, and to one for those of about 1
 _NOISE = 100  # times what rounding of the inputs changes a side by
 _PLAIN = 5  # times what is taken for rounding: the sides differ, whatever laws are granted
+_FAR = (64, 16, 256)  # extents of one dim, or of all, that are tried last: small sizes do not reach all constants
+_MOST_FAR = 1 << 24  # most elements that bodies read there
 _CHEAP = 40  # most candidate points to test for each point that is evaluated
 _MAX_ELEMENTS = 1 << 22  # most elements of an output that is evaluated
 _MOST_WORK = 1 << 28  # most elements that bodies read where sides are evaluated to say by how much they differ
@@ -105,10 +108,7 @@ class WitnessSearch:
             if values is None:
                 break
             self._tried += 1
-            known = self.facts.values(values)
-            if not all(r.holds(known) for r in self.facts.requirements):
-                continue
-            if self._is_empty(known):
+            if not self._holds(values):
                 continue
             self._searched += 1
             try:
@@ -120,6 +120,41 @@ class WitnessSearch:
             if not dims:
                 return None, self._searched, compared
         return None, self._searched, False
+
+    def run_far(self) -> tuple[Witness | None, int]:
+        """Return a witness at a few large sizes or None, and the number of points of D in all that were evaluated.
+
+        One dim is large, or all are, as far as their bounds allow; the others are as small as they may be.
+        """
+        names = list(self.facts.dims)
+        ends = {name: self.facts.interval(self.facts.reduce(symbol(name))) for name in names}
+        least = {name: max(low or 0, 1) for name, (low, _) in ends.items()}
+        seen: list[dict[str, int]] = []
+        for extent in _FAR:
+            for large in [*([name] for name in names), names]:
+                values = dict(least)
+                for name in large:
+                    high = ends[name][1]
+                    values[name] = max(least[name], extent if high is None else min(high, extent))
+                if values == least or values in seen or not self._holds(values):
+                    continue
+                seen.append(values)
+                try:
+                    sides = [t.bind(_only(values, t)) for t in (self.left, self.right)]
+                    if sum(map(_work, sides)) > _MOST_FAR:
+                        continue
+                    self._searched += 1
+                    witness, _ = self.differ(values)
+                except (ShapeError, InconclusiveError):
+                    continue
+                if witness is not None:
+                    return witness, self._searched
+        return None, self._searched
+
+    def _holds(self, values: dict[str, int]) -> bool:
+        """Return whether sizes meet the requirements of both sides, and the output has an element."""
+        known = self.facts.values(values)
+        return all(r.holds(known) for r in self.facts.requirements) and not self._is_empty(known)
 
     def _is_empty(self, known: dict[str, int]) -> bool:
         """Return whether both shapes are equal and empty: then nothing can differ."""
@@ -178,8 +213,16 @@ class WitnessSearch:
 
     def _computed_apart(self, left: Tensor, right: Tensor, dims: dict[Any, int], draw: int) -> Witness | None:
         """Return a witness if the sides compute values that differ by more than rounding explains."""
-        arrays = {leaf.key: sample(leaf, draw) for leaf in (*left.arguments(), *right.arguments())}
-        found = evaluated([left, right], arrays)
+        leaves = *left.arguments(), *right.arguments()
+        arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
+        try:
+            found = evaluated([left, right], arrays)
+        except (ShapeError, InconclusiveError):  # such as for places that an axis does not have
+            if not any(leaf.dtype is not None and leaf.dtype.kind in "iu" for leaf in leaves):
+                raise
+            draw += _INDICES
+            arrays = {leaf.key: sample(leaf, draw) for leaf in leaves}
+            found = evaluated([left, right], arrays)
         shape = int_extents(left)
         a, b = (np.broadcast_to(found[id(t)], shape) for t in (left, right))
 
@@ -304,13 +347,17 @@ def _work(t: Tensor) -> int:
 def sample(leaf: Tensor, draw: int = 0) -> np.ndarray[Any, Any]:
     """Return elements for an input: small integers, so that sums and products of them are exact.
 
-    Floats of a draw from `_SMALL` on are these integers divided by 256, and from `_MIDDLE` on by 16.
+    Floats of a draw from `_SMALL` on are these integers divided by 256, and from `_MIDDLE` on by 16.  Integers of a
+    draw from `_INDICES` on are 0 or 1.
     """
     seed = [*np.frombuffer(leaf.name.encode().ljust(4, b"_")[-4:], np.uint32), *[draw] * (draw > 0)]
     drawn = np.random.default_rng(seed).integers(-9, 10, int_extents(leaf))
     dtype = np.dtype(np.float64) if leaf.dtype is None else leaf.dtype
     if dtype.kind == "b":
         return drawn > 0
+    if draw >= _INDICES:
+        draw -= _INDICES
+        drawn = drawn % 2 if dtype.kind in "iu" else drawn
     if draw >= _SMALL and dtype.kind in "fc":
         return (drawn / _PARTS[_MIDDLE if draw >= _MIDDLE else _SMALL]).astype(dtype)
     return np.asarray(np.abs(drawn) if dtype.kind == "u" else drawn).astype(dtype)

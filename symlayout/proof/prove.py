@@ -520,6 +520,10 @@ def decide(
             return Proof(left, right, facts, Verdict.PROVED, searched=searched, laws=laws, known=last, tree=tree)
     if turned is not None and (proof := _proved_turned(left, right, turned, last, finite=True)) is not None:
         return proof
+    if budget and facts.dims and (left.computes or right.computes):
+        witness, searched = search.run_far()
+        if witness is not None:
+            return Proof(left, right, facts, Verdict.REFUTED, witness, searched=searched)
     proof = Proof(left, right, facts, Verdict.UNKNOWN, None, found, searched, known=last if advised else None)
     return proof if judge is None else _judged(search, proof)
 

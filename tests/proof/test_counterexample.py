@@ -59,3 +59,35 @@ def test_a_claim_that_needs_values_told_apart_needs_few_points() -> None:
     proof = sl.prove_equal(sl.concatenate(sl.array_split(x, 3)), x)
     assert proof.verdict is sl.Verdict.PROVED
     assert 0 < proof.searched <= 100
+
+
+def test_constants_that_differ_far_from_the_first_ones_are_told_apart_at_large_sizes() -> None:
+    x = sl.tensor("N, S", dtype="float32", name="x")
+    table = np.linspace(0, 1, 128, dtype=np.float32)
+    other = table.copy()
+    other[50] += 1
+    sides = [sl.onnx.add(x, sl.constant(t)[: x.shape[1]]) for t in (table, other)]
+    proof = sl.prove_equal(*sides, budget=20)
+    assert proof.verdict is sl.Verdict.REFUTED
+    assert proof.witness is not None
+    assert proof.witness.coord == (0, 50)
+    sizes = {str(symbol): n for symbol, n in proof.witness.dims.items()}
+    assert 51 <= sizes["S"] <= 128
+    arrays = np.zeros((sizes["N"], sizes["S"]), np.float32)
+    made = [sl.interpret(t, arrays) for t in sides]
+    assert made[0][0, 50] != made[1][0, 50]
+
+
+def test_places_that_no_table_has_do_not_end_the_search() -> None:
+    places = sl.tensor("N", dtype="int64", name="places")
+    rows = sl.tensor("2, 3", dtype="float32", name="rows")
+    one, other = sl.onnx.gather(rows, places), sl.onnx.gather(sl.flip(rows, 0), places)
+    assert sl.prove_equal(one, other).verdict is sl.Verdict.REFUTED
+    assert sl.prove_equal(one, sl.onnx.gather(sl.flip(sl.flip(rows, 0), 0), places)).verdict is sl.Verdict.PROVED
+
+
+def test_a_scale_counts_between_scores_that_saturate_and_scores_that_vanish() -> None:
+    q, k = (sl.tensor(shape, dtype="float32", name=name) for shape, name in (("S, 64", "q"), ("T, 64", "k")))
+    scores = sl.onnx.mat_mul(q, sl.transpose(k))
+    sides = [sl.onnx.softmax(sl.onnx.mul(scores, np.float32(scale))) for scale in (0.125, 0.25)]
+    assert sl.prove_equal(*sides).verdict is sl.Verdict.REFUTED
