@@ -100,12 +100,19 @@ class Rounding:
         return Coefficient((), array, self._half_ulp(array), real=True)
 
     def product(self, a: Coefficient, b: Coefficient) -> Coefficient:
-        """Return the product, element by element."""
+        """Return the product, element by element.
+
+        Where a tool may compute numbers, it computes the product of the factors or, as for the root of a scale on both
+        sides, the factors of the product.  So the factors may be rounded, too.
+        """
         names = tuple(sorted({*a.names, *b.names}))
         (x, y), (d, e) = (tuple(c.aligned(names) for c in (a, b)), tuple(c.errors(names) for c in (a, b)))
+        exact = a.is_power_of_two or b.is_power_of_two
         with np.errstate(all="ignore"):
+            if self.folds and not exact:
+                d, e = np.maximum(d, self._spacing(x) / 2), np.maximum(e, self._spacing(y) / 2)
             error = np.abs(x) * e + np.abs(y) * d + d * e
-            return self._rounded(names, x * y, error, (a, b), exact=a.is_power_of_two or b.is_power_of_two)
+            return self._rounded(names, x * y, error, (a, b), exact=exact)
 
     def sum(self, a: Coefficient, b: Coefficient) -> Coefficient:
         """Return the sum, element by element."""
@@ -144,5 +151,9 @@ class Rounding:
     def _half_ulp(self, array: Array) -> Array:
         """Return half a unit in the last place of each number, and 0 for those that the type has."""
         with np.errstate(all="ignore"):
-            near = array.astype(self.dtype)
-            return np.where(near == array, 0.0, np.spacing(np.abs(near)).astype(np.float64) / 2)
+            return np.where(array.astype(self.dtype) == array, 0.0, self._spacing(array) / 2)
+
+    def _spacing(self, array: Array) -> Array:
+        """Return a unit in the last place of each number."""
+        with np.errstate(all="ignore"):
+            return np.asarray(np.spacing(np.abs(array.astype(self.dtype)))).astype(np.float64)

@@ -25,6 +25,7 @@ from symlayout.proof.coefficients import Coefficient, Rounding, scalar
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
 from symlayout.proof.fills.fills_of_operands import everywhere
+from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.proof.real_forms import Atom, Atoms, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
@@ -416,11 +417,11 @@ class _Reader:
         if a.kind == "view":
             (s, v, at), (t, w, bt) = a.content, b.content
             if s == t:
-                return v is w and self._equal(at, bt)
+                return (v is w or leaves_of_one_expression(v, w, {}) == []) and self._equal(at, bt)
             return self.judge.same_views(v, w, at, bt, self.facts)
         (s, x), (t, y) = a.content, b.content
         if s == t:
-            return x.leaf is y.leaf and self._equal(x.coords, y.coords)
+            return (x.leaf is y.leaf or x.leaf.key == y.leaf.key) and self._equal(x.coords, y.coords)
         if x.leaf.body != y.leaf.body:  # only what is fused may be another function than what it is equal to
             is_stop = a in self.stops or b in self.stops
             if not is_stop or not (is_fused(x.leaf.body) or is_fused(y.leaf.body)):
