@@ -18,12 +18,13 @@ import numpy as np
 
 from symlayout.algebra.facts import Facts
 from symlayout.algebra.floor_normal_form import digit_name
-from symlayout.algebra.polynomial import Extent, names_of
+from symlayout.algebra.polynomial import Extent, names_of, symbol
 from symlayout.errors import InconclusiveError
 from symlayout.proof.cases.read_element import SideRead
 from symlayout.proof.coefficients import Coefficient, Rounding, scalar
 from symlayout.proof.compare_constants import elements_at
 from symlayout.proof.congruence import equal
+from symlayout.proof.embedded_sums import have_other_boxes, with_larger_boxes
 from symlayout.proof.fills.fills_of_operands import everywhere
 from symlayout.proof.one_expression import leaves_of_one_expression
 from symlayout.proof.pull_functions import fills_of, moved, moved_values
@@ -98,6 +99,10 @@ def laws_of(judge: Judge, reads: tuple[SideRead, SideRead], facts: Facts, *, gra
             continue
         if forms[0].is_near(forms[1]):
             return reader.laws()
+        if expand and have_other_boxes(forms):
+            forms = [with_larger_boxes(f, reader, reader.extents()) for f in forms]
+            if forms[0].is_near(forms[1]):
+                return reader.laws()
     return None
 
 
@@ -309,6 +314,17 @@ class _Reader:
             taken |= names_of(self.boxes[key])
             found.append((self.boxes[key], extent))
         return found
+
+    def form_at(self, view: Tensor, side: int, coords: Sequence[Extent]) -> Form | None:
+        """Return the form of what *view* reads at *coords*; None if that depends on the coordinate."""
+        read = self.judge.element(view, side, coords, self.facts) if view.declared is not None else None
+        read = SideRead(view, tuple(coords), None, ()) if view.declared is None else read
+        return None if read is None or read.leaf is None else self.element(read, side)
+
+    def extents(self) -> dict[str, int]:
+        """Return the extents of digits that are numbers."""
+        ends = {name: self.facts.interval(symbol(name)) for name in self.facts.low}
+        return {name: high + 1 for name, (low, high) in ends.items() if low == 0 and high is not None}
 
     # ------------------------------------------------------------------ sums of products
 

@@ -107,7 +107,7 @@ def test_a_fused_layer_computes_what_onnxruntime_does(
     for name, want in zip(model.outputs, expected, strict=True):
         t = model.outputs[name]
         assert t.body is None or t.body.function is not None, "the operation has no declaration"
-        found = sl.interpret(t, **{leaf.name: arrays[leaf.name] for leaf in t.arguments()})
+        found = sl.interpret(t, *(arrays[leaf.name] for leaf in t.arguments()))
         assert found.shape == want.shape
         np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-5)
 
