@@ -20,11 +20,11 @@ from symlayout.proof.coefficients import Coefficient
 from symlayout.proof.real_forms import Atom, Atoms, Form, Key, UnformedError
 from symlayout.tensors.chain import Tensor
 
-_MOST_PLACES = 200  # of a larger box, at which the element of a smaller one is looked for
+_MOST_PLACES = 100  # of a larger box, at which the element of a smaller one is looked for
 _Place = tuple[tuple[str, int | str], ...]  # a number, or the name of a digit, for each digit of the larger box alone
 
 
-class Reader(Protocol):
+class FormReader(Protocol):
     """Makes forms of elements."""
 
     facts: Facts
@@ -34,12 +34,14 @@ class Reader(Protocol):
         """Return the form of what *view* reads at *coords*; None if that depends on the coordinate."""
 
 
-def with_larger_boxes(form: Form, reader: Reader, extents: Mapping[str, int]) -> Form:
+def with_larger_boxes(form: Form, reader: FormReader, extents: Mapping[str, int]) -> Form:
     """Return *form*, in which terms over small boxes are terms over the larger boxes of other terms, where they can be.
 
     *extents* has the digits whose extents are numbers.
     """
-    wide = sorted((key for key in form.terms if _is_sum(key, reader.atoms)), key=lambda key: -len(key[1]))
+    # a kernel has a number for each place of its box
+    wide = [key for key, c in form.terms.items() if _is_sum(key, reader.atoms) and set(key[1]) <= set(c.names)]
+    wide.sort(key=lambda key: -len(key[1]))
     made = Form(reader.atoms, {})
     for key, value in form.terms.items():
         larger = [other for other in wide if len(other[1]) > len(key[1])] if _is_of_one(key) else []
@@ -62,12 +64,15 @@ def _is_sum(key: Key, atoms: Atoms) -> bool:
     return _is_of_one(key) and bool(key[1]) and atoms.found[key[0][0][0]].kind in ("view", "read")
 
 
-def _embedded(key: Key, value: Coefficient, wide: Key, reader: Reader, extents: Mapping[str, int]) -> Form | None:
+def _embedded(key: Key, value: Coefficient, wide: Key, reader: FormReader, extents: Mapping[str, int]) -> Form | None:
     """Return a term as one over the box of *wide*, if its element is the one that the view of *wide* has somewhere."""
     sizes = [extents.get(name) for name in value.names]
     if list(value.array.shape) != sizes or not all(name in extents for name in (*wide[1], *key[1])):
         return None
     side, view, coords = _read_of(reader.atoms.found[wide[0][0][0]])
+    atom = reader.atoms.found[key[0][0][0]]
+    if atom.kind in ("view", "read") and not _may_be_one(view, _read_of(atom)[1]):
+        return None
     wanted = _form_of(key[0][0][0], reader)
     for place in _places(key, wide[1], reader, extents):
         values = {name: at if isinstance(at, int) else symbol(at) for name, at in place}
@@ -84,6 +89,12 @@ def _embedded(key: Key, value: Coefficient, wide: Key, reader: Reader, extents: 
     return None
 
 
+def _may_be_one(view: Tensor, other: Tensor) -> bool:
+    """Return whether two views may read one element: of one input, or of values of one function."""
+    leaves = [[t] if t.declared is None else t.leaves() for t in (view, other)]
+    return any(a.key == b.key or (a.body is not None and a.body == b.body) for a in leaves[0] for b in leaves[1])
+
+
 def _read_of(atom: Atom) -> tuple[int, Tensor, Sequence[Extent]]:
     """Return the side of a view or a read, its tensor, and the coordinates."""
     if atom.kind == "view":
@@ -92,7 +103,7 @@ def _read_of(atom: Atom) -> tuple[int, Tensor, Sequence[Extent]]:
     return side, read.leaf, read.coords
 
 
-def _form_of(number: int, reader: Reader) -> Form:
+def _form_of(number: int, reader: FormReader) -> Form:
     """Return the form of an atom, taken apart if it is a view or a read."""
     atom = reader.atoms.found[number]
     side_view_coords = _read_of(atom) if atom.kind in ("view", "read") else None
@@ -103,7 +114,7 @@ def _form_of(number: int, reader: Reader) -> Form:
     return reader.atoms.form(atom)
 
 
-def _places(key: Key, digits: Sequence[str], reader: Reader, extents: Mapping[str, int]) -> Iterator[_Place]:
+def _places(key: Key, digits: Sequence[str], reader: FormReader, extents: Mapping[str, int]) -> Iterator[_Place]:
     """Yield places of the digits: numbers, and digits of the same extent that the element of *key* is read at.
 
     Each digit that *key* adds over is one of them, once.
