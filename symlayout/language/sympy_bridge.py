@@ -31,6 +31,7 @@ MAX_BITS = 4096
 _FRESH = itertools.count()  # numbers for the dims that `fresh` makes
 _PROCESS = os.urandom(8).hex()
 _MAX_POWER = 64  # the largest exponent that is read
+_COMPARED = 60  # nodes of expressions of which SymPy takes the greatest or the least
 
 
 def dim(name: str, min: int | None = 0, max: int | None = None, multiple_of: int = 1) -> sympy.Symbol:
@@ -410,7 +411,7 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
             return value(f)
         parts = [written(part, value) for part in f.parts]
         if f.form in ("min", "max"):
-            return (sympy.Max if f.form == "max" else sympy.Min)(*parts)
+            return _extreme_of(f.form, parts)
         if f.table is not None:
             return sympy.Indexed(sympy.Tuple(*f.table.values), *parts)
         left, right = parts
@@ -426,8 +427,20 @@ def extreme(form: str, values: Sequence[Any]) -> Any:
     """Return the minimum or maximum, by *form*, of ints and SymPy expressions, as an int if it is a constant."""
     import sympy
 
-    found = (sympy.Max if form == "max" else sympy.Min)(*values)
+    found = _extreme_of(form, values)
     return int(found) if found.is_Integer else found
+
+
+def _extreme_of(form: str, values: Sequence[Any]) -> Any:
+    """Return the minimum or maximum, by *form*, of SymPy expressions; SymPy compares them if they are small.
+
+    It does so by factoring their differences, which takes seconds where they have many terms.
+    """
+    import sympy
+
+    nodes = itertools.chain.from_iterable(sympy.preorder_traversal(sympy.sympify(value)) for value in values)
+    is_small = next(itertools.islice(nodes, _COMPARED, None), None) is None
+    return (sympy.Max if form == "max" else sympy.Min)(*values, evaluate=is_small)
 
 
 def everywhere() -> Any:

@@ -19,6 +19,7 @@ from symlayout.language.sympy_arithmetic import (
     rounded_down,
     same_products,
 )
+from symlayout.language.sympy_bridge import extreme
 
 H, W = sl.dim("H", min=2), sl.dim("W")
 POINTS = [{H: h, W: w} for h in range(2, 9) for w in range(6)]
@@ -76,3 +77,21 @@ def test_products_are_compared_when_they_are_multiplied_out() -> None:
     assert same_products([H + 2, W], [2, H / 2 + 1, W])
     assert same_products([H // 2, 3, W], [W, H // 2, 3])
     assert not same_products([H, W], [H, W + 1])
+
+
+def test_maxima_of_large_expressions_are_not_compared_by_sympy(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    find = sympy.Max._find_localzeros.__func__
+
+    def counted(cls: Any, values: Any, **options: Any) -> Any:
+        compared.append(values)
+        return find(cls, values, **options)
+
+    monkeypatch.setattr(sympy.Max, "_find_localzeros", classmethod(counted))
+    a, b = sl.dims("a b")
+    assert extreme("max", (a, a + 1)) == a + 1
+    assert len(compared) == 1
+    large = [sum((k + n) * a**k * b for k in range(12)) for n in (1, 2)]
+    found = extreme("max", large)
+    assert len(compared) == 1
+    assert set(found.args) == set(large)
