@@ -15,6 +15,7 @@ from symlayout.models.model import Model
 from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
+from symlayout.optimize_models.constant_fills import make_fills
 from symlayout.optimize_models.crossings.layouts import check_layout, crossings_to, held_back, interior_cost
 from symlayout.optimize_models.crossings.permuted_nodes import Found, inverse
 from symlayout.optimize_models.crossings.transpose_cut import Crossing, crossings_of, run_permuted
@@ -54,9 +55,10 @@ class Change:
         ``"movement"`` for regions in their cheapest spelling, ``"layout"`` for operations that run in another layout,
         ``"pads"`` for pads that convolutions do themselves, ``"repeats"`` for what operands that broadcast repeat,
         ``"dilation"`` for convolutions of interleaved parts, ``"products"`` for products with constant weights in the
-        parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"signs"`` for
-        signs of joined parts that go into a factor, ``"constants"`` for values and targets that are known, ``"nodes"``
-        for values that fewer nodes compute, ``"kernel"`` for regions that one kernel moves.
+        parts in which they are read, ``"joins"`` for values that are joined along another axis, ``"fills"`` for
+        values of one constant, ``"signs"`` for signs of joined parts that go into a factor, ``"constants"`` for values
+        and targets that are known, ``"nodes"`` for values that fewer nodes compute, ``"kernel"`` for regions that one
+        kernel moves.
     rewritten : tuple of Rewritten
         What was rewritten, each with its own proof.
     accepted : bool
@@ -411,6 +413,7 @@ class _Search:
         yield "constants", lambda kept: _Rewrite("constants", *state_constants(self.best, kept))
         yield "dilation", lambda kept: _Rewrite("dilation", *dilate(self.best, kept))
         yield "movement", lambda kept: _Rewrite("movement", *respell_regions(self.best, kept, self.speller))
+        yield "fills", lambda kept: _Rewrite("fills", *make_fills(self.best, kept))
         yield "joins", lambda kept: _Rewrite("joins", *join_elsewhere(self.best, kept, self.speller))
         yield "products", lambda kept: _Rewrite("products", *split_products(self.best, kept, self.speller))
         apart = {perm for c in carried for perm in (c.perm, inverse(c.perm))}

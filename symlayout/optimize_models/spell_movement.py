@@ -34,6 +34,7 @@ from symlayout.optimize_models.movement_digits import (
 from symlayout.optimize_models.onnx_graph import EditedGraph
 from symlayout.optimize_models.reshape_steps import (
     COMPUTED,
+    ComputedExtent,
     Groups,
     Shape,
     added_ones,
@@ -43,7 +44,7 @@ from symlayout.optimize_models.reshape_steps import (
     target_shape,
 )
 from symlayout.optimize_models.spell_flips import turned
-from symlayout.optimize_models.spell_windows import WINDOWS, stacked
+from symlayout.optimize_models.spell_windows import WINDOWS, stacked, tiled
 from symlayout.proof.prove import Proof, Verdict, implies, prove_equal
 from symlayout.tensors.chain import Tensor
 from symlayout.tensors.chain_key import chain_key
@@ -58,7 +59,7 @@ _POINTS = 1000  # at which a spelling is compared before the last attempt to pro
 _IN_PLACE = ("Reshape", "Unsqueeze", "Squeeze", COMPUTED)
 _END = (1 << 63) - 1  # a bound of Slice that is past every extent
 _MODES = 11  # from this version on DepthToSpace has two modes
-_INPUTS = {"Slice": 10, "Unsqueeze": 13, "Squeeze": 13}
+_INPUTS = {"Slice": 10, "Unsqueeze": 13, "Squeeze": 13, "Split": 13}
 """From which version on operations take their numbers as inputs."""
 _RESIZE = (("mode", "nearest"), ("coordinate_transformation_mode", "asymmetric"), ("nearest_mode", "floor"))
 _OPTIONAL_REGION = 13  # the version from which on Resize needs no region of interest
@@ -147,13 +148,29 @@ class Step:
         wide = (*shape[:axis], 1, *shape[axis:])
         at = graph.new_name(f"{target}_unsqueeze")
         nodes = Step("Unsqueeze", (), wide).emit(graph, source, shape, at, known)
-        pieces = []
+        pieces: list[str] = []
+        if (tiles := tiled(shape, dict(self.attributes)["slices"])) is not None:
+            pieces = [graph.new_name(f"{target}_split") for _ in range(tiles[1])]
+            at_axis, size = tiles[0] + (tiles[0] >= axis), int(shape[tiles[0]]) // tiles[1]
+            nodes += self._emit_split(graph, at, pieces, at_axis, size)
+            return [*nodes, graph.node("Concat", pieces, target, axis=axis)]
         for given in dict(self.attributes)["slices"]:
             bounds = dict(given)
             bounds["axes"] = [k + (k >= axis) for k in bounds["axes"]]
             pieces.append(graph.new_name(f"{target}_slice"))
             nodes += Step("Slice", tuple(bounds.items()), ()).emit(graph, at, wide, pieces[-1], known)
         return [*nodes, graph.node("Concat", pieces, target, axis=axis)]
+
+    def _emit_split(self, graph: EditedGraph, at: str, pieces: list[str], axis: int, size: int) -> list[NodeProto]:
+        """Return a Split into pieces of one size, and the constant that it reads."""
+        sizes = [size] * len(pieces)
+        names, nodes, attributes = [at], list["NodeProto"](), {"split": sizes}
+        if graph.opset >= _INPUTS["Split"]:
+            made, nodes = graph.constant(np.array(sizes, np.int64), f"{pieces[0]}_sizes")
+            names, attributes = [at, made], {}
+        split = graph.node("Split", names, pieces[0], axis=axis, **attributes)
+        split.output.extend(pieces[1:])
+        return [*nodes, split]
 
     def _emit_computed(
         self, graph: EditedGraph, source: str, shape: Shape, target: str, known: tuple[str, Shape]
@@ -162,28 +179,35 @@ class Step:
         parts = computed_shape(shape, self.shape, known[1])
         assert parts is not None
         nodes: list[NodeProto] = []
-
-        def constant(*numbers: int) -> str:
-            name, extra = graph.constant(np.array(numbers, np.int64), f"{target}_number")
-            nodes.extend(extra)
-            return name
-
-        def put(op: str, *inputs: str, **attributes: Any) -> str:
-            name = graph.new_name(f"{target}_{op.lower()}")
-            nodes.append(graph.node(op, inputs, name, **attributes))
-            return name
-
-        extents, names = put("Shape", known[0]), []
-        for part in parts:
-            if not part.axes:
-                names.append(constant(part.times))
-                continue
-            at = put("Gather", extents, constant(*part.axes), axis=0)
-            at = put("ReduceProd", at, keepdims=1) if len(part.axes) > 1 else at
-            at = put("Mul", at, constant(part.times)) if part.times != 1 else at
-            names.append(put("Div", at, constant(part.by)) if part.by != 1 else at)
-        wanted = put("Concat", *names, axis=0)
+        wanted = emit_shape(graph, known[0], parts, target, nodes)
         return [*nodes, graph.node("Reshape", [source, wanted], target)]
+
+
+def emit_shape(
+    graph: EditedGraph, known: str, parts: Sequence[ComputedExtent], target: str, nodes: list[NodeProto]
+) -> str:
+    """Append the nodes that compute a shape from that of the value *known*, for *target*, and return its name."""
+
+    def constant(*numbers: int) -> str:
+        name, extra = graph.constant(np.array(numbers, np.int64), f"{target}_number")
+        nodes.extend(extra)
+        return name
+
+    def put(op: str, *inputs: str, **attributes: Any) -> str:
+        name = graph.new_name(f"{target}_{op.lower()}")
+        nodes.append(graph.node(op, inputs, name, **attributes))
+        return name
+
+    extents, names = put("Shape", known), []
+    for part in parts:
+        if not part.axes:
+            names.append(constant(part.times))
+            continue
+        at = put("Gather", extents, constant(*part.axes), axis=0)
+        at = put("ReduceProd", at, keepdims=1) if len(part.axes) > 1 else at
+        at = put("Mul", at, constant(part.times)) if part.times != 1 else at
+        names.append(put("Div", at, constant(part.by)) if part.by != 1 else at)
+    return put("Concat", *names, axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -689,7 +713,10 @@ def _table(x: Example, start: Shape) -> tuple[int, int, np.ndarray[Any, Any]] | 
 def _spelling(start: Shape, width: int, steps: Sequence[Step]) -> Spelling:
     shapes = [start, *(step.shape for step in steps)]
     nodes = sum(node_count((step.op, step.shape), shape, start) for step, shape in zip(steps, shapes, strict=False))
-    nodes += sum(1 + len(dict(step.attributes)["slices"]) for step in steps if step.op == WINDOWS)
+    for step, shape in zip(steps, shapes, strict=False):
+        if step.op == WINDOWS:
+            slices = dict(step.attributes)["slices"]
+            nodes += 1 + (len(slices) if tiled(shape, slices) is None else 1)
     cost = Cost(nodes=nodes, transposes=sum(step.op == "Transpose" for step in steps))
     table = 0
     for step in steps:

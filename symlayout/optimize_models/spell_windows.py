@@ -69,6 +69,27 @@ def stacked(start: Shape, digits: Digits, cut: Cut) -> Iterator[tuple[int, tuple
         )
 
 
+def tiled(shape: Shape, slices: Sequence[Attributes]) -> tuple[int, int] | None:
+    """Return the axis that slices cut into pieces of one size, and the number of pieces; None if they are others.
+
+    >>> tiled((5, 6), [(("starts", [k]), ("ends", [k + 3]), ("axes", [1]), ("steps", [1])) for k in (0, 3)])
+    (1, 2)
+    """
+    bounds = [dict(given) for given in slices]
+    (axis, *others) = bounds[0]["axes"]
+    extent = shape[axis]
+    if others or not is_number(extent) or int(extent) % len(bounds):
+        return None
+    size = int(extent) // len(bounds)
+    for k, given in enumerate(bounds):
+        first, last = given["starts"][0], given["ends"][0]
+        if given["axes"] != [axis] or given["steps"] != [1] or first % int(extent) != k * size:
+            return None
+        if (last if last > 0 else last + int(extent)) != (k + 1) * size and not (last >= int(extent) == (k + 1) * size):
+            return None
+    return axis, len(bounds)
+
+
 def _windows(digits: Digits, rank: int) -> list[int]:
     """Return the digits that are places in windows, in output order: on each axis of several digits the smallest one.
 

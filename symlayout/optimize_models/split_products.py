@@ -247,6 +247,8 @@ class _Products:
         if not self.touched.isdisjoint((*ends, *inside)):
             return None
         parts = self._parts(product, ends)
+        if self._is_joined_again(product, parts, ends):
+            return None
         moves = [n for n in self.graph.nodes if not inside.isdisjoint(n.output)]
         before = cost_of(moves, self.tensors, self.movement.sources)
         plan = self._plan(product, parts, before)
@@ -352,6 +354,14 @@ class _Products:
             parts.append(_Part(union, tuple(group), tuple(self._likeness(n, reads[n], union) for n in group)))
         return sorted(parts, key=lambda part: part.columns)
 
+    def _is_joined_again(self, product: _Product, parts: Sequence[_Part], ends: Sequence[str]) -> bool:
+        """Return whether all parts are read by one join, and products of so few columns would take longer."""
+        joins = {id(node): node for name in ends for node in self.readers.get(name, [])}
+        if len(parts) < 2 or len(joins) != 1 or not self.graph.is_standard(next(iter(joins.values())), "Concat"):
+            return False
+        weights, facts = self._values(product.nodes[0].input[1]), self._tensor(product.value).facts
+        return weights is None or not all(is_as_fast(weights.shape[0], len(part.columns), facts) for part in parts)
+
     def _likeness(self, name: str, reads: Sequence[Example], columns: Columns) -> tuple[Any, ...]:
         """Return what is equal for values that are moved alike from their parts."""
         t = self.tensors[name]
@@ -390,6 +400,7 @@ class _Products:
         self, product: _Product, groups: Sequence[tuple[_Part, ...]], forms: Sequence[_Form], before: Cost
     ) -> _Plan | None:
         plan = _Plan()
+        costs: list[Cost] = []
         for parts in groups:
             columns = tuple(itertools.chain.from_iterable(part.columns for part in parts))
             best: tuple[tuple[int, ...], _Group, Cost] | None = None
@@ -405,10 +416,31 @@ class _Products:
             if best is None:
                 return None
             plan.groups.append(best[1])
-            plan.cost = plan.cost + best[2]
+            costs.append(best[2])
+        self._spare_transposes(product, plan, costs, before)
+        plan.cost = sum(costs, start=Cost())
         if any(group.form.turned for group in plan.groups):
             plan.cost = plan.cost + Cost(Counter({bytes_of(self._tensor(product.source)): 1}), 1, 1)
         return plan
+
+    def _spare_transposes(self, product: _Product, plan: _Plan, costs: list[Cost], before: Cost) -> None:
+        """Move some groups without a Transpose, those first that this costs the least, until there are not too many."""
+        more = sum(cost.transposes for cost in costs) - before.transposes
+        if more <= 0:
+            return
+        found: list[tuple[int, int, _Group, Cost]] = []
+        for k, group in enumerate(plan.groups):
+            if group.form == _FLAT and costs[k].transposes:
+                none = replace(before, transposes=0)
+                spellings = tuple(self._spelled(product, group.parts, group.columns, _FLAT, none))
+                if len(spellings) == len(group.spellings):
+                    other = replace(group, spellings=spellings)
+                    cost = other.cost(self.tensors)
+                    found.append((cost.typical() - costs[k].typical(), k, other, cost))
+        for _, k, group, cost in sorted(found, key=lambda each: each[:2]):
+            if more > 0:
+                more -= costs[k].transposes
+                plan.groups[k], costs[k] = group, cost
 
     def _forms(self, product: _Product, parts: Sequence[_Part]) -> list[_Form]:
         """Return the forms that products of single parts may have."""

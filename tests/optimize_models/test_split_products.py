@@ -11,6 +11,7 @@ import pytest
 import symlayout as sl
 from symlayout.optimize_models.optimize_model import OptimizedModel
 from symlayout.optimize_models.split_products import split_products
+from tests.equivalence.tools import EXPORTED
 from tests.equivalence.unoptimized_onnxruntime import outputs
 from tests.optimize_models.spellings.dilation_spellings import Parts
 
@@ -99,6 +100,23 @@ def test_attention_has_products_of_its_own(tmp_path: Path, way: str, kind: str) 
         x = np.random.default_rng(size).normal(size=(2, size, CHANNELS)).astype(np.float32)
         before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
         assert after.tobytes() == before.tobytes()
+
+
+def test_a_part_is_joined_where_there_are_too_few_transposes(tmp_path: Path) -> None:
+    """One Transpose of queries, keys and values becomes that of values; queries are joined of their heads."""
+    o = optimized(tmp_path, attention("gathers", "all dynamic"))
+    assert o.report.after.transposes == o.report.before.transposes == 3
+    assert o.report.after.total == o.report.before.total / 2
+    x = np.random.default_rng(1).normal(size=(2, 3, CHANNELS)).astype(np.float32)
+    before, after = (outputs(tmp_path / name, {"x": x})[0] for name in ("before.onnx", "after.onnx"))
+    assert after.tobytes() == before.tobytes()
+
+
+def test_heads_of_few_columns_are_split_not_multiplied_apart() -> None:
+    o = sl.optimize(EXPORTED / "bert_dynamic.onnx")
+    ops = [n.op_type for n in o.source.graph.node]
+    assert ops.count("Split") == 2  # one in each layer
+    assert o.report.after.transposes == o.report.before.transposes
 
 
 @pytest.mark.parametrize("transposed", [False, True])
