@@ -425,8 +425,6 @@ def written(e: Sum, value: Callable[[str], Any]) -> Any:
 
 def extreme(form: str, values: Sequence[Any]) -> Any:
     """Return the minimum or maximum, by *form*, of ints and SymPy expressions, as an int if it is a constant."""
-    import sympy
-
     found = _extreme_of(form, values)
     return int(found) if found.is_Integer else found
 
