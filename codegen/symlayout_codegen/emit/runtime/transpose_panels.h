@@ -32,10 +32,14 @@ SL_INLINE int64_t sl_elements_to_line(const element *first, const sl_axis *axis,
 SL_OUT_OF_LINE int sl_lines_in_a_set(const sl_axis *axis, int64_t count)
 {
     unsigned char lines[64] = {0}, most = 0;
+    uint64_t first = 1, last = 0; /* the lines of the offset before */
     for (int64_t k = 0; k < sl_min(count, sl_extent(axis)); ++k) {
         const uint64_t at = (uint64_t)sl_offset(axis, k) * SL_ELEMENT_SIZE;
         for (uint64_t line = at / 64; line <= (at + 63) / 64; ++line)
-            most = most > ++lines[line % 64] ? most : lines[line % 64];
+            if (line < first || line > last)
+                most = most > ++lines[line % 64] ? most : lines[line % 64];
+        first = at / 64;
+        last = (at + 63) / 64;
     }
     return most;
 }
@@ -63,12 +67,18 @@ SL_INLINE void sl_offsets(int64_t *offset, const sl_axis *axis, int64_t first, i
         offset[k] = axis->high == 1 ? (first + k) * axis->step : sl_offset(axis, first + k);
 }
 
-/* Whether a transpose takes less time in blocks of strips than in tiles, where a vector is half of a line: if the lines
- * that are written by the rows of a block stay in the cache until the next strip writes their other halves. */
+/* Whether the lines that are written by the rows of a block stay in the cache until the next strip writes their other
+ * parts. */
+SL_INLINE int sl_keeps_lines(const sl_axis *rows)
+{
+    return sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= SL_WAYS;
+}
+
+/* Whether a transpose takes less time in blocks of strips than in tiles: where a vector is half of a line. */
 SL_INLINE int sl_pays_in_strips(const sl_axis *rows, const sl_axis *columns)
 {
     return SL_VECTOR_BYTES == 32 && rows->high == 1 && columns->high == 1 && rows->count >= SL_TILE &&
-           columns->count >= SL_TILE && sl_lines_in_a_set(rows, SL_ROWS_OF_BAND) <= SL_WAYS;
+           columns->count >= SL_TILE && sl_keeps_lines(rows);
 }
 
 /* Transposes once, in blocks of strips, which begin at cache lines if they can; at least SL_TILE rows and columns. */

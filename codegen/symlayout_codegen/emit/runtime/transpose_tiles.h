@@ -112,8 +112,10 @@ SL_OUT_OF_LINE void sl_write_staged(element *restrict to, const element *restric
     sl_copy(to, end, held, end, count - end);
 }
 
-/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on. */
-#define SL_FEWEST_TILED (!SL_HAS_STRIPS ? SL_TILED_FROM : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
+/* Fewer rows or columns of one step are a band.  Where a vector is a line, tiles of whole lines do as well from 64 on; far
+ * arrays are staged. */
+#define SL_FEWEST_TILED(far)                                                                                         \
+    (!SL_HAS_STRIPS ? SL_TILED_FROM : (far) ? 2 * SL_TILE : SL_VECTOR_BYTES == 64 ? 4 * SL_TILE : 5 * SL_TILE)
 
 /* Transposes between the axes *rows* and *columns*, *turns* times, in blocks of SL_TILES_PER_BLOCK by
  * SL_TILES_PER_BLOCK tiles: the TLB has few entries.  Tiles begin at cache lines if they can. */
@@ -121,7 +123,6 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
                                     const sl_axis *columns, const sl_turns *turns, int far)
 {
     const int64_t height = sl_extent(rows), width = sl_extent(columns), few = sl_min(height, width);
-    const int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED && rows->high == 1 && columns->high == 1;
     /* Rows follow each other where no level ends inside a tile: in the first of the two offset tables. */
     const int dense =
         SL_HAS_DENSE_SQUARES && width == SL_LANES_16 && rows->step == SL_LANES_16 && rows->count >= SL_TILE;
@@ -137,6 +138,10 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
     for (int64_t k = 0; k < SL_TILES_PER_BLOCK; ++k)
         across[k][0].phase = across[k][1].phase = -1;
     const int64_t bytes = height * width * SL_ELEMENT_SIZE, times = turns->count * turns->high;
+    int band = few >= SL_LANES_16 && few < SL_FEWEST_TILED(far) && rows->high == 1 && columns->high == 1;
+#if SL_HAS_STRIPS
+    band = band && (bytes < SL_NEAR_LEAST || few < SL_TILED_FROM || sl_keeps_lines(rows));
+#endif
     const int near = sl_is_near(bytes, times);
     const int wait = !near && SL_STORES_WAIT;
     /* An ordinary store reads the line first; sparing that pays from two thirds or half of SL_FAR_BYTES on. */
