@@ -10,28 +10,25 @@
 #include "transpose_strips.h"
 
 #if SL_HAS_SHUFFLES
-/* Transposes at most SL_TILE by SL_TILE elements, and at least a square, in squares, as many side by side as fit; the
- * last squares overlap the ones before. */
+/* Transposes at most SL_TILE by SL_TILE elements, and at least a square: in strips if it fills one, else in squares, as many
+ * side by side as fit; the last ones overlap the ones before. */
 SL_DECLARE_PART(sl_transpose_part)
 {
 #if SL_HAS_STRIPS
-    if (columns >= SL_STRIP) {
-        for (int64_t left = 0; left < columns; left += SL_STRIP) {
-            const int64_t j = sl_min(left, columns - SL_STRIP);
+    const int64_t strip = columns < SL_STRIP ? SL_LANES_16 : SL_STRIP;
+    for (int64_t left = 0; left < columns; left += strip) {
+        const int64_t j = sl_min(left, columns - strip);
+        const element *at[SL_STRIP];
 #if SL_SQUARES_PER_VECTOR == 4
-            if (rows == SL_LANES_MAX) {
-                sl_transpose_tall_pair(to + j, row, from, column + j);
-                continue;
-            }
-#endif
-            const element *at[SL_STRIP];
-            sl_begin_strip(at, from, column + j);
-            sl_transpose_strip(to + j, row, 0, at, rows);
+        if (strip == SL_STRIP && rows == SL_LANES_MAX) {
+            sl_transpose_tall_pair(to + j, row, from, column + j);
+            continue;
         }
-        return;
-    }
 #endif
-#if SL_SQUARES_PER_VECTOR == 1
+        sl_begin_strip(at, from, column + j, strip);
+        sl_transpose_strip(to + j, row, 0, at, rows, strip);
+    }
+#elif SL_SQUARES_PER_VECTOR == 1
     for (int64_t top = 0; top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {
             const int64_t i = sl_min(top, rows - SL_LANES_16), j = sl_min(left, columns - SL_LANES_16);
@@ -120,15 +117,9 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
             const element *at[SL_STRIP];
             at[0] = from + i + j * stride;
             SL_UNROLL
-            for (int64_t k = 1; k < strip; ++k)
-                at[k] = at[k - 1] + stride;
-            for (int64_t l = 0; l < down; l += SL_LANES_16) {
-                const int64_t k = sl_min(l, down - SL_LANES_16);
-                if (strip == SL_STRIP)
-                    sl_transpose_rows(to + (i + k) * to_stride + j, 0, to_stride, at, k);
-                else
-                    sl_transpose_rows_16(to + (i + k) * to_stride + j, 0, to_stride, at, k);
-            }
+            for (int64_t k = 1; k < SL_STRIP; ++k)
+                at[k] = k < strip ? at[k - 1] + stride : at[k - 1];
+            sl_transpose_strip(to + i * to_stride + j, 0, to_stride, at, down, strip);
         }
 }
 #endif
@@ -137,10 +128,10 @@ SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_strid
 SL_DECLARE_BAND(sl_transpose_band)
 {
 #if SL_HAS_STRIPS
-    if (columns >= SL_STRIP)
-        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
-    else
+    if (columns < SL_STRIP)
         sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
+    else
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
 #else
     for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {

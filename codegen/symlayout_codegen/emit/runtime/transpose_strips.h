@@ -78,21 +78,26 @@ SL_INLINE int64_t sl_alike(int64_t extent, int64_t most, int64_t unit)
     return (least + unit - 1) / unit * unit;
 }
 
-/* Where the columns of a strip begin. */
-SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, const int64_t *column)
+/* Where the columns of a strip of SL_STRIP columns, or of SL_LANES_16, begin. */
+SL_ALWAYS_INLINE void sl_begin_strip(const element **at, const element *from, const int64_t *column, int64_t strip)
 {
     SL_UNROLL
     for (int64_t k = 0; k < SL_STRIP; ++k)
-        at[k] = from + column[k];
+        at[k] = k < strip ? from + column[k] : from;
 }
 
-/* Transposes *rows* >= SL_LANES_16 rows of a strip; the last rows may be written twice. */
+/* Transposes *rows* >= SL_LANES_16 rows of a strip of SL_STRIP columns, or of SL_LANES_16; the last rows may be written
+ * twice. */
 SL_ALWAYS_INLINE void sl_transpose_strip(element *restrict to, const int64_t *row, int64_t step,
-                                         const element *const *at, int64_t rows)
+                                         const element *const *at, int64_t rows, int64_t strip)
 {
     for (int64_t k = 0; k < rows; k += SL_LANES_16) {
         const int64_t i = sl_min(k, rows - SL_LANES_16);
-        sl_transpose_rows(row ? to : to + i * step, row, step, at, i);
+        element *const into = row ? to : to + i * step;
+        if (strip == SL_STRIP)
+            sl_transpose_rows(into, row, step, at, i);
+        else
+            sl_transpose_rows_16(into, row, step, at, i);
     }
 }
 #endif

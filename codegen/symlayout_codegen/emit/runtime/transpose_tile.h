@@ -38,8 +38,8 @@ SL_OUT_OF_LINE void sl_transpose_tile(element *restrict to, const int64_t row[SL
 {
     for (int64_t j = 0; j < SL_TILE; j += SL_STRIP) {
         const element *at[SL_STRIP];
-        sl_begin_strip(at, from, column + j);
-        sl_transpose_strip(to + j, row, 0, at, SL_TILE);
+        sl_begin_strip(at, from, column + j, SL_STRIP);
+        sl_transpose_strip(to + j, row, 0, at, SL_TILE, SL_STRIP);
     }
 }
 /* The same where rows and columns have one step each. */
