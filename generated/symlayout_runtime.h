@@ -507,8 +507,10 @@ SL_OUT_OF_LINE int sl_stores_wait(void)
 #define SL_STORE_FAR(suffix, intrinsic) sl_store_##suffix(to, v)
 #endif
 SL_DEFINE_FAR_STORE(16, SL_STORE_FAR(16, __builtin_ia32_movntdq), 16)
-#if SL_VECTOR_BYTES == 64
+#if SL_VECTOR_BYTES >= 32
 SL_DEFINE_FAR_STORE(32, SL_STORE_FAR(32, __builtin_ia32_movntdq256), 32)
+#endif
+#if SL_VECTOR_BYTES == 64
 SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq512), 64)
 #elif SL_VECTOR_BYTES == 32
 SL_DEFINE_FAR_STORE(max, SL_STORE_FAR(max, __builtin_ia32_movntdq256), 32)
@@ -547,13 +549,305 @@ SL_INLINE int64_t sl_first_group_in_line(const element *to, int64_t stride, int6
     return lead % group != 0 || stride * SL_ELEMENT_SIZE % 64 != 0 ? -1 : lead / group;
 }
 
-/* Where vectors of *n* groups begin after one at group 0, of *count* groups in a row: the stores from there on cross no
- * cache line, where that can be.  Large arrays of malloc begin 16 bytes after a line. */
+/* Where vectors of *n* groups begin after one at group 0, of *count* groups in a row, so that no store from there on
+ * crosses a cache line; 0 where that cannot be or does not pay.  Large arrays of malloc begin 16 bytes after a line. */
 SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t each, int64_t count, int64_t n)
 {
-    const int64_t first = count < 4 * n ? -1 : sl_first_group_in_line(to, stride, each) % n;
-    return first > 0 ? first : n;
+    return count < 4 * n ? 0 : sl_max(0, sl_first_group_in_line(to, stride, each) % n);
 }
+
+/* Row plans: rows of the output that are put together from short runs of the source, the same ones in each turn.  16
+ * bytes are written at once, by byte shuffles whose indices are computed beforehand: for the turns of a block.
+ *
+ * Assumes: output and source do not overlap.  Offsets, leaps and lengths are in bytes.
+ * Needs: integers, vectors. */
+
+/* Whether an instruction shuffles bytes by computed indices, and can give zeros. */
+#if defined __SSSE3__ || (defined __aarch64__ && !defined __clang__ && SL_HAS_SHUFFLES)
+#define SL_HAS_ROW_PLANS 1
+#else
+#define SL_HAS_ROW_PLANS 0
+#endif
+
+/* What one statement of a kernel has planned, empty at first.  A block of *turns* turns has *bytes* bytes, at least 16,
+ * in *lanes* of 16; the last one may overlap the one before.  A lane is put together from *windows* windows, 16 bytes
+ * of the source each; those of lane l have the numbers l*windows to l*windows + windows - 1. */
+#define SL_BLOCK_TURNS 16  /* at most */
+#define SL_BLOCK_LANES 4   /* more are slower, and are only taken for longer turns */
+#define SL_LANE_WINDOWS 8  /* at most */
+#define SL_ROW_WINDOWS 4   /* more pay only for elements that lie apart on both sides */
+#define SL_PLAN_WINDOWS 64 /* at most, of all lanes */
+typedef struct {
+    int64_t run, runs, between, leap, rows; /* what it is for: see sl_plan_rows */
+    int64_t turn, turns, bytes;             /* turn: the bytes of one */
+    int lanes, windows;                     /* lanes: 0 where nothing is planned */
+    int64_t from[SL_PLAN_WINDOWS];
+    unsigned char index[SL_PLAN_WINDOWS][16];
+} sl_plan;
+
+/* An empty plan. */
+SL_ALWAYS_INLINE void sl_no_plan(sl_plan *plan)
+{
+    plan->run = 0;
+}
+
+#if SL_HAS_ROW_PLANS
+/* The index of a zero: sl_shuffle_bytes takes the lowest four bits of others. */
+#define SL_ZERO_BYTE 0x90
+
+SL_ALWAYS_INLINE sl_bytes_16 sl_shuffle_bytes(sl_bytes_16 v, sl_bytes_16 index)
+{
+#ifdef __SSSE3__
+    return __builtin_ia32_pshufb128(v, index);
+#else
+    typedef uint8_t bytes __attribute__((vector_size(16)));
+    return (sl_bytes_16)__builtin_shuffle((bytes)v, (bytes){0}, (bytes)index); /* indices modulo 32 */
+#endif
+}
+
+/* Whether plans pay for a row of *bytes* bytes from runs of *run* bytes: longer runs are moved by whole vectors. */
+SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
+{
+    return run < 16 && run != 8 && bytes >= 128;
+}
+
+/* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
+SL_INLINE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
+{
+    int64_t best = 0, most = 0; /* 256 where lanes are filled */
+    for (int64_t turns = 1; turns <= rows && turns <= SL_BLOCK_TURNS && most < 240; ++turns) {
+        const int64_t bytes = turns * turn, lanes = (bytes + 15) / 16, filled = bytes * 16 / lanes;
+        if (lanes > SL_BLOCK_LANES && best > 0)
+            break;
+        if (bytes >= 16 && filled > most) {
+            best = turns;
+            most = filled;
+        }
+    }
+    return best;
+}
+
+/* Plans a lane: the windows that have its bytes, which come from *source*, and end before *end*; the windows after them
+ * add zeros.  Returns how many there are; more than SL_LANE_WINDOWS if they are too many. */
+SL_INLINE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_LANE_WINDOWS],
+                           unsigned char index[SL_LANE_WINDOWS][16])
+{
+    unsigned missing = 0xffff;
+    int windows = 0;
+    for (; missing; ++windows) {
+        if (windows == SL_LANE_WINDOWS)
+            return windows + 1;
+        int64_t first = end - 16;
+        for (int b = 0; b < 16; ++b)
+            if (missing >> b & 1)
+                first = sl_min(first, source[b]);
+        for (int b = 0; b < 16; ++b) {
+            const int64_t at = source[b] - first;
+            const int found = (missing >> b & 1) && at >= 0 && at < 16;
+            index[windows][b] = (unsigned char)(found ? at : SL_ZERO_BYTE);
+            missing &= ~((unsigned)found << b);
+        }
+        from[windows] = first;
+    }
+    for (int w = windows; w < SL_LANE_WINDOWS; ++w) {
+        from[w] = from[0];
+        memset(index[w], SL_ZERO_BYTE, 16);
+    }
+    return windows;
+}
+
+/* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
+ * begins at offset[u] + t*leap.  Returns whether there is a plan. */
+SL_OUT_OF_LINE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+                                 int64_t rows)
+{
+    const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
+    const int lanes = (int)((bytes + 15) / 16);
+    plan->turn = turn;
+    plan->turns = turns;
+    plan->bytes = bytes;
+    plan->windows = plan->lanes = 0;
+    int64_t begin = INT64_MAX, end = INT64_MIN; /* of what a block reads */
+    for (int64_t u = 0; u < runs; ++u) {
+        begin = sl_min(begin, offset[u] + sl_min(0, (turns - 1) * leap));
+        end = sl_max(end, offset[u] + run + sl_max(0, (turns - 1) * leap));
+    }
+    if (turns == 0 || end - begin < 16 || lanes > SL_PLAN_WINDOWS)
+        return 0;
+    int64_t from[SL_PLAN_WINDOWS][SL_LANE_WINDOWS];
+    unsigned char index[SL_PLAN_WINDOWS][SL_LANE_WINDOWS][16];
+    for (int lane = 0; lane < lanes; ++lane) {
+        const int64_t at = sl_min(lane * 16, bytes - 16);
+        int64_t source[16], t = at / turn, u = at / run % runs, byte = at % run;
+        for (int b = 0; b < 16; ++b) {
+            source[b] = offset[u] + t * leap + byte;
+            if (++byte == run) {
+                byte = 0;
+                if (++u == runs) {
+                    u = 0;
+                    ++t;
+                }
+            }
+        }
+        const int windows = sl_plan_lane(source, end, from[lane], index[lane]);
+        plan->windows = (int)sl_max(plan->windows, windows > 4 ? windows + (windows & 1) : windows);
+        if (plan->windows > SL_LANE_WINDOWS || plan->windows * lanes > SL_PLAN_WINDOWS)
+            return 0;
+    }
+    plan->lanes = lanes;
+    for (int lane = 0; lane < lanes; ++lane) {
+        memcpy(plan->from + lane * plan->windows, from[lane], (size_t)plan->windows * sizeof *from[lane]);
+        memcpy(plan->index + lane * plan->windows, index[lane], (size_t)plan->windows * 16);
+    }
+    return 1;
+}
+
+/* Plans the same where run u begins at u*between, unless *plan* is for that already. */
+SL_OUT_OF_LINE int sl_plan_rows(sl_plan *plan, int64_t runs, int64_t between, int64_t run, int64_t leap,
+                                int64_t rows)
+{
+    rows = sl_min(rows, SL_BLOCK_TURNS);
+    if (plan->run == run && plan->runs == runs && plan->between == between && plan->leap == leap &&
+        plan->rows == rows)
+        return plan->lanes > 0;
+    plan->run = run;
+    plan->runs = runs;
+    plan->between = between;
+    plan->leap = leap;
+    plan->rows = rows;
+    plan->lanes = 0;
+    int64_t offset[SL_PLAN_WINDOWS];
+    for (int64_t u = 0; u < runs && u < SL_PLAN_WINDOWS; ++u)
+        offset[u] = u * between;
+    if (runs > SL_PLAN_WINDOWS || !sl_plan_turns(plan, offset, runs, run, leap, rows))
+        return 0;
+    plan->lanes = plan->windows > SL_ROW_WINDOWS ? 0 : plan->lanes;
+    return plan->lanes > 0;
+}
+
+/* Rows of blocks: *count* rows that begin *to_step* and *step* apart.  Of a row, blocks begin at the multiples of the
+ * block's bytes, *jump* apart in the source, and the last one begins at *to_last*, from *last* on. */
+typedef struct {
+    int64_t count, to_step, step, jump, to_last, last;
+} sl_planned_rows;
+
+/* Writes a block of *bytes* bytes: *lanes* lanes of *windows* windows, which begin at *at*, *i* bytes on. */
+SL_ALWAYS_INLINE void sl_write_block(unsigned char *restrict to, int64_t bytes, const unsigned char *const *at,
+                                     int64_t i, const sl_bytes_16 *index, const int lanes, const int windows)
+{
+    SL_UNROLL
+    for (int lane = 0; lane < lanes; ++lane) {
+        sl_bytes_16 v = sl_shuffle_bytes(sl_load_16(at[lane * windows] + i), index[lane * windows]);
+        SL_UNROLL
+        for (int w = lane * windows + 1; w < (lane + 1) * windows; ++w)
+            v |= sl_shuffle_bytes(sl_load_16(at[w] + i), index[w]);
+        sl_store_16(lane == lanes - 1 ? to + bytes - 16 : to + 16 * lane, v);
+    }
+}
+
+/* Writes rows of blocks of *lanes* lanes of *windows* windows, both literals, whose indices stay in registers. */
+SL_ALWAYS_INLINE void sl_write_blocks(const sl_plan *plan, unsigned char *restrict to,
+                                      const unsigned char *restrict from, const sl_planned_rows *rows, const int lanes,
+                                      const int windows)
+{
+    sl_bytes_16 index[SL_BLOCK_LANES * SL_ROW_WINDOWS];
+    const unsigned char *at[SL_BLOCK_LANES * SL_ROW_WINDOWS];
+    const int64_t bytes = plan->bytes, jump = rows->jump;
+    SL_UNROLL
+    for (int w = 0; w < lanes * windows; ++w) {
+        index[w] = sl_load_16(plan->index[w]);
+        at[w] = from + plan->from[w];
+    }
+    for (int64_t row = 0; row < rows->count; ++row) {
+        const int64_t to_last = row * rows->to_step + rows->to_last, last = row * rows->step + rows->last;
+        int64_t o = row * rows->to_step, i = row * rows->step;
+        for (; o < to_last; o += bytes, i += jump)
+            sl_write_block(to + o, bytes, at, i, index, lanes, windows);
+        sl_write_block(to + to_last, bytes, at, last, index, lanes, windows);
+    }
+}
+
+/* Writes lane *lane* of *count* blocks, of *windows* windows, a literal. */
+SL_ALWAYS_INLINE void sl_write_lane_of(const sl_plan *plan, unsigned char *restrict to,
+                                       const unsigned char *restrict from, int64_t jump, int64_t count, int lane,
+                                       const int windows)
+{
+    sl_bytes_16 index[SL_LANE_WINDOWS];
+    const unsigned char *at[SL_LANE_WINDOWS];
+    SL_UNROLL
+    for (int w = 0; w < windows; ++w) {
+        index[w] = sl_load_16(plan->index[lane * windows + w]);
+        at[w] = from + plan->from[lane * windows + w];
+    }
+    to += sl_min(16 * lane, plan->bytes - 16);
+    for (int64_t block = 0; block < count; ++block)
+        sl_write_block(to + block * plan->bytes, 16, at, block * jump, index, 1, windows);
+}
+SL_OUT_OF_LINE void sl_write_lane(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                                  int64_t jump, int64_t count, int lane)
+{
+    if (plan->windows == 1)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 1);
+    else if (plan->windows == 2)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 2);
+    else if (plan->windows == 3)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 3);
+    else if (plan->windows == 4)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 4);
+    else if (plan->windows == 6)
+        sl_write_lane_of(plan, to, from, jump, count, lane, 6);
+    else
+        sl_write_lane_of(plan, to, from, jump, count, lane, SL_LANE_WINDOWS);
+}
+
+/* Blocks of many lanes that are written lane by lane: more would write each line many times, after all other lines. */
+#define SL_BLOCKS_AT_ONCE 8
+
+/* Writes rows of blocks of any number of lanes and windows. */
+SL_INLINE void sl_write_long_blocks(const sl_plan *plan, unsigned char *restrict to,
+                                    const unsigned char *restrict from, const sl_planned_rows *rows)
+{
+    const int64_t blocks = (rows->to_last + plan->bytes - 1) / plan->bytes; /* without the last */
+    for (int64_t row = 0; row < rows->count; ++row, to += rows->to_step, from += rows->step) {
+        for (int64_t first = 0; first < blocks; first += SL_BLOCKS_AT_ONCE)
+            for (int lane = 0; lane < plan->lanes; ++lane)
+                sl_write_lane(plan, to + first * plan->bytes, from + first * rows->jump, rows->jump,
+                              sl_min(SL_BLOCKS_AT_ONCE, blocks - first), lane);
+        for (int lane = 0; lane < plan->lanes; ++lane)
+            sl_write_lane(plan, to + rows->to_last, from + rows->last, 0, 1, lane);
+    }
+}
+
+/* Writes *count* rows of *length* turns, at least those of a block, *leap* apart in the source; the rows begin
+ * *to_step* and *step* apart.  The last block of a row overlaps the one before. */
+SL_OUT_OF_LINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict to, const unsigned char *restrict from,
+                                  int64_t leap, int64_t length, int64_t count, int64_t to_step, int64_t step)
+{
+    const int64_t before = length - plan->turns;
+    const sl_planned_rows rows = {count, to_step, step, plan->turns * leap, before * plan->turn, before * leap};
+#define SL_WRITE_CASE(l, w)                                                                                          \
+    case (l) * 8 + (w):                                                                                              \
+        sl_write_blocks(plan, to, from, &rows, l, w);                                                                \
+        return;
+    switch (plan->lanes * 8 + plan->windows) {
+        SL_WRITE_CASE(1, 1)
+        SL_WRITE_CASE(1, 2)
+        SL_WRITE_CASE(2, 1)
+        SL_WRITE_CASE(2, 2)
+        SL_WRITE_CASE(3, 1)
+        SL_WRITE_CASE(3, 2)
+        SL_WRITE_CASE(4, 1)
+        SL_WRITE_CASE(4, 2)
+        SL_WRITE_CASE(2, 3)
+        SL_WRITE_CASE(3, 3)
+        SL_WRITE_CASE(4, 3)
+        SL_WRITE_CASE(3, 4)
+    default:
+        sl_write_long_blocks(plan, to, from, &rows);
+    }
+#undef SL_WRITE_CASE
+}
+#endif
 
 /* Short rows: several rows at once, by one byte permutation whose indices are computed beforehand.
  *
@@ -563,8 +857,6 @@ SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t ea
 /* Bytes of the permuted vector; 0 where no instruction permutes bytes by computed indices. */
 #if SL_VECTOR_BYTES == 64 && defined __AVX512VBMI__
 #define SL_PERMUTE_BYTES 64
-#elif !defined __clang__ && SL_HAS_SHUFFLES && (defined __AVX2__ || defined __aarch64__)
-#define SL_PERMUTE_BYTES (SL_VECTOR_BYTES < 32 ? 16 : 32)
 #else
 #define SL_PERMUTE_BYTES 0
 #endif
@@ -575,16 +867,8 @@ SL_INLINE int64_t sl_second_vector(const element *to, int64_t stride, int64_t ea
 #if SL_PERMUTE_BYTES
 typedef uint8_t sl_permuted_bytes __attribute__((vector_size(SL_PERMUTE_BYTES)));
 typedef char sl_permuted_chars __attribute__((vector_size(SL_PERMUTE_BYTES)));
-#if SL_PERMUTE_BYTES == 64
 #define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_max(from))
 #define SL_STORE_PERMUTED(to, v) sl_store_max(to, (sl_bytes_max)(v))
-#elif SL_PERMUTE_BYTES == 32
-#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_32(from))
-#define SL_STORE_PERMUTED(to, v) sl_store_32(to, (sl_bytes_32)(v))
-#else
-#define SL_LOAD_PERMUTED(from) ((sl_permuted_bytes)sl_load_16(from))
-#define SL_STORE_PERMUTED(to, v) sl_store_16(to, (sl_bytes_16)(v))
-#endif
 
 /* Byte i of the result is byte index[i] of a and b, one after the other. */
 SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_permuted_bytes b, sl_permuted_bytes mask)
@@ -600,15 +884,10 @@ SL_ALWAYS_INLINE sl_permuted_bytes sl_permute_bytes(sl_permuted_bytes a, sl_perm
 /* Stores all of v if *dense*, else only the bytes with a bit in *kept*. */
 SL_ALWAYS_INLINE void sl_store_rows(unsigned char *to, sl_permuted_bytes v, uint64_t kept, const int dense)
 {
-#if SL_PERMUTE_BYTES == 64
-    if (!dense) {
+    if (dense)
+        SL_STORE_PERMUTED(to, v);
+    else
         __builtin_ia32_storedquqi512_mask((void *)to, (sl_permuted_chars)v, kept);
-        return;
-    }
-#endif
-    (void)kept;
-    (void)dense;
-    SL_STORE_PERMUTED(to, v);
 }
 
 /* The mask of *each* rows of *bytes* bytes, *step* apart. */
@@ -641,7 +920,7 @@ SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step
 {
     const int64_t reach = step < 0 ? -step : step;
     const int dense = to_step == bytes;
-    if (to_step < bytes || (SL_PERMUTE_BYTES < 64 && !dense))
+    if (to_step < bytes)
         return 0;
     /* Rows that fit into one vector of the output, and into one or two of the source. */
     int64_t each = (SL_PERMUTE_BYTES - bytes) / to_step + 1;
@@ -683,9 +962,7 @@ SL_OUT_OF_LINE int64_t sl_copy_short(unsigned char *restrict to, int64_t to_step
         sl_permute_rows(to, each * to_step, from - before, each * step, turns, mask, kept, 0, 0);
     return turns * each;
 }
-#endif
 
-#if SL_PERMUTE_BYTES == 64
 /* to[i*to_step + j] = value for 0 <= j < count and 0 <= i < n, where n <= rows is returned and may be 0.  Writes
  * nothing between the rows. */
 SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, element value, int64_t rows,
@@ -710,7 +987,7 @@ SL_OUT_OF_LINE int64_t sl_fill_short(element *restrict to, int64_t to_step, elem
 /* Copy of many rows of equal length: the way to move a row is chosen once for all of them.
  *
  * Assumes: output and source do not overlap.  Offsets and counts are in elements; a count <= 0 copies nothing.
- * Needs: copy, far_stores, short_rows. */
+ * Needs: copy, far_stores, row_plans, short_rows. */
 
 /* Copies *rows* rows of *bytes* bytes, half <= bytes <= 2*half, each as its first and last *half*, a literal. */
 SL_ALWAYS_INLINE void sl_copy_rows_by(element *restrict to, int64_t to_step, const element *restrict from,
@@ -732,88 +1009,148 @@ SL_OUT_OF_LINE void sl_copy_nontemporal(unsigned char *restrict to, const unsign
     memcpy(to + k, from + k, (size_t)(bytes - k));
 }
 
-/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count.  Long rows of a *far* output
- * are written by non-temporal stores. */
+/* Runs the code that it is given for each row i of each turn. */
+#define SL_FOR_EACH_ROW(...)                                                                                         \
+    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
+        for (int64_t i = 0; i < rows; ++i)                                                                           \
+            __VA_ARGS__
+#define SL_FOR_EACH_TURN_OF_ROWS(...)                                                                                \
+    for (int64_t t = 0; t < turns; ++t, to += to_leap, from += leap)                                                 \
+        __VA_ARGS__
+
+/* to[t*to_leap + i*to_step + j] = from[t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j < count. */
+SL_OUT_OF_LINE void sl_copy_turns(element *restrict to, int64_t to_leap, int64_t to_step,
+                                  const element *restrict from, int64_t leap, int64_t step, int64_t turns,
+                                  int64_t rows, int64_t count, int far)
+{
+    const size_t bytes = (size_t)count * sizeof(element);
+    if (count == 1 && to_step == 1 && step == -1)
+        SL_FOR_EACH_ROW(to[i] = from[-i]);
+    else if (count == 1 && to_step == 1 && step == 2)
+        SL_FOR_EACH_ROW(to[i] = from[2 * i]);
+    else if (count == 1)
+        SL_FOR_EACH_ROW(to[i * to_step] = from[i * step]);
+    else if (far && bytes >= 512)
+        SL_FOR_EACH_ROW(sl_copy_nontemporal((unsigned char *)(to + i * to_step),
+                                            (const unsigned char *)(from + i * step), (int64_t)bytes));
+    else if (bytes > SL_LIBRARY_COPY_BYTES)
+        SL_FOR_EACH_ROW(memcpy(to + i * to_step, from + i * step, bytes));
+    else if (bytes > 64)
+        SL_FOR_EACH_ROW(sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
+                                       (int64_t)bytes));
+    else if (bytes == 64)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 64, 64));
+    else if (bytes == 32)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 32, 32));
+    else if (bytes == 16)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, 16, 16));
+#if SL_HAS_BYTE_MASKS
+    else if (bytes > 32)
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+    else if (bytes > 16)
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+    else
+        SL_FOR_EACH_TURN_OF_ROWS(
+            sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes)));
+#else
+    else if (bytes > 32)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32));
+    else if (bytes > 16)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16));
+    else if (bytes >= 8)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8));
+    else if (bytes >= 4)
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4));
+    else
+        SL_FOR_EACH_TURN_OF_ROWS(sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2));
+#endif
+}
+
+#if SL_HAS_ROW_PLANS
+/* The same for runs of at most SL_SHORT_ROW_BYTES, by permutations and plans.  Returns how many rows of each turn are done, the first ones. */
+SL_OUT_OF_LINE int64_t sl_copy_short_turns(element *restrict to, int64_t to_leap, int64_t to_step,
+                                           const element *restrict from, int64_t leap, int64_t step, int64_t turns,
+                                           int64_t rows, int64_t count, sl_plan *plan)
+{
+    const int64_t size = sizeof(element), run = count * size;
+    unsigned char *const into = (unsigned char *)to;
+    const unsigned char *const out_of = (const unsigned char *)from;
+    /* The compiler vectorises the loops of single elements for steps -1 and 2. */
+    const int vectorised = count == 1 && to_step == 1 && (step == -1 || step == 2);
+    if (turns > 1 && to_leap == count && to_step == turns * count) { /* turns are side by side in a row */
+        if (sl_is_planned(run, rows * turns * run) && sl_plan_rows(plan, turns, leap * size, run, step * size, rows)) {
+            sl_write_rows(plan, into, out_of, step * size, rows, 1, 0, 0);
+            return rows;
+        }
+    }
+#if SL_PERMUTE_BYTES
+    /* For a few rows, computing the indices takes longer than the copy. */
+    if (rows >= SL_PERMUTE_BYTES && !vectorised) {
+        int64_t done = 0;
+        for (int64_t t = 0; t < turns; ++t)
+            done = sl_copy_short(into + t * to_leap * size, to_step * size, out_of + t * leap * size, step * size, rows,
+                                 run);
+        if (done)
+            return done;
+    }
+#endif
+    if (to_step == count && sl_is_planned(run, rows * run) && !vectorised &&
+        sl_plan_rows(plan, 1, 0, run, step * size, rows)) {
+        sl_write_rows(plan, into, out_of, step * size, rows, turns, to_leap * size, leap * size);
+        return rows;
+    }
+    return 0;
+}
+#endif
+
+/* to[at + t*to_leap + i*to_step + j] = from[start + t*leap + i*step + j] for 0 <= t < turns, 0 <= i < rows, 0 <= j <
+ * count.  The longer loop is the inner one where the other is as short as a margin.  Long rows of a *far* output are
+ * written by non-temporal stores.  *plan* is the statement's own. */
+SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
+                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
+                                 int64_t turns, int64_t rows, int64_t count, int far, sl_plan *plan)
+{
+    if (turns <= 0 || rows <= 0 || count <= 0)
+        return;
+    to += at;
+    from += start;
+#if SL_HAS_ROW_PLANS
+    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+        const int64_t done = sl_copy_short_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, plan);
+        to += done * to_step;
+        from += done * step;
+        rows -= done;
+    }
+#else
+    (void)plan;
+#endif
+    if (rows < 8 && rows < turns)
+        sl_copy_turns(to, to_step, to_leap, from, step, leap, rows, turns, count, far);
+    else
+        sl_copy_turns(to, to_leap, to_step, from, leap, step, turns, rows, count, far);
+}
+
+/* to[at + i*to_step + j] = from[start + i*step + j] for 0 <= i < rows, 0 <= j < count: a grid of one turn. */
 SL_OUT_OF_LINE void sl_copy_rows(element *restrict to, int64_t at, int64_t to_step, const element *restrict from,
-                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far)
+                                 int64_t start, int64_t step, int64_t rows, int64_t count, int far, sl_plan *plan)
 {
     if (rows <= 0 || count <= 0)
         return;
     to += at;
     from += start;
-    const size_t bytes = (size_t)count * sizeof(element);
-#if SL_PERMUTE_BYTES
-    /* The compiler vectorises the loops below for steps -1 and 2; for a few rows, computing the indices takes longer
-     * than the copy. */
-    if (bytes <= SL_SHORT_ROW_BYTES && rows >= SL_PERMUTE_BYTES &&
-        (count > 1 || to_step > 1 || (step != -1 && step != 2))) {
-        const int64_t done =
-            sl_copy_short((unsigned char *)to, to_step * (int64_t)sizeof(element), (const unsigned char *)from,
-                          step * (int64_t)sizeof(element), rows, (int64_t)bytes);
+#if SL_HAS_ROW_PLANS
+    if (count * (int64_t)sizeof(element) <= SL_SHORT_ROW_BYTES) {
+        const int64_t done = sl_copy_short_turns(to, 0, to_step, from, 0, step, 1, rows, count, plan);
         to += done * to_step;
         from += done * step;
         rows -= done;
     }
-#endif
-    if (count == 1 && to_step == 1 && step == -1)
-        for (int64_t i = 0; i < rows; ++i)
-            to[i] = from[-i];
-    else if (count == 1 && to_step == 1 && step == 2)
-        for (int64_t i = 0; i < rows; ++i)
-            to[i] = from[2 * i];
-    else if (count == 1)
-        for (int64_t i = 0; i < rows; ++i)
-            to[i * to_step] = from[i * step];
-    else if (far && bytes >= 512)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_copy_nontemporal((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
-                                (int64_t)bytes);
-    else if (bytes > SL_LIBRARY_COPY_BYTES)
-        for (int64_t i = 0; i < rows; ++i)
-            memcpy(to + i * to_step, from + i * step, bytes);
-    else if (bytes > 64)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_copy_blocks((unsigned char *)(to + i * to_step), (const unsigned char *)(from + i * step),
-                           (int64_t)bytes);
-    else if (bytes == 64)
-        sl_copy_rows_by(to, to_step, from, step, rows, 64, 64);
-    else if (bytes == 32)
-        sl_copy_rows_by(to, to_step, from, step, rows, 32, 32);
-    else if (bytes == 16)
-        sl_copy_rows_by(to, to_step, from, step, rows, 16, 16);
-#if SL_HAS_BYTE_MASKS
-    else if (bytes > 32)
-        sl_masked_copy_rows_max(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
-    else if (bytes > 16)
-        sl_masked_copy_rows_32(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
-    else
-        sl_masked_copy_rows_16(to, to_step, from, step, rows, sl_first_bytes((int64_t)bytes));
 #else
-    else if (bytes > 32)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 32);
-    else if (bytes > 16)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 16);
-    else if (bytes >= 8)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 8);
-    else if (bytes >= 4)
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 4);
-    else
-        sl_copy_rows_by(to, to_step, from, step, rows, bytes, 2);
+    (void)plan;
 #endif
-}
-
-/* to[at + t*to_leap + i*to_step] = from[start + t*leap + i*step] for 0 <= t < turns, 0 <= i < rows.  The longer loop
- * is the inner one where the other is as short as a margin. */
-SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_leap, int64_t to_step,
-                                 const element *restrict from, int64_t start, int64_t leap, int64_t step,
-                                 int64_t turns, int64_t rows)
-{
-    if (rows < 8 && rows < turns)
-        for (int64_t i = 0; i < rows; ++i)
-            sl_copy_rows(to, at + i * to_step, to_leap, from, start + i * step, leap, turns, 1, 0);
-    else
-        for (int64_t t = 0; t < turns; ++t)
-            sl_copy_rows(to, at + t * to_leap, to_step, from, start + t * leap, step, rows, 1, 0);
+    sl_copy_turns(to, 0, to_step, from, 0, step, 1, rows, count, far);
 }
 
 /* Shuffles: the lanes that split, join and transpose take from two vectors.
@@ -856,7 +1193,7 @@ SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_le
 #else
 #define SL_EACH_OF_MAX SL_LIST_2
 #endif
-#if SL_HAS_BYTE_MASKS
+#if SL_VECTOR_BYTES >= 32
 #define SL_LANES_32 (32 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
 #define SL_EACH_OF_32 SL_LIST_32
@@ -867,7 +1204,8 @@ SL_OUT_OF_LINE void sl_copy_grid(element *restrict to, int64_t at, int64_t to_le
 #else
 #define SL_EACH_OF_32 SL_LIST_4
 #endif
-#elif SL_ELEMENT_SIZE <= 2
+#endif
+#if !SL_HAS_BYTE_MASKS && SL_ELEMENT_SIZE <= 2
 #define SL_LANES_8 (8 / SL_ELEMENT_SIZE)
 #if SL_ELEMENT_SIZE == 1
 typedef uint8_t sl_lanes_8 __attribute__((vector_size(8)));
@@ -890,37 +1228,6 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
 /* Every third element, from r on, of a, b and c: first from a and b, then from that result and c. */
 #define SL_UNZIP_3(i, n, r) (3 * (i) + (r) < 2 * (n) ? 3 * (i) + (r) : 0)
 #define SL_UNZIP_3_LAST(i, n, r) (3 * (i) + (r) < 2 * (n) ? (i) : 3 * (i) + (r) - (n))
-#define SL_UNZIP_3_BY(each, n, v, r)                                                                                 \
-    __builtin_shufflevector(__builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, r)), v[2],                    \
-                            each(SL_UNZIP_3_LAST, 0, n, r))
-/* The same in two steps, without shuffles of bytes across the 16-byte groups of a vector: first a group is a unit, then
- * an element of a group.  The places 3*j + r for 0 <= j < m are a permutation modulo m, a power of two, and 11 is the
- * inverse of 3.  So unit p of the result, before it is put in order, is that of row SL_ROW_3 of three rows of m. */
-#define SL_ROW_3(p, m, r) ((3 * (((p) - (r) + 2 * (m)) * 11 % (m)) + (r)) / (m))
-#define SL_PLACE(i, m, unit) ((i) / (unit) % (m))
-#define SL_ROWS_3(i, n, m, unit, r) ((i) + (SL_ROW_3(SL_PLACE(i, m, unit), m, r) == 1) * (n))
-#define SL_ROWS_3_LAST(i, n, m, unit, r) ((i) + (SL_ROW_3(SL_PLACE(i, m, unit), m, r) == 2) * (n))
-#define SL_ORDER_3(i, n, m, unit, r)                                                                                 \
-    ((i) + ((3 * SL_PLACE(i, m, unit) + (r)) % (m) - SL_PLACE(i, m, unit)) * (unit))
-#define SL_UNZIP_3_IN(each, n, a, b, c, m, unit, r)                                                                  \
-    __builtin_shufflevector(                                                                                         \
-        __builtin_shufflevector(__builtin_shufflevector(a, b, each(SL_ROWS_3, 0, n, m, unit, r)), c,                 \
-                                each(SL_ROWS_3_LAST, 0, n, m, unit, r)),                                             \
-        a, each(SL_ORDER_3, 0, n, m, unit, r))
-#if defined __SSSE3__ &&                                                                                             \
-    ((SL_ELEMENT_SIZE == 1 && !defined __AVX512VBMI__) || (SL_ELEMENT_SIZE == 2 && !defined __AVX512BW__))
-#define SL_UNZIP_THREE(vector, each, n, v, r, s, t)                                                                  \
-    enum { lanes = n, group = lanes < 16 / SL_ELEMENT_SIZE ? lanes : 16 / SL_ELEMENT_SIZE, groups = lanes / group }; \
-    const vector u0 = SL_UNZIP_3_IN(each, lanes, v[0], v[1], v[2], groups, group, 0);                                \
-    const vector u1 = SL_UNZIP_3_IN(each, lanes, v[0], v[1], v[2], groups, group, 1);                                \
-    const vector u2 = SL_UNZIP_3_IN(each, lanes, v[0], v[1], v[2], groups, group, 2);                                \
-    r = SL_UNZIP_3_IN(each, lanes, u0, u1, u2, group, 1, 0);                                                         \
-    s = SL_UNZIP_3_IN(each, lanes, u0, u1, u2, group, 1, 1);                                                         \
-    t = SL_UNZIP_3_IN(each, lanes, u0, u1, u2, group, 1, 2)
-#else
-#define SL_UNZIP_THREE(vector, each, n, v, r, s, t)                                                                  \
-    r = SL_UNZIP_3_BY(each, n, v, 0), s = SL_UNZIP_3_BY(each, n, v, 1), t = SL_UNZIP_3_BY(each, n, v, 2)
-#endif
 /* Elements of a, b and c in turn, the v-th n of them: first from a and b, then from that result and c. */
 #define SL_ZIP_3(i, n, v) (((v) * (n) + (i)) / 3 + (((v) * (n) + (i)) % 3 == 1) * (n))
 #define SL_ZIP_3_LAST(i, n, v) (((v) * (n) + (i)) % 3 == 2 ? (n) + ((v) * (n) + (i)) / 3 : (i))
@@ -933,10 +1240,173 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
 #endif
 #endif
 
+/* Shuffles of streams: vectors of two or three streams to one vector of each, and three back.
+ *
+ * Assumes: nothing.
+ * Needs: shuffles. */
+
+#if SL_HAS_SHUFFLES
+/* Defines, for vectors of n lanes: *even* and *odd* lanes of a followed by b; the streams of v[0] to v[2]; the vectors
+ * of a, b and c in turn. */
+#define SL_DEFINE_UNZIP_TWO(suffix, vector, each, n)                                                                 \
+    SL_ALWAYS_INLINE void sl_unzip_two_##suffix(vector a, vector b, vector *even, vector *odd)                       \
+    {                                                                                                                \
+        *even = __builtin_shufflevector(a, b, each(SL_UNZIP_EVEN, 0, n));                                            \
+        *odd = __builtin_shufflevector(a, b, each(SL_UNZIP_ODD, 0, n));                                              \
+    }
+#define SL_UNZIP_3_BY(each, n, v, r)                                                                                 \
+    __builtin_shufflevector(__builtin_shufflevector(v[0], v[1], each(SL_UNZIP_3, 0, n, r)), v[2],                    \
+                            each(SL_UNZIP_3_LAST, 0, n, r))
+#define SL_ZIP_3_BY(each, n, a, b, c, v)                                                                             \
+    __builtin_shufflevector(__builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, v)), c,                               \
+                            each(SL_ZIP_3_LAST, 0, n, v))
+#define SL_DEFINE_STREAM_SHUFFLES(suffix, vector, each, n)                                                           \
+    SL_DEFINE_UNZIP_TWO(suffix, vector, each, n)                                                                     \
+    SL_ALWAYS_INLINE void sl_unzip_three_##suffix(const vector v[3], vector stream[3])                               \
+    {                                                                                                                \
+        stream[0] = SL_UNZIP_3_BY(each, n, v, 0);                                                                    \
+        stream[1] = SL_UNZIP_3_BY(each, n, v, 1);                                                                    \
+        stream[2] = SL_UNZIP_3_BY(each, n, v, 2);                                                                    \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_zip_three_##suffix(vector a, vector b, vector c, vector v[3])                           \
+    {                                                                                                                \
+        v[0] = SL_ZIP_3_BY(each, n, a, b, c, 0);                                                                     \
+        v[1] = SL_ZIP_3_BY(each, n, a, b, c, 1);                                                                     \
+        v[2] = SL_ZIP_3_BY(each, n, a, b, c, 2);                                                                     \
+    }
+
+/* Whether lanes are so small that an instruction shuffles them within 16 bytes only (pshufb), a group, or that there is
+ * none that takes them from two vectors. */
+#if defined __SSE4_1__ &&                                                                                            \
+    ((SL_ELEMENT_SIZE == 1 && !defined __AVX512VBMI__) || (SL_ELEMENT_SIZE == 2 && !defined __AVX512BW__))
+#define SL_HAS_GROUP_SHUFFLES 1
+/* The bytes of lane k of a group of SL_LANES_16 lanes, and those of each of its lanes. */
+#if SL_ELEMENT_SIZE == 1
+#define SL_LANE_BYTES(k) (k)
+#else
+#define SL_LANE_BYTES(k) 2 * (k), 2 * (k) + 1
+#endif
+#define SL_LANE_EVEN_ODD(i, m) SL_LANE_BYTES(2 * (i) % (m) + (2 * (i) >= (m)))
+#define SL_LANE_THIRD(i, m, r) SL_LANE_BYTES((3 * (i) + (r)) % (m))
+/* 11 is the inverse of 3 modulo m: lane (3*j + s) % m is lane j of stream s. */
+#define SL_LANE_TURN(i, m, s) SL_LANE_BYTES(((i) + (m) - (s)) * 11 % (m))
+#define SL_LANE_IS(i, m, r) SL_LANE_BITS((i) % 3 == (r) ? -1 : 0)
+#if SL_ELEMENT_SIZE == 1
+#define SL_LANE_BITS(bits) bits
+#else
+#define SL_LANE_BITS(bits) bits, bits
+#endif
+static const sl_bytes_16 sl_even_odd = {SL_EACH_OF_16(SL_LANE_EVEN_ODD, 0, SL_LANES_16)};
+static const sl_bytes_16 sl_thirds[3] = {{SL_EACH_OF_16(SL_LANE_THIRD, 0, SL_LANES_16, 0)},
+                                         {SL_EACH_OF_16(SL_LANE_THIRD, 0, SL_LANES_16, 1)},
+                                         {SL_EACH_OF_16(SL_LANE_THIRD, 0, SL_LANES_16, 2)}};
+static const sl_bytes_16 sl_turns_of_three[3] = {{SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 0)},
+                                                 {SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 1)},
+                                                 {SL_EACH_OF_16(SL_LANE_TURN, 0, SL_LANES_16, 2)}};
+static const sl_bytes_16 sl_lane_1_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 1)};
+static const sl_bytes_16 sl_lane_2_of_3 = {SL_EACH_OF_16(SL_LANE_IS, 0, SL_LANES_16, 2)};
+
+/* Defines the same for small lanes.  The lanes 3*j + r of three groups of m lanes, m a power of two, are all lanes
+ * modulo m: each lane of a result comes from the same lane of one of three vectors, but for an order in each.  Which
+ * one it is has the period 3.  m is 1 modulo 3 for bytes, 2 for two bytes: so rows 1 and 2 change places. */
+#define SL_ROW_1 (SL_ELEMENT_SIZE == 1 ? 1 : 2)
+#define SL_ROW_2 (SL_ELEMENT_SIZE == 1 ? 2 : 1)
+#define SL_DEFINE_GROUP_SHUFFLES(suffix, vector, bytes, pshufb, pblendvb, groups, pairs, unzip_groups, zip_groups)   \
+    SL_ALWAYS_INLINE bytes sl_in_groups_##suffix(sl_bytes_16 v)                                                      \
+    {                                                                                                                \
+        return (bytes)groups((sl_words_16)v);                                                                        \
+    }                                                                                                                \
+    /* Lane i is that of a, b or c, as i % 3 is 0, 1 or 2. */                                                        \
+    SL_ALWAYS_INLINE bytes sl_lanes_of_three_##suffix(vector a, vector b, vector c)                                  \
+    {                                                                                                                \
+        return pblendvb(pblendvb((bytes)a, (bytes)b, sl_in_groups_##suffix(sl_lane_1_of_3)), (bytes)c,               \
+                        sl_in_groups_##suffix(sl_lane_2_of_3));                                                      \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_unzip_two_##suffix(vector a, vector b, vector *even, vector *odd)                       \
+    {                                                                                                                \
+        const bytes order = sl_in_groups_##suffix(sl_even_odd);                                                      \
+        pairs(vector, pshufb((bytes)a, order), pshufb((bytes)b, order), *even, *odd);                                \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_unzip_three_##suffix(const vector v[3], vector stream[3])                               \
+    {                                                                                                                \
+        vector u[3];                                                                                                 \
+        unzip_groups(vector, v, u);                                                                                  \
+        stream[0] = (vector)pshufb(sl_lanes_of_three_##suffix(u[0], u[SL_ROW_2], u[SL_ROW_1]),                       \
+                                   sl_in_groups_##suffix(sl_thirds[0]));                                             \
+        stream[1] = (vector)pshufb(sl_lanes_of_three_##suffix(u[SL_ROW_1], u[0], u[SL_ROW_2]),                       \
+                                   sl_in_groups_##suffix(sl_thirds[1]));                                             \
+        stream[2] = (vector)pshufb(sl_lanes_of_three_##suffix(u[SL_ROW_2], u[SL_ROW_1], u[0]),                       \
+                                   sl_in_groups_##suffix(sl_thirds[2]));                                             \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void sl_zip_three_##suffix(vector a, vector b, vector c, vector v[3])                           \
+    {                                                                                                                \
+        const vector p = (vector)pshufb((bytes)a, sl_in_groups_##suffix(sl_turns_of_three[0]));                      \
+        const vector q = (vector)pshufb((bytes)b, sl_in_groups_##suffix(sl_turns_of_three[1]));                      \
+        const vector r = (vector)pshufb((bytes)c, sl_in_groups_##suffix(sl_turns_of_three[2]));                      \
+        vector u[3];                                                                                                 \
+        u[0] = (vector)sl_lanes_of_three_##suffix(p, q, r);                                                          \
+        u[SL_ROW_1] = (vector)sl_lanes_of_three_##suffix(q, r, p);                                                   \
+        u[SL_ROW_2] = (vector)sl_lanes_of_three_##suffix(r, p, q);                                                   \
+        zip_groups(vector, u, v);                                                                                    \
+    }
+typedef uint64_t sl_words_16 __attribute__((vector_size(16)));
+#define SL_ONE_GROUP(v) (v)
+#define SL_PAIRS_16(vector, p, q, even, odd)                                                                         \
+    even = (vector)__builtin_shufflevector((sl_words_16)p, (sl_words_16)q, 0, 2);                                    \
+    odd = (vector)__builtin_shufflevector((sl_words_16)p, (sl_words_16)q, 1, 3)
+#define SL_SAME_GROUPS(vector, v, u)                                                                                 \
+    do {                                                                                                             \
+        u[0] = v[0];                                                                                                 \
+        u[1] = v[1];                                                                                                 \
+        u[2] = v[2];                                                                                                 \
+    } while (0)
+SL_DEFINE_GROUP_SHUFFLES(16, sl_lanes_16, sl_bytes_16, __builtin_ia32_pshufb128, __builtin_ia32_pblendvb128,
+                         SL_ONE_GROUP, SL_PAIRS_16, SL_SAME_GROUPS, SL_SAME_GROUPS)
+#ifdef SL_LANES_32
+typedef uint64_t sl_words_32 __attribute__((vector_size(32)));
+#define SL_TWO_GROUPS(v) __builtin_shufflevector(v, v, 0, 1, 0, 1)
+#define SL_WORDS_32(vector, a, b, ...)                                                                               \
+    (vector) __builtin_shufflevector((sl_words_32)(a), (sl_words_32)(b), __VA_ARGS__)
+#define SL_PAIRS_32(vector, p, q, even, odd)                                                                         \
+    do {                                                                                                             \
+        const vector low = SL_WORDS_32(vector, p, q, 0, 4, 2, 6), high = SL_WORDS_32(vector, p, q, 1, 5, 3, 7);      \
+        even = SL_WORDS_32(vector, low, low, 0, 2, 1, 3);                                                            \
+        odd = SL_WORDS_32(vector, high, high, 0, 2, 1, 3);                                                           \
+    } while (0)
+#define SL_UNZIP_GROUPS(vector, v, u)                                                                                \
+    do {                                                                                                             \
+        u[0] = SL_WORDS_32(vector, v[0], v[1], 0, 1, 6, 7);                                                          \
+        u[1] = SL_WORDS_32(vector, v[0], v[2], 2, 3, 4, 5);                                                          \
+        u[2] = SL_WORDS_32(vector, v[1], v[2], 0, 1, 6, 7);                                                          \
+    } while (0)
+#define SL_ZIP_GROUPS(vector, u, v)                                                                                  \
+    do {                                                                                                             \
+        v[0] = SL_WORDS_32(vector, u[0], u[1], 0, 1, 4, 5);                                                          \
+        v[1] = SL_WORDS_32(vector, u[2], u[0], 0, 1, 6, 7);                                                          \
+        v[2] = SL_WORDS_32(vector, u[1], u[2], 2, 3, 6, 7);                                                          \
+    } while (0)
+SL_DEFINE_GROUP_SHUFFLES(32, sl_lanes_32, sl_bytes_32, __builtin_ia32_pshufb256, __builtin_ia32_pblendvb256,
+                         SL_TWO_GROUPS, SL_PAIRS_32, SL_UNZIP_GROUPS, SL_ZIP_GROUPS)
+#endif
+#else
+#define SL_HAS_GROUP_SHUFFLES 0
+SL_DEFINE_STREAM_SHUFFLES(16, sl_lanes_16, SL_EACH_OF_16, SL_LANES_16)
+#ifdef SL_LANES_32
+SL_DEFINE_STREAM_SHUFFLES(32, sl_lanes_32, SL_EACH_OF_32, SL_LANES_32)
+#endif
+#if SL_HAS_BYTE_MASKS
+SL_DEFINE_STREAM_SHUFFLES(max, sl_lanes, SL_EACH_OF_MAX, SL_LANES_MAX)
+#endif
+#endif
+#ifdef SL_LANES_8
+SL_DEFINE_STREAM_SHUFFLES(8, sl_lanes_8, SL_EACH_OF_8, SL_LANES_8)
+#endif
+#endif
+
 /* Split and join, one step: k = 2, 3 or 4 vectors of one stream to k streams, and back.
  *
  * Assumes: a step without *whole* reads and writes its first *count* elements only, which takes masks.
- * Needs: far_stores, masks, shuffles. */
+ * Needs: far_stores, masks, stream_shuffles. */
 
 #if SL_HAS_SHUFFLES
 /* Loads and stores the first *count* elements of a vector.  *whole*, a literal, is 1 for the whole vector, and 2 for
@@ -966,36 +1436,29 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
     {                                                                                                                \
         SL_STORE(suffix, to, (sl_bytes_##suffix)v, whole, count);                                                    \
     }                                                                                                                \
-    SL_ALWAYS_INLINE void split##_2(element *restrict to, int64_t to_stride, vector a, vector b, const int whole,    \
-                                    int64_t count)                                                                   \
+    /* The k streams of v[0] to v[k - 1]. */                                                                         \
+    SL_ALWAYS_INLINE void split##_streams(const vector v[4], vector stream[4], const int k)                          \
     {                                                                                                                \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_UNZIP_EVEN, 0, n)), whole, count);                   \
-        split##_store(to + to_stride, __builtin_shufflevector(a, b, each(SL_UNZIP_ODD, 0, n)), whole, count);        \
-    }                                                                                                                \
-    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
-    {                                                                                                                \
-        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
-        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+        if (k == 2) {                                                                                                \
+            sl_unzip_two_##suffix(v[0], v[1], &stream[0], &stream[1]);                                               \
+        } else if (k == 3) {                                                                                         \
+            sl_unzip_three_##suffix(v, stream);                                                                      \
+        } else {                                                                                                     \
+            vector even, odd, even_last, odd_last;                                                                   \
+            sl_unzip_two_##suffix(v[0], v[1], &even, &odd);                                                          \
+            sl_unzip_two_##suffix(v[2], v[3], &even_last, &odd_last);                                                \
+            sl_unzip_two_##suffix(even, even_last, &stream[0], &stream[2]);                                          \
+            sl_unzip_two_##suffix(odd, odd_last, &stream[1], &stream[3]);                                            \
+        }                                                                                                            \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split##_out(element *restrict to, int64_t to_stride, const vector v[4], const int k,       \
                                       const int whole, int64_t count)                                                \
     {                                                                                                                \
-        if (k == 2) {                                                                                                \
-            split##_2(to, to_stride, v[0], v[1], whole, count);                                                      \
-        } else if (k == 3) {                                                                                         \
-            vector r, s, t;                                                                                          \
-            SL_UNZIP_THREE(vector, each, n, v, r, s, t);                                                             \
-            split##_store(to, r, whole, count);                                                                      \
-            split##_store(to + to_stride, s, whole, count);                                                          \
-            split##_store(to + 2 * to_stride, t, whole, count);                                                      \
-        } else {                                                                                                     \
-            const vector even = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_EVEN, 0, n));                      \
-            const vector odd = __builtin_shufflevector(v[0], v[1], each(SL_UNZIP_ODD, 0, n));                        \
-            const vector even_last = __builtin_shufflevector(v[2], v[3], each(SL_UNZIP_EVEN, 0, n));                 \
-            const vector odd_last = __builtin_shufflevector(v[2], v[3], each(SL_UNZIP_ODD, 0, n));                   \
-            split##_2(to, 2 * to_stride, even, even_last, whole, count);                                             \
-            split##_2(to + to_stride, 2 * to_stride, odd, odd_last, whole, count);                                   \
-        }                                                                                                            \
+        vector stream[4];                                                                                            \
+        split##_streams(v, stream, k);                                                                               \
+        SL_UNROLL                                                                                                    \
+        for (int i = 0; i < k; ++i)                                                                                  \
+            split##_store(to + i * to_stride, stream[i], whole, count);                                              \
     }                                                                                                                \
     SL_ALWAYS_INLINE void split(element *restrict to, int64_t to_stride, const element *restrict from, const int k,  \
                                 const int whole, int64_t count)                                                      \
@@ -1006,6 +1469,22 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
             v[i] = split##_load(from + i * n, whole, k * count - i * n);                                             \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }                                                                                                                \
+    /* Two steps of a split to two streams: first the stores of one stream, then those of the other. */              \
+    SL_ALWAYS_INLINE void split##_pair(element *restrict to, int64_t to_stride, const element *restrict from)        \
+    {                                                                                                                \
+        vector a, b, c, d;                                                                                           \
+        sl_unzip_two_##suffix(split##_load(from, 1, 0), split##_load(from + n, 1, 0), &a, &b);                       \
+        sl_unzip_two_##suffix(split##_load(from + 2 * n, 1, 0), split##_load(from + 3 * n, 1, 0), &c, &d);           \
+        split##_store(to, a, 1, 0);                                                                                  \
+        split##_store(to + n, c, 1, 0);                                                                              \
+        split##_store(to + to_stride, b, 1, 0);                                                                      \
+        split##_store(to + to_stride + n, d, 1, 0);                                                                  \
+    }                                                                                                                \
+    SL_ALWAYS_INLINE void join##_2(element *restrict to, vector a, vector b, const int whole, int64_t count)         \
+    {                                                                                                                \
+        split##_store(to, __builtin_shufflevector(a, b, each(SL_ZIP_LOW, 0, n)), whole, count);                      \
+        split##_store(to + n, __builtin_shufflevector(a, b, each(SL_ZIP_HIGH, 0, n)), whole, count - n);             \
+    }                                                                                                                \
     SL_ALWAYS_INLINE void join(element *restrict to, const element *restrict from, int64_t stride, const int k,      \
                                const int whole, int64_t count)                                                       \
     {                                                                                                                \
@@ -1014,16 +1493,11 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
         if (k == 2) {                                                                                                \
             join##_2(to, a, b, whole, all);                                                                          \
         } else if (k == 3) {                                                                                         \
-            const vector c = split##_load(from + 2 * stride, whole, count);                                          \
-            vector r = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 0));                                       \
-            vector s = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 1));                                       \
-            vector t = __builtin_shufflevector(a, b, each(SL_ZIP_3, 0, n, 2));                                       \
-            r = __builtin_shufflevector(r, c, each(SL_ZIP_3_LAST, 0, n, 0));                                         \
-            s = __builtin_shufflevector(s, c, each(SL_ZIP_3_LAST, 0, n, 1));                                         \
-            t = __builtin_shufflevector(t, c, each(SL_ZIP_3_LAST, 0, n, 2));                                         \
-            split##_store(to, r, whole, all);                                                                        \
-            split##_store(to + n, s, whole, all - n);                                                                \
-            split##_store(to + 2 * n, t, whole, all - 2 * n);                                                        \
+            vector v[3];                                                                                             \
+            sl_zip_three_##suffix(a, b, split##_load(from + 2 * stride, whole, count), v);                           \
+            SL_UNROLL                                                                                                \
+            for (int i = 0; i < k; ++i)                                                                              \
+                split##_store(to + i * n, v[i], whole, all - i * n);                                                 \
         } else {                                                                                                     \
             const vector c = split##_load(from + 2 * stride, whole, count);                                          \
             const vector d = split##_load(from + 3 * stride, whole, count);                                          \
@@ -1033,12 +1507,23 @@ typedef uint16_t sl_lanes_8 __attribute__((vector_size(8)));
                      __builtin_shufflevector(b, d, each(SL_ZIP_HIGH, 0, n)), whole, all - 2 * n);                    \
         }                                                                                                            \
     }
+/* The widest vector of streams has 32 bytes: their rows begin anywhere, and each store of 64 would cross a line.  A row
+ * of more than one such vector and less than two is one of 64 in part, where that has shuffles. */
+#define SL_HAS_LONG_MASKS (SL_HAS_BYTE_MASKS && !SL_HAS_GROUP_SHUFFLES)
+#if SL_HAS_LONG_MASKS
 SL_DEFINE_SPLIT_JOIN(sl_split_max, sl_join_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
-#if SL_HAS_BYTE_MASKS
-SL_DEFINE_SPLIT_JOIN(sl_split_32, sl_join_32, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 #endif
-#if SL_VECTOR_BYTES > 16
+#if SL_VECTOR_BYTES >= 32
+#define SL_STREAM_LANES SL_LANES_32
+#define SL_EACH_OF_STREAM SL_EACH_OF_32
+typedef sl_lanes_32 sl_lanes_stream;
+SL_DEFINE_SPLIT_JOIN(sl_split_wide, sl_join_wide, sl_lanes_32, SL_EACH_OF_32, 32, SL_LANES_32)
 SL_DEFINE_SPLIT_JOIN(sl_split_16, sl_join_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
+#else
+#define SL_STREAM_LANES SL_LANES_16
+#define SL_EACH_OF_STREAM SL_EACH_OF_16
+typedef sl_lanes_16 sl_lanes_stream;
+SL_DEFINE_SPLIT_JOIN(sl_split_wide, sl_join_wide, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
 #endif
 #ifdef SL_LANES_8
 SL_DEFINE_SPLIT_JOIN(sl_split_8, sl_join_8, sl_lanes_8, SL_EACH_OF_8, 8, SL_LANES_8)
@@ -1101,23 +1586,42 @@ SL_OUT_OF_LINE void sl_transpose_plain(element *restrict to, int64_t to_stride, 
             __VA_ARGS__                                                                                              \
     }
 
-/* A split and a join by whole vectors of n elements, for each turn: the last vector overlaps the one before, the second
- * perhaps the first. */
+/* Whether stores of 16 bytes to two streams in turn cost more than two to one and two to the other: they do where small
+ * lanes begin anywhere, in rows of four vectors and more. */
+#define SL_HAS_PAIRS (SL_VECTOR_BYTES == 16 && SL_ELEMENT_SIZE <= 2)
+
+/* Runs the code that it is given for each vector of n of *count* lanes, which begins at lane j: one at lane 0; the
+ * others from *second* on, where that is not 0; the last one overlaps the one before.  If *pairs*, runs *pair* for two
+ * vectors as long as there are two. */
+#define SL_FOR_EACH_VECTOR(n, count, second, pairs, pair, ...)                                                       \
+    {                                                                                                                \
+        const int64_t last = (count) - (n);                                                                          \
+        int64_t j = 0;                                                                                               \
+        if (second) {                                                                                                \
+            __VA_ARGS__;                                                                                             \
+            j = second;                                                                                              \
+        }                                                                                                            \
+        if (pairs)                                                                                                   \
+            for (; j < last - (n); j += 2 * (n))                                                                     \
+                pair;                                                                                                \
+        for (; j < last; j += (n)) {                                                                                 \
+            __VA_ARGS__;                                                                                             \
+        }                                                                                                            \
+        j = last;                                                                                                    \
+        __VA_ARGS__;                                                                                                 \
+    }
+/* A split and a join by whole vectors of n elements, for each turn. */
 #define SL_SPLIT_TURNS(suffix, n)                                                                                    \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, to_stride, 1, columns, n);                                     \
-        for (int64_t j = 0; j < columns; j = j ? j + (n) : second) {                                                 \
-            const int64_t column = sl_min(j, columns - (n));                                                         \
-            sl_split_##suffix(into + column, to_stride, out_of + k * column, k, 1, n);                               \
-        }                                                                                                            \
+        SL_FOR_EACH_VECTOR(n, columns, second, SL_HAS_PAIRS && k == 2 && columns >= 4 * (n),                         \
+                           sl_split_##suffix##_pair(into + j, to_stride, out_of + k * j),                            \
+                           sl_split_##suffix(into + j, to_stride, out_of + k * j, k, 1, n))                          \
     })
 #define SL_JOIN_TURNS(suffix, n)                                                                                     \
     SL_FOR_EACH_TURN({                                                                                               \
         const int64_t second = sl_second_vector(into, 0, k, rows, n);                                                \
-        for (int64_t i = 0; i < rows; i = i ? i + (n) : second) {                                                    \
-            const int64_t row = sl_min(i, rows - (n));                                                               \
-            sl_join_##suffix(into + k * row, out_of + row, stride, k, 1, n);                                         \
-        }                                                                                                            \
+        SL_FOR_EACH_VECTOR(n, rows, second, 0, (void)0, sl_join_##suffix(into + k * j, out_of + j, stride, k, 1, n)) \
     })
 
 /* The ends of a row, which are shorter than a vector, by a call of the same function, *again*: once more inlined, they
@@ -1135,32 +1639,29 @@ SL_ALWAYS_INLINE void sl_split(element *restrict to, int64_t to_stride, const el
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (columns <= SL_LANES_16)
         SL_FOR_EACH_TURN(sl_split_16(into, to_stride, out_of, k, 0, columns);)
-    else if (columns <= SL_LANES_32)
-        SL_FOR_EACH_TURN(sl_split_32(into, to_stride, out_of, k, 0, columns);)
+    else if (columns <= SL_STREAM_LANES)
+        SL_FOR_EACH_TURN(sl_split_wide(into, to_stride, out_of, k, 0, columns);)
+#if SL_HAS_LONG_MASKS
     else if (columns < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_split_max(into, to_stride, out_of, k, 0, columns);)
-    else
+#endif
+    else if (far)
         SL_FOR_EACH_TURN({
-            int64_t j = far ? sl_first_group_in_line(into, to_stride, 1) : -1;
-            if (j >= 0) {
-                SL_SPLIT_AGAIN(into, out_of, j);
-                for (; j + SL_LANES_MAX <= columns; j += SL_LANES_MAX)
-                    sl_split_max(into + j, to_stride, out_of + k * j, k, 2, SL_LANES_MAX);
-                SL_SPLIT_AGAIN(into + j, out_of + k * j, columns - j);
-                continue;
-            }
-            const int64_t second = sl_second_vector(into, to_stride, 1, columns, SL_LANES_MAX);
-            for (j = 0; j < columns; j = j ? j + SL_LANES_MAX : second) {
-                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
-                sl_split_max(into + column, to_stride, out_of + k * column, k, 1, SL_LANES_MAX);
-            }
+            const int64_t first = sl_first_group_in_line(into, to_stride, 1);
+            int64_t i = first < 0 ? columns : first;
+            SL_SPLIT_AGAIN(into, out_of, i);
+            for (; i + SL_STREAM_LANES <= columns; i += SL_STREAM_LANES)
+                sl_split_wide(into + i, to_stride, out_of + k * i, k, 2, SL_STREAM_LANES);
+            SL_SPLIT_AGAIN(into + i, out_of + k * i, columns - i);
         })
+    else
+        SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
 #else
     (void)far;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (columns >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_SPLIT_TURNS(max, SL_LANES_MAX)
+    if (columns >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_SPLIT_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (columns >= SL_LANES_16)
         SL_SPLIT_TURNS(16, SL_LANES_16)
@@ -1184,32 +1685,29 @@ SL_ALWAYS_INLINE void sl_join(element *restrict to, const element *restrict from
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     if (rows <= SL_LANES_16)
         SL_FOR_EACH_TURN(sl_join_16(into, out_of, stride, k, 0, rows);)
-    else if (rows <= SL_LANES_32)
-        SL_FOR_EACH_TURN(sl_join_32(into, out_of, stride, k, 0, rows);)
+    else if (rows <= SL_STREAM_LANES)
+        SL_FOR_EACH_TURN(sl_join_wide(into, out_of, stride, k, 0, rows);)
+#if SL_HAS_LONG_MASKS
     else if (rows < SL_LANES_MAX)
         SL_FOR_EACH_TURN(sl_join_max(into, out_of, stride, k, 0, rows);)
-    else
+#endif
+    else if (far)
         SL_FOR_EACH_TURN({
-            int64_t i = far ? sl_first_group_in_line(into, 0, k) : -1;
-            if (i >= 0) {
-                SL_JOIN_AGAIN(into, out_of, i);
-                for (; i + SL_LANES_MAX <= rows; i += SL_LANES_MAX)
-                    sl_join_max(into + k * i, out_of + i, stride, k, 2, SL_LANES_MAX);
-                SL_JOIN_AGAIN(into + k * i, out_of + i, rows - i);
-                continue;
-            }
-            const int64_t second = sl_second_vector(into, 0, k, rows, SL_LANES_MAX);
-            for (i = 0; i < rows; i = i ? i + SL_LANES_MAX : second) {
-                const int64_t row = sl_min(i, rows - SL_LANES_MAX);
-                sl_join_max(into + k * row, out_of + row, stride, k, 1, SL_LANES_MAX);
-            }
+            const int64_t first = sl_first_group_in_line(into, 0, k);
+            int64_t i = first < 0 ? rows : first;
+            SL_JOIN_AGAIN(into, out_of, i);
+            for (; i + SL_STREAM_LANES <= rows; i += SL_STREAM_LANES)
+                sl_join_wide(into + k * i, out_of + i, stride, k, 2, SL_STREAM_LANES);
+            SL_JOIN_AGAIN(into + k * i, out_of + i, rows - i);
         })
+    else
+        SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #else
     (void)far;
     (void)again;
 #if SL_HAS_SHUFFLES
-    if (rows >= SL_LANES_MAX && (SL_HAS_BYTE_SHUFFLES || k != 3))
-        SL_JOIN_TURNS(max, SL_LANES_MAX)
+    if (rows >= SL_STREAM_LANES && (SL_HAS_BYTE_SHUFFLES || k != 3))
+        SL_JOIN_TURNS(wide, SL_STREAM_LANES)
 #if SL_VECTOR_BYTES > 16
     else if (rows >= SL_LANES_16)
         SL_JOIN_TURNS(16, SL_LANES_16)
@@ -1273,8 +1771,7 @@ SL_DEFINE_STREAMS(4)
             v[i] = (vector)sl_masked_merge_##suffix((sl_bytes_##suffix)fill, from + i * n, mask[i]);                 \
         split##_out(to, to_stride, v, k, whole, count);                                                              \
     }
-SL_DEFINE_DEAL_STEP(sl_deal_max, sl_split_max, sl_lanes, max, SL_LANES_MAX)
-SL_DEFINE_DEAL_STEP(sl_deal_32, sl_split_32, sl_lanes_32, 32, SL_LANES_32)
+SL_DEFINE_DEAL_STEP(sl_deal_wide, sl_split_wide, sl_lanes_stream, 32, SL_STREAM_LANES)
 SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
 #else
 /* Defines sl_deal for *columns* >= n without masks, where all that vectors read can be read: lanes outside of the
@@ -1317,7 +1814,11 @@ SL_DEFINE_DEAL_STEP(sl_deal_16, sl_split_16, sl_lanes_16, 16, SL_LANES_16)
                 name##_step(to + end, to_stride, from + k * end, last_inside, last_outside, k);                      \
         }                                                                                                            \
     }
-SL_DEFINE_BLEND(sl_blend_max, sl_split_max, sl_lanes, SL_EACH_OF_MAX, max, SL_LANES_MAX)
+#if SL_VECTOR_BYTES > 16
+SL_DEFINE_BLEND(sl_blend_wide, sl_split_wide, sl_lanes_stream, SL_EACH_OF_STREAM, 32, SL_STREAM_LANES)
+#else
+SL_DEFINE_BLEND(sl_blend_wide, sl_split_wide, sl_lanes_stream, SL_EACH_OF_STREAM, 16, SL_STREAM_LANES)
+#endif
 #if SL_VECTOR_BYTES > 16
 SL_DEFINE_BLEND(sl_blend_16, sl_split_16, sl_lanes_16, SL_EACH_OF_16, 16, SL_LANES_16)
 #endif
@@ -1360,38 +1861,35 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
 #if SL_HAS_SHUFFLES && SL_HAS_BYTE_MASKS
     sl_lane lane;
     memcpy(&lane, &value, sizeof lane);
-    const int64_t end = (columns - 1) / SL_LANES_MAX * SL_LANES_MAX;
+    const int64_t end = (columns - 1) / SL_STREAM_LANES * SL_STREAM_LANES;
     uint64_t mask[4], last[4];
     from += start; /* a vector may begin before the array; the mask has no bit there */
     if (columns <= SL_LANES_16) {
         sl_deal_16_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
             sl_deal_16(to, to_stride, from, mask, k, 0, columns, (sl_lanes_16){0} + lane);
-    } else if (columns <= SL_LANES_32) {
-        sl_deal_32_masks(mask, low, high, k);
+    } else if (columns < SL_STREAM_LANES) {
+        sl_deal_wide_masks(mask, low, high, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_32(to, to_stride, from, mask, k, 0, columns, (sl_lanes_32){0} + lane);
-    } else if (columns < SL_LANES_MAX) {
-        sl_deal_max_masks(mask, low, high, k);
-        for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            sl_deal_max(to, to_stride, from, mask, k, 0, columns, (sl_lanes){0} + lane);
-    } else if (low <= k * SL_LANES_MAX && high >= k * end) { /* only the first and the last vectors are cut */
-        sl_deal_max_masks(mask, low, high, k);
-        sl_deal_max_masks(last, low - k * end, high - k * end, k);
+            sl_deal_wide(to, to_stride, from, mask, k, 0, columns, (sl_lanes_stream){0} + lane);
+    } else if (low <= k * SL_STREAM_LANES && high >= k * end) { /* only the first and the last vectors are cut */
+        sl_deal_wide_masks(mask, low, high, k);
+        sl_deal_wide_masks(last, low - k * end, high - k * end, k);
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step) {
-            sl_deal_max(to, to_stride, from, mask, k, 1, SL_LANES_MAX, (sl_lanes){0} + lane);
-            for (int64_t j = SL_LANES_MAX; j < end; j += SL_LANES_MAX)
-                sl_split_max(to + j, to_stride, from + k * j, k, 1, SL_LANES_MAX);
+            sl_deal_wide(to, to_stride, from, mask, k, 1, SL_STREAM_LANES, (sl_lanes_stream){0} + lane);
+            for (int64_t j = SL_STREAM_LANES; j < end; j += SL_STREAM_LANES)
+                sl_split_wide(to + j, to_stride, from + k * j, k, 1, SL_STREAM_LANES);
             if (end > 0)
-                sl_deal_max(to + end, to_stride, from + k * end, last, k, 0, columns - end, (sl_lanes){0} + lane);
+                sl_deal_wide(to + end, to_stride, from + k * end, last, k, 0, columns - end,
+                             (sl_lanes_stream){0} + lane);
         }
     } else
         for (int64_t c = 0; c < count; ++c, to += to_step, from += step)
-            for (int64_t j = 0; j < columns; j += SL_LANES_MAX) {
-                const int64_t column = sl_min(j, columns - SL_LANES_MAX);
-                sl_deal_max_masks(mask, low - k * column, high - k * column, k);
-                sl_deal_max(to + column, to_stride, from + k * column, mask, k, 1, SL_LANES_MAX,
-                            (sl_lanes){0} + lane);
+            for (int64_t j = 0; j < columns; j += SL_STREAM_LANES) {
+                const int64_t column = sl_min(j, columns - SL_STREAM_LANES);
+                sl_deal_wide_masks(mask, low - k * column, high - k * column, k);
+                sl_deal_wide(to + column, to_stride, from + k * column, mask, k, 1, SL_STREAM_LANES,
+                            (sl_lanes_stream){0} + lane);
             }
 #else
     /* Turns whose vectors read nothing before the first element of the first turn, nor after the last of the last. */
@@ -1400,12 +1898,12 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
 #if SL_VECTOR_BYTES > 16
     const int64_t least = SL_LANES_16;
 #else
-    const int64_t least = SL_LANES_MAX;
+    const int64_t least = SL_STREAM_LANES;
 #endif
 #ifdef SL_LANES_8
-    const int64_t n = columns >= SL_LANES_MAX ? SL_LANES_MAX : columns >= least ? least : SL_LANES_8;
+    const int64_t n = columns >= SL_STREAM_LANES ? SL_STREAM_LANES : columns >= least ? least : SL_LANES_8;
 #else
-    const int64_t n = columns >= SL_LANES_MAX ? SL_LANES_MAX : least;
+    const int64_t n = columns >= SL_STREAM_LANES ? SL_STREAM_LANES : least;
 #endif
     if (columns >= n && low < high && low <= k * n && high >= k * (columns - n) && step > 0 &&
         (SL_HAS_BYTE_SHUFFLES || k != 3)) {
@@ -1415,8 +1913,8 @@ SL_ALWAYS_INLINE void sl_deal(element *restrict to, int64_t to_stride, const ele
         blended = sl_max(0, count - done - (k * columns - high + step - 1) / step);
         element *restrict const into = to + done * to_step;
         const element *restrict const out_of = from + start + done * step;
-        if (n == SL_LANES_MAX)
-            sl_blend_max(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
+        if (n == SL_STREAM_LANES)
+            sl_blend_wide(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
 #if SL_VECTOR_BYTES > 16
         else if (n == SL_LANES_16)
             sl_blend_16(into, to_stride, out_of, columns, low, high, fill, blended, to_step, step, k);
@@ -1770,6 +2268,43 @@ SL_INLINE const int64_t *sl_offsets_from(sl_offset_table *lines, const sl_axis *
 SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, const element *restrict from,
                                     const sl_axis *columns, const sl_turns *turns, int far);
 #endif
+
+/* Transposes of few rows and columns, many times, by row plans: pixel shuffles, whose pixels follow each other.
+ *
+ * Assumes: axes with as few levels as sl_simplify_axis leaves, all extents >= 1.
+ * Needs: axes, row_plans. */
+
+/* The most elements of a turn that are planned. */
+#define SL_PLANNED_ELEMENTS 256
+
+/* Transposes, if the turns write the rows of the output that follow each other side by side, and there is a plan for
+ * them.  Returns whether there is. */
+SL_OUT_OF_LINE int sl_transpose_by_plan(element *restrict to, const sl_axis *rows, const element *restrict from,
+                                        const sl_axis *columns, const sl_turns *turns)
+{
+#if SL_HAS_ROW_PLANS
+    const int64_t height = sl_extent(rows), width = sl_extent(columns), size = sizeof(element);
+    const int64_t beside = rows->step == width || rows->count == 1 ? rows->count : 1, runs = beside * width;
+    if (turns->to_step != runs || runs > SL_PLANNED_ELEMENTS || turns->count * runs * size < 128)
+        return 0;
+    int64_t offset[SL_PLANNED_ELEMENTS];
+    for (int64_t i = 0; i < beside; ++i)
+        for (int64_t j = 0; j < width; ++j)
+            offset[i * width + j] = (sl_offset(columns, j) + i) * size;
+    sl_plan plan;
+    if (!sl_plan_turns(&plan, offset, runs, size, turns->step * size, turns->count))
+        return 0;
+    for (int64_t turn = 0; turn < turns->high; ++turn)
+        for (int64_t i = 0; i < height; i += beside)
+            sl_write_rows(&plan, (unsigned char *)(to + turn * turns->to_leap + sl_offset(rows, i)),
+                          (const unsigned char *)(from + turn * turns->leap + i), turns->step * size, turns->count, 1,
+                          0, 0);
+    return 1;
+#else
+    (void)to, (void)rows, (void)from, (void)columns, (void)turns;
+    return 0;
+#endif
+}
 
 /* Pieces of a transpose: the prototypes of what is smaller than a tile, which may be compiled apart.
  *
@@ -2282,9 +2817,9 @@ SL_DECLARE_THIN(sl_transpose_thin)
 }
 
 #if SL_HAS_STRIPS
-/* Transposes a band in strips of *strip* columns. */
-SL_OUT_OF_LINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
-                                        int64_t stride, int64_t rows, int64_t columns, int64_t strip)
+/* Transposes a band in strips of *strip* columns, a literal. */
+SL_ALWAYS_INLINE void sl_transpose_strips(element *restrict to, int64_t to_stride, const element *restrict from,
+                                          int64_t stride, int64_t rows, int64_t columns, const int64_t strip)
 {
     const int64_t high = sl_alike(rows, SL_ROWS_OF_BAND, SL_LANES_16);
     for (int64_t top = 0; top < rows; top += high)
@@ -2305,7 +2840,10 @@ SL_OUT_OF_LINE void sl_transpose_strips(element *restrict to, int64_t to_stride,
 SL_DECLARE_BAND(sl_transpose_band)
 {
 #if SL_HAS_STRIPS
-    sl_transpose_strips(to, to_stride, from, stride, rows, columns, columns < SL_STRIP ? SL_LANES_16 : SL_STRIP);
+    if (columns < SL_STRIP)
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_LANES_16);
+    else
+        sl_transpose_strips(to, to_stride, from, stride, rows, columns, SL_STRIP);
 #else
     for (int64_t top = 0; SL_HAS_BANDS && top < rows; top += SL_LANES_16)
         for (int64_t left = 0; left < columns; left += SL_LANES_16) {
@@ -2883,7 +3421,7 @@ SL_LINKABLE void sl_transpose_tiles(element *restrict to, const sl_axis *rows, c
 /* A transpose of any extents and strides: simplified, then done by streams or by tiles.
  *
  * Assumes: output and source do not overlap.
- * Needs: far_stores, split_join, streams, tiles, transpose_tiles. */
+ * Needs: far_stores, split_join, streams, tiles, transpose_rows, transpose_tiles. */
 
 /* Gives *axis* as few levels as its extents and strides allow; the offsets stay. */
 SL_OUT_OF_LINE void sl_simplify_axis(sl_axis *axis)
@@ -2951,11 +3489,15 @@ SL_OUT_OF_LINE void sl_turns_to_axis(sl_axis *axis, int64_t along, int64_t acros
 #define SL_FEW_ELEMENTS (SL_ELEMENT_SIZE == 1 ? 128 : SL_ELEMENT_SIZE == 2 ? 64 : 56)
 #define SL_FEW_IN_SQUARES 16
 #define SL_MANY_TURNS 16
+SL_INLINE int sl_has_squares(const sl_axis *rows, const sl_axis *columns)
+{
+    const int64_t square = SL_TILE / 4;
+    return rows->high == 1 && columns->high == 1 && (rows->count >= square || columns->count >= square);
+}
 SL_INLINE int sl_is_few(const sl_axis *rows, const sl_axis *columns, const sl_turns *turns)
 {
-    const int64_t height = sl_extent(rows), width = sl_extent(columns), square = SL_TILE / 4;
-    const int squares = rows->high == 1 && columns->high == 1 && (height >= square || width >= square);
-    return turns->count >= SL_MANY_TURNS && height <= (squares ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS) / width;
+    const int64_t most = sl_has_squares(rows, columns) ? SL_FEW_IN_SQUARES : SL_FEW_ELEMENTS;
+    return turns->count >= SL_MANY_TURNS && sl_extent(rows) <= most / sl_extent(columns);
 }
 
 /* Bytes of the turns that are done together, of output and source: the first-level cache keeps them. */
@@ -2999,7 +3541,11 @@ SL_OUT_OF_LINE void sl_transpose_simplified(element *restrict to, sl_axis *rows,
     }
     sl_move_level(columns, rows);
     sl_move_level(rows, columns);
-    if (sl_is_few(rows, columns, turns)) {
+    const int is_few = sl_is_few(rows, columns, turns);
+    if ((is_few || (SL_ELEMENT_SIZE <= 2 && !sl_has_squares(rows, columns))) && turns->count >= SL_MANY_TURNS &&
+        sl_transpose_by_plan(to, rows, from, columns, turns))
+        return;
+    if (is_few) {
         sl_transpose_few(to, rows, from, columns, turns);
         return;
     }
