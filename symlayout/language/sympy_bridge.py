@@ -436,7 +436,9 @@ def _extreme_of(form: str, values: Sequence[Any]) -> Any:
     """
     import sympy
 
-    nodes = itertools.chain.from_iterable(sympy.preorder_traversal(sympy.sympify(value)) for value in values)
+    nodes = itertools.chain.from_iterable(
+        sympy.preorder_traversal(value) for value in values if not isinstance(value, int)
+    )
     is_small = next(itertools.islice(nodes, _COMPARED, None), None) is None
     return (sympy.Max if form == "max" else sympy.Min)(*values, evaluate=is_small)
 

@@ -83,7 +83,7 @@ def test_maxima_of_large_expressions_are_not_compared_by_sympy(monkeypatch: pyte
     compared = []
     find = sympy.Max._find_localzeros.__func__
 
-    def counted(cls: Any, values: Any, **options: Any) -> Any:
+    def counted(cls: Any, values: Any, /, **options: Any) -> Any:
         compared.append(values)
         return find(cls, values, **options)
 
