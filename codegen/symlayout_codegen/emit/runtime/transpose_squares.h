@@ -174,8 +174,8 @@ SL_ALWAYS_INLINE void sl_transpose_halves(element *restrict to, const int64_t ro
 }
 #endif
 
-SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t row[SL_LANES_16],
-                                        const element *restrict from, const int64_t column[SL_LANES_16])
+SL_OUT_OF_LINE void sl_transpose_square(element *restrict to, const int64_t *row, const element *restrict from,
+                                        const int64_t *column)
 {
 #if SL_HAS_HALVES
     sl_transpose_halves(to, row, from, column);
