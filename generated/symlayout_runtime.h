@@ -612,7 +612,7 @@ SL_ALWAYS_INLINE int sl_is_planned(int64_t run, int64_t bytes)
 }
 
 /* How many turns of *turn* bytes, at most *rows*, fill lanes best; 0 if they have less than 16 bytes. */
-SL_INLINE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
+SL_ONCE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
 {
     int64_t best = 0, most = 0; /* 256 where lanes are filled */
     for (int64_t turns = 1; turns <= rows && turns <= SL_BLOCK_TURNS && most < 240; ++turns) {
@@ -629,8 +629,8 @@ SL_INLINE int64_t sl_turns_of_block(int64_t turn, int64_t rows)
 
 /* Plans a lane: the windows that have its bytes, which come from *source*, and end before *end*; the windows after them
  * add zeros.  Returns how many there are; more than SL_LANE_WINDOWS if they are too many. */
-SL_INLINE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_LANE_WINDOWS],
-                           unsigned char index[SL_LANE_WINDOWS][16])
+SL_ONCE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[SL_LANE_WINDOWS],
+                         unsigned char index[SL_LANE_WINDOWS][16])
 {
     unsigned missing = 0xffff;
     int windows = 0;
@@ -658,8 +658,8 @@ SL_INLINE int sl_plan_lane(const int64_t source[16], int64_t end, int64_t from[S
 
 /* Plans rows of *rows* turns: turn t of a row is *runs* runs of *run* bytes, one after the other, and run u of turn t
  * begins at offset[u] + t*leap.  Returns whether there is a plan. */
-SL_OUT_OF_LINE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
-                                 int64_t rows)
+SL_ONCE int sl_plan_turns(sl_plan *plan, const int64_t *offset, int64_t runs, int64_t run, int64_t leap,
+                          int64_t rows)
 {
     const int64_t turn = runs * run, turns = sl_turns_of_block(turn, rows), bytes = turns * turn;
     const int lanes = (int)((bytes + 15) / 16);
@@ -829,19 +829,13 @@ SL_OUT_OF_LINE void sl_write_rows(const sl_plan *plan, unsigned char *restrict t
     case (l) * 8 + (w):                                                                                              \
         sl_write_blocks(plan, to, from, &rows, l, w);                                                                \
         return;
-    switch (plan->lanes * 8 + plan->windows) {
-        SL_WRITE_CASE(1, 1)
-        SL_WRITE_CASE(1, 2)
-        SL_WRITE_CASE(2, 1)
+    switch (plan->lanes * 8 + plan->windows) { /* the usual ones: each takes the compiler 10 ms */
         SL_WRITE_CASE(2, 2)
-        SL_WRITE_CASE(3, 1)
         SL_WRITE_CASE(3, 2)
-        SL_WRITE_CASE(4, 1)
         SL_WRITE_CASE(4, 2)
         SL_WRITE_CASE(2, 3)
         SL_WRITE_CASE(3, 3)
         SL_WRITE_CASE(4, 3)
-        SL_WRITE_CASE(3, 4)
     default:
         sl_write_long_blocks(plan, to, from, &rows);
     }
