@@ -1,6 +1,7 @@
 """Take out functions that return one of their operands bit for bit, because the others are constants.
 
-Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``x and True`` and ``where(True, x, y)``.  The sum ``x + 0`` of floats is
+Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``x and True`` and ``where(True, x, y)``.  A choice by the negation of a
+condition is the choice by the condition, with its operands exchanged: then the negation is taken out.  The sum ``x + 0`` of floats is
 none: it is 0 where ``x`` is -0 (see `symlayout.proof.added_zeros`).  Prover and check both take these functions out
 before they compare.
 """
@@ -15,8 +16,10 @@ import numpy as np
 from symlayout.proof.coefficients import Rounding
 from symlayout.proof.congruence import equal
 from symlayout.proof.fills.fills_of_operands import everywhere
+from symlayout.proof.pull_functions import fills_of, moved, moved_values
 from symlayout.proof.real_forms import Atom, Atoms, Form, UnformedError
 from symlayout.tensors.chain import Tensor
+from symlayout.tensors.computation import compute
 from symlayout.tensors.declaration import Body
 
 _MOST_OPERANDS = 4
@@ -58,7 +61,8 @@ def with_operands(
                 made[id(node)] = inputs[kept]
             else:
                 same = all(x is y for x, y in zip(inputs, node.inputs, strict=True))
-                made[id(node)] = node if same else node.remade(inputs, {})
+                again = node if same else node.remade(inputs, {})
+                made[id(node)] = again if again.body is None else _without_negation(again)
             if made[id(node)] is not node:
                 changed[id(node)] = made[id(node)]
     return {name: made[id(t)] for name, t in tensors.items()}, changed
@@ -67,16 +71,69 @@ def with_operands(
 def idle_operand(node: Tensor) -> int | None:
     """Return the operand that a function returns bit for bit, whatever its elements are; None if it is none."""
     body = node.body
-    if not is_of_single_elements(node) or not 2 <= len(node.inputs) <= _MOST_OPERANDS:
+    if not is_of_single_elements(node) or not 1 <= len(node.inputs) <= _MOST_OPERANDS:
         return None
     assert body is not None
     assert node.dtype is not None
     constants = [everywhere([view]) for view in node.inputs]
     free = [k for k, c in enumerate(constants) if c is None]
-    if not free or len(free) == len(constants):
+    if not free or (len(free) == len(constants) and len(free) > 1):
         return None
     kept = _operand(body, constants, [view.dtype for view in node.inputs], node.dtype)
     return kept if kept is not None and stands_for(node.inputs[kept], node) else None
+
+
+def _without_negation(node: Tensor) -> Tensor:
+    """Return a choice by a negated condition as the choice by the condition; other values as they are."""
+    if not is_of_single_elements(node) or len(node.inputs) != 3:
+        return node
+    for k, view in enumerate(node.inputs):
+        others = [j for j in range(3) if j != k]
+        bare = _negated(view) if view.dtype == np.bool_ else None
+        if bare is not None and node.body is not None and _turns(node.body, k, others):
+            views = list(node.inputs)
+            views[k], views[others[0]], views[others[1]] = bare, views[others[1]], views[others[0]]
+            return _without_negation(compute(node.body, views, batch=node.batch, dtype=node.dtype))
+    return node
+
+
+def _negated(view: Tensor) -> Tensor | None:
+    """Return what a view is the negation of; None if it is none."""
+    leaves = [view] if view.declared is None else moved_values(view)
+    if len(leaves) != 1 or (view.declared is not None and fills_of(view)):
+        return None
+    (leaf,) = leaves
+    body = leaf.body
+    if not is_of_single_elements(leaf) or len(leaf.inputs) != 1 or leaf.inputs[0].dtype != np.bool_ or body is None:
+        return None
+    assert body.function is not None
+    table = np.asarray(body.function(np.array([False, True]), **dict(body.attributes)))
+    if table.dtype != np.bool_ or table.tolist() != [True, False] or not stands_for(leaf.inputs[0], leaf):
+        return None
+    bare = leaf.inputs[0] if leaf is view else moved(view, {leaf.key: leaf.inputs[0]}, leaf.batch)
+    return bare if stands_for(bare, view) else None
+
+
+def _turns(body: Body, condition: int, others: Sequence[int]) -> bool:
+    """Return whether a function chooses one of two operands, and the other one by the other condition."""
+    for value in (False, True):
+        chosen = [_chosen(body, condition, value, others), _chosen(body, condition, not value, others[::-1])]
+        if chosen[0] is None or chosen[0] != chosen[1]:
+            return False
+    return True
+
+
+def _chosen(body: Body, condition: int, value: bool, others: Sequence[int]) -> int | None:
+    """Return the operand, 0 or 1 of the two at *others*, that a function returns for a condition; None if neither."""
+    atoms = Atoms(lambda a, b: a.content == b.content, Rounding(np.dtype(np.float64)))
+    operands = {others[k]: atoms.form(Atom("read", (k,))) for k in (0, 1)}
+    operands[condition] = atoms.number(float(value))
+    assert body.function is not None
+    try:
+        made = body.function(*(operands[k] for k in range(3)), **dict(body.attributes))
+    except _NO_FORMS:
+        return None
+    return next((k for k in (0, 1) if made is operands[others[k]]), None)
 
 
 def is_of_single_elements(node: Tensor) -> bool:

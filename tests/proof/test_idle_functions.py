@@ -105,3 +105,30 @@ def test_a_factor_of_one_that_makes_an_axis_longer_is_no_identity() -> None:
     y = sl.onnx.mul(x, np.ones(4, np.float32))
     assert sl.prove_equal(y, sl.broadcast_to(x, (x.shape[0], 4))).verdict is sl.Verdict.PROVED
     assert sl.prove_equal(y, x).verdict is sl.Verdict.REFUTED
+
+
+C = sl.tensor("N, 4", dtype="bool", name="c")
+FLAGS = sl.tensor("4, N", dtype="bool", name="flags")
+A, B = (sl.tensor("N, 4", dtype="float32", name=name) for name in "ab")
+NOT = sl.op("onnx:Not")
+CHOICES = {
+    "negated": (sl.onnx.where(NOT(C), A, B), sl.onnx.where(C, B, A), True),
+    "twice": (sl.onnx.where(NOT(NOT(C)), A, B), sl.onnx.where(C, A, B), True),
+    "moved": (sl.onnx.where(sl.transpose(NOT(FLAGS)), A, B), sl.onnx.where(sl.transpose(FLAGS), B, A), True),
+    "a constant": (sl.onnx.where(NOT(C), A, np.float32(3)), sl.onnx.where(C, np.float32(3), A), True),
+    "not exchanged": (sl.onnx.where(NOT(C), A, B), sl.onnx.where(C, A, B), False),
+    "exchanged alone": (sl.onnx.where(C, A, B), sl.onnx.where(C, B, A), False),
+    "of another comparison": (sl.onnx.where(sl.onnx.less(A, B), A, B), sl.onnx.where(NOT(C), A, B), False),
+}
+
+
+@pytest.mark.parametrize(("left", "right", "same"), CHOICES.values(), ids=CHOICES)
+def test_a_choice_by_a_negation_is_the_other_choice(left: sl.Tensor, right: sl.Tensor, *, same: bool) -> None:
+    proof = sl.prove_equal(left, right)
+    assert proof.verdict is (sl.Verdict.PROVED if same else sl.Verdict.REFUTED)
+    assert not same or sl.check(proof.certificate)
+    draw = np.random.default_rng(0)
+    arrays = {"c": draw.random((3, 4)) < 0.5, "flags": draw.random((4, 3)) < 0.5, "a": draw.random((3, 4)).astype("f4"),
+              "b": draw.random((3, 4)).astype("f4")}  # fmt: skip
+    made = [sl.interpret(t, *(arrays[leaf.name] for leaf in t.arguments())) for t in (left, right)]
+    assert np.array_equal(*made) == same
