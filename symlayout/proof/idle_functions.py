@@ -1,9 +1,9 @@
 """Take out functions that return one of their operands bit for bit, because the others are constants.
 
-Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``x and True`` and ``where(True, x, y)``.  A choice by the negation of a
-condition is the choice by the condition, with its operands exchanged: then the negation is taken out.  The sum ``x + 0`` of floats is
-none: it is 0 where ``x`` is -0 (see `symlayout.proof.added_zeros`).  Prover and check both take these functions out
-before they compare.
+Examples are ``x * 1``, ``x - 0``, ``x ** 1``, ``x and True`` and ``where(True, x, y)``.  The sum ``x + 0`` of floats is
+none: it is 0 where ``x`` is -0 (see `symlayout.proof.added_zeros`).  A choice by the negation of a condition is the
+choice by the condition, with its operands exchanged: then the negation is taken out.  Prover and check both take these
+functions out before they compare.
 """
 
 from __future__ import annotations

@@ -131,4 +131,4 @@ def test_a_choice_by_a_negation_is_the_other_choice(left: sl.Tensor, right: sl.T
     arrays = {"c": draw.random((3, 4)) < 0.5, "flags": draw.random((4, 3)) < 0.5, "a": draw.random((3, 4)).astype("f4"),
               "b": draw.random((3, 4)).astype("f4")}  # fmt: skip
     made = [sl.interpret(t, *(arrays[leaf.name] for leaf in t.arguments())) for t in (left, right)]
-    assert np.array_equal(*made) == same
+    assert np.array_equal(made[0], made[1]) == same
