@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from symlayout.equivalence.verify_models import verify
 from symlayout.errors import FormatError, SymlayoutError
-from symlayout.models.model import Model
+from symlayout.models.model import Model, ModelNode
 from symlayout.models.read_model import read_model
 from symlayout.optimize_models.before_after import picture
 from symlayout.optimize_models.changed_regions import ChangedRegion, changed_regions
@@ -460,7 +460,8 @@ class _Search:
         if reason:
             return self._is_blamed(maker, made, reason) and self._try(maker)
         assert isinstance(found, Model)
-        rewritten = tuple(self._proved(each, found) for each in made.rewritten)
+        producers = {out: node for node in found.nodes for out in node.outputs}
+        rewritten = tuple(self._proved(each, found, producers) for each in made.rewritten)
         self.changes.append(Change(made.rule, rewritten, True))
         self.refused.discard(made.key)
         self.best, self.cost = found, cost_of_model(found)
@@ -513,9 +514,9 @@ class _Search:
         self.kept |= set(why)
         return len(why) < len(values)
 
-    def _proved(self, each: Rewritten, model: Model) -> Rewritten:
+    def _proved(self, each: Rewritten, model: Model, producers: Mapping[str, ModelNode]) -> Rewritten:
         """Return what was rewritten with its own proofs, which are found in the models before and after."""
-        proofs = [_own_proof(self.best, model, end) for end in each.ends]
+        proofs = [_own_proof(self.best, model, end, producers) for end in each.ends]
         return replace(each, proofs=(*each.proofs, *(proof for proof in proofs if proof is not None)))
 
     def _is_cheaper(self, model: Model, free_ends: bool) -> bool:
@@ -540,25 +541,25 @@ class _Search:
         return ""
 
 
-def _own_proof(before: Model, after: Model, name: str) -> Proof | None:
+def _own_proof(before: Model, after: Model, name: str, made: Mapping[str, ModelNode]) -> Proof | None:
     """Return the proof that a value is the same in both models, as a function of values that both have.
 
     None if it is not the same function of them, or if its readers read something else after.  Where a value that it
-    reads was computed twice, what it reads is no value for both, but what that reads is.
+    reads was computed twice, what it reads is no value for both, but what that reads is.  *made* has the nodes of the
+    model after by their outputs.
     """
     for depth in (0, 1):
-        proof = _proof_within(before, after, name, depth)
+        proof = _proof_within(before, after, name, depth, made)
         if proof is not None:
             return proof
     return None
 
 
-def _proof_within(before: Model, after: Model, name: str, depth: int) -> Proof | None:
+def _proof_within(before: Model, after: Model, name: str, depth: int, made: Mapping[str, ModelNode]) -> Proof | None:
     """Return the proof for a value as a function of values that are so many steps further from it than its operands."""
     if not (_has_tensor(before, name) and _has_tensor(after, name)):
         return None
     common: dict[str, Tensor] = {}
-    made = {out: node for node in after.nodes for out in node.outputs}
     waiting, seen = [(name, -1)], set()
     while waiting:
         at, level = waiting.pop(0)
