@@ -229,7 +229,8 @@ Rows marked with (!) come first: there, another tool has fewer transposes or few
 - efficientnet: its means over pixels run in another layout. That is the law `reassociate`: with it, ours is ahead.
   onnxruntime adds up the pixels of (1, 2) and of (2, 3) in two orders: the bits differ at all seven sizes tried.
 - keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
-- keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB.
+- keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB. An extent of its loop depends
+  on data and has another name after that, so it is not proved that the result accepts the same sizes.
 
 ## What still moves
 
@@ -238,14 +239,14 @@ Rows marked with (!) come first: there, another tool has fewer transposes or few
   the standard moves less. A Conv of each branch instead of a join would add up sums in another order.
 - A layer normalisation between two layouts: convnext, segformer, the first transpose of mixer and vit. In the other
   layout the sums run along other axes, which is the law `reassociate`.
-- bert, and the models with a dynamic number of rows among swin, mobilevit, segformer and xcit: queries and values share
-  one transpose and are cut after it. Batches of heads need no transpose, but onnxruntime is slower with them where a
-  batch has fewer rows than a sum has terms ([decision](decisions/0034-products-turn-where-runtimes-keep-up.md)). One
-  transpose for each would move half of that, with more transposes than the model has.
+- bert, and the models with a dynamic number of rows among swin, mobilevit and xcit: batches of heads need no transpose,
+  but onnxruntime is slower with them where a batch has fewer rows than a sum has terms
+  ([decision](decisions/0034-products-turn-where-runtimes-keep-up.md)). A transpose for each of queries, keys and values
+  is one more than the model has, so queries are split and joined, or are products of their heads.
 - Keys, which a product reads transposed, and what heads are joined to: two transposes in each attention.
-- llama: halves of heads are cut, negated and joined.
-- shufflenet: two joins, and one cut in halves of which one is read by a Conv. gru, lstm, keras_recurrent: states of
-  zeros.
+- llama: halves of heads change places, once for queries and once for keys.
+- swin with dynamic sizes: a shifted window is two slices and a join on each axis.
+- shufflenet: two joins, and one cut in halves of which one is read by a Conv.
 
 ## All models
 
