@@ -229,8 +229,8 @@ Rows marked with (!) come first: there, another tool has fewer transposes or few
 - efficientnet: its means over pixels run in another layout. That is the law `reassociate`: with it, ours is ahead.
   onnxruntime adds up the pixels of (1, 2) and of (2, 3) in two orders: the bits differ at all seven sizes tried.
 - keras_attention: a transpose goes into `com.microsoft.FusedMatMul`, which the standard does not have.
-- keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB. An extent of its loop depends
-  on data and has another name after that, so it is not proved that the result accepts the same sizes.
+- keras_recurrent: onnxsim folds two states of zeros that are expanded and joined, 1.5 KiB. An extent of its loop
+  depends on data and has another name then, so it is not proved that the result accepts the same sizes.
 
 ## What still moves
 
