@@ -34,7 +34,7 @@ def merge_equal(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewrit
         Values that are made as they are.
     """
     fixed = kept | graph.outputs | graph.captured()
-    constants = _constants(graph)
+    constants, readers = _constants(graph), graph.readers()
     known: dict[Hashable, list[str]] = {}
     same: dict[str, str] = {}
     nodes = []
@@ -51,9 +51,8 @@ def merge_equal(graph: EditedGraph, model: Model, kept: Set[str]) -> list[Rewrit
             if key is not None:
                 known.setdefault(key, list(node.output))
     graph.nodes[:] = nodes
-    readers = graph.readers()
     return [
-        Rewritten(name, f"{name[:_SHOWN]}: {first[:_SHOWN]}, which is the same", ends=ends_of(readers.get(first, ())))
+        Rewritten(name, f"{name[:_SHOWN]}: {first[:_SHOWN]}, which is the same", ends=ends_of(readers.get(name, ())))
         for name, first in same.items()
     ]
 

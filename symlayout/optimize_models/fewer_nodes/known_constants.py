@@ -83,11 +83,11 @@ def _without_copies(graph: EditedGraph, constants: Set[str], kept: Set[str]) -> 
             read = source.get(node.input[0], node.input[0])
             if read in constants:
                 source[node.output[0]] = read
-    graph.redirect_all(source)
     readers = graph.readers()
+    graph.redirect_all(source)
     graph.nodes[:] = [node for node in graph.nodes if source.keys().isdisjoint(node.output)]
     return [
-        Rewritten(name, f"{name[:_SHOWN]}: {read[:_SHOWN]}, of which it is a copy", ends=ends_of(readers.get(read, ())))
+        Rewritten(name, f"{name[:_SHOWN]}: {read[:_SHOWN]}, of which it is a copy", ends=ends_of(readers.get(name, ())))
         for name, read in source.items()
     ]
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
+import symlayout as sl
+from symlayout.optimize_models.fewer_nodes.equal_nodes import merge_equal
+from symlayout.optimize_models.onnx_graph import EditedGraph
 from tests.optimize_models.fewer_nodes.node_models import ops, optimized
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]>'
@@ -47,10 +51,6 @@ def test_other_nodes_stay(tmp_path: Path, first: str, second: str) -> None:
     if "Random" not in first:
         assert len(ops(optimized(tmp_path, text, [{"x": (2, 4)}]))) == 4
     else:
-        import onnx
-
-        import symlayout as sl
-
         onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
         assert ops(sl.optimize(tmp_path / "m.onnx")).count("RandomNormalLike") == 2
 
@@ -88,3 +88,19 @@ def test_numbers_of_shapes_are_equal_whatever_computes_them(tmp_path: Path) -> N
     o = optimized(tmp_path, text, [{"x": (2, 3), "w": (2,)}, {"x": (4, 1), "w": (4,)}])
     assert ops(o).count("Reshape") == 2
     assert len(ops(o)) == 5  # Shape, Gather, two reshapes and the function
+
+
+def test_a_value_is_proved_by_those_who_read_it_not_by_all_who_read_the_same(tmp_path: Path) -> None:
+    text = f"""{HEAD} g (float[N,4] x) => (float[N,4] y) {{
+        a = Exp(x)
+        b = Exp(x)
+        c = Exp(x)
+        p = Neg(a)
+        q = Abs(b)
+        r = Relu(c)
+        y = Sum(p, q, r)
+    }}"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    m = sl.read_model(tmp_path / "m.onnx")
+    changes = merge_equal(EditedGraph(m.source), m, frozenset())
+    assert [(each.value, each.ends) for each in changes] == [("b", ("q",)), ("c", ("r",))]
